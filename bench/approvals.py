@@ -1,8 +1,11 @@
-"""``python -m bench.approvals``: what runs that wait for an approver cost: memory, a start, and the rule that sends them to wait; printed and not written.
+"""``python -m bench.approvals``: what runs that wait for an approver cost: memory, a start, and the
+rule that sends them to wait; printed and not written.
 
-``fill HOME COUNT TEMPLATE`` has that many conversations propose a workflow (``tell`` waits for a yes, ``note`` needs none) and ends; ``again HOME`` is an ordinary start on what it left, beside which one on an
-empty folder is measured; ``turns HOME`` measures turns with a yes and without; ``beside FULL OVER EMPTY`` measures turns that need no yes, by turns on a folder
-where as many wait, on one whose conversations are all over, and on an empty one.
+``fill HOME COUNT TEMPLATE`` has that many conversations propose a workflow (``tell`` waits for a
+yes, ``note`` needs none) and ends; ``again HOME`` is an ordinary start on what it left, beside
+which one on an empty folder is measured; ``turns HOME`` measures turns with a yes and without;
+``beside FULL OVER EMPTY`` measures turns that need no yes, by turns on a folder where as many wait,
+on one whose conversations are all over, and on an empty one.
 """
 
 from __future__ import annotations
@@ -48,13 +51,21 @@ steps:
 """
 
 
-@verb(name="bench.tell", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+@verb(
+    name="bench.tell",
+    effect="send",
+    arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT},
+)
 async def tell(to: str, text: str, context: VerbContext) -> str:
     """Tell somebody something."""
     return f"told {to} as {context.key}: {text}"
 
 
-@verb(name="bench.note", effect="private", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+@verb(
+    name="bench.note",
+    effect="private",
+    arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT},
+)
 async def note(to: str, text: str, context: VerbContext) -> str:
     """Note something down, which needs nobody's yes."""
     return f"told {to} as {context.key}: {text}"
@@ -65,7 +76,10 @@ def _ordain(home: Path) -> Ordain:
     settings = load_settings({}, home)
     engine = settings.policy.engine.model_copy(update={"max_accepted": 4 * COUNT})
     return Ordain(
-        settings.model_copy(update={"policy": settings.policy.model_copy(update={"engine": engine})}), extras=Extras(verbs=(tell, note))
+        settings.model_copy(
+            update={"policy": settings.policy.model_copy(update={"engine": engine})}
+        ),
+        extras=Extras(verbs=(tell, note)),
     )
 
 
@@ -75,7 +89,9 @@ async def _fill(home: Path, count: int, template: str) -> None:
     async def propose(ordain: Ordain) -> None:
         for number in left:
             answer = await ordain.chat(
-                "tell them", session=f"s{number}", workflow={"template": template, "args": {"text": f"tea at {number}"}}
+                "tell them",
+                session=f"s{number}",
+                workflow={"template": template, "args": {"text": f"tea at {number}"}},
             )
             if (answer.approval is not None) is (template == "note"):
                 raise AssertionError(f"conversation {number} came to {answer}")
@@ -89,33 +105,51 @@ async def _again(home: Path) -> None:
     async with _ordain(home) as ordain:
         first = await ordain.runtime.approvals.listed("default", limit=50)
         ready = time.perf_counter() - began
-        print(json.dumps({"ready_s": ready, "mb": _resident_mb(), "listed": len(first)}), flush=True)
+        print(
+            json.dumps({"ready_s": ready, "mb": _resident_mb(), "listed": len(first)}), flush=True
+        )
         print(json.dumps(_ruled(ordain.catalog)), flush=True)
 
 
 async def _turns(home: Path) -> None:
-    """Turns of the same workflow, one that needs a yes and one whose verb is the user's own, by turns; the processor's time of each, without the first ones."""
+    """Turns of the same workflow, one that needs a yes and one whose verb is the user's own, by
+    turns; the processor's time of each, without the first ones.
+    """
     took: dict[str, list[float]] = {"tell": [], "note": []}
     async with _ordain(home) as ordain:
         for number in range(WARM + TURNS):
             for template, spent in took.items():
                 began = time.process_time()
                 hints = {"workflow": {"template": template, "args": {"text": "tea"}}}
-                said = {"session_id": f"{template}{number}", "user_id": "ada", "message": {"text": "tell them"}}
+                said = {
+                    "session_id": f"{template}{number}",
+                    "user_id": "ada",
+                    "message": {"text": "tell them"},
+                }
                 sent = await ordain.send({**said, "context": {"routing_hints": hints}})
                 answer = await ordain.answer(sent)
                 if (asked := answer.approval) is not None:
                     word = ApproverWord(approve=True, digest=asked.digest)
-                    await ordain.runtime.approvals.decide(DEFAULT_WORKSPACE, asked.approval_id, word, "local:ada")
+                    await ordain.runtime.approvals.decide(
+                        DEFAULT_WORKSPACE, asked.approval_id, word, "local:ada"
+                    )
                     answer = await ordain.answer(sent)
-                if answer.reply is None or not answer.reply.ok or (asked is None) is (template == "tell"):
+                if (
+                    answer.reply is None
+                    or not answer.reply.ok
+                    or (asked is None) is (template == "tell")
+                ):
                     raise AssertionError(f"turn {number} of {template} came to {answer}")
                 spent.append(time.process_time() - began)
-    print(json.dumps({name: statistics.median(spent[WARM:]) * 1000 for name, spent in took.items()}), flush=True)
+    print(
+        json.dumps({name: statistics.median(spent[WARM:]) * 1000 for name, spent in took.items()}),
+        flush=True,
+    )
 
 
 async def _stepped(home: Path) -> None:
-    """Turns of a verb that is plainly allowed, so many for each line that is read: the processor's time of one, in milliseconds.
+    """Turns of a verb that is plainly allowed, so many for each line that is read: the processor's
+    time of one, in milliseconds.
 
     Nothing else is at work then: what a start still had to do is over.
     """
@@ -128,7 +162,9 @@ async def _stepped(home: Path) -> None:
                 number += 1
                 began = time.process_time()
                 answer = await ordain.chat(
-                    "note it", session=f"beside{home.name}{number}", workflow={"template": "note", "args": {"text": "tea"}}
+                    "note it",
+                    session=f"beside{home.name}{number}",
+                    workflow={"template": "note", "args": {"text": "tea"}},
                 )
                 if answer.reply is None or not answer.reply.ok or answer.approval is not None:
                     raise AssertionError(f"turn {number} came to {answer}")
@@ -137,9 +173,16 @@ async def _stepped(home: Path) -> None:
 
 
 def _beside(*homes: Path) -> list[tuple[float, ...]]:
-    """The processor's time of a turn on each of these, in rounds that follow each other; which of them is first goes round."""
+    """The processor's time of a turn on each of these, in rounds that follow each other; which of
+    them is first goes round.
+    """
     command = (sys.executable, "-m", "bench.approvals", "stepped")
-    sides = [subprocess.Popen([*command, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for home in homes]
+    sides = [
+        subprocess.Popen(
+            [*command, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for home in homes
+    ]
 
     def turns(side: subprocess.Popen[str], number: int) -> float:
         assert side.stdin is not None
@@ -171,7 +214,15 @@ def _resident_mb() -> float:
 def _ruled(catalog: Catalog) -> Mapping[str, float]:
     """Microseconds of rule ``authorize`` for one call that needs a yes and for one that has it."""
     facts = {
-        "asks": AuthorizeFacts(verb="bench.tell", call="c", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=9, may_ask=MayAsk.PEOPLE),
+        "asks": AuthorizeFacts(
+            verb="bench.tell",
+            call="c",
+            in_scope=True,
+            depth=0,
+            verb_calls=0,
+            cap_verb_calls=9,
+            may_ask=MayAsk.PEOPLE,
+        ),
         "approved": AuthorizeFacts(
             verb="bench.tell",
             call="c",
@@ -187,7 +238,10 @@ def _ruled(catalog: Catalog) -> Mapping[str, float]:
     assert catalog.verbs["bench.tell"].spec.effect is VerbEffect.SEND
     found = dict[str, float]()
     for name, one in facts.items():
-        inputs, took = AuthorizeInputs(args={"to": "ada", "text": "tea"}, catalog=catalog), list[float]()
+        inputs, took = (
+            AuthorizeInputs(args={"to": "ada", "text": "tea"}, catalog=catalog),
+            list[float](),
+        )
         for _ in range(RULED):
             began = time.perf_counter_ns()
             decide_authorize(one, inputs, catalog.policy)
@@ -199,7 +253,10 @@ def _ruled(catalog: Catalog) -> Mapping[str, float]:
 
 def _started(home: Path) -> tuple[dict[str, Any], dict[str, float]]:
     said = subprocess.run(
-        [sys.executable, "-m", "bench.approvals", "again", str(home)], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-m", "bench.approvals", "again", str(home)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     ).stdout
     start, ruled = (json.loads(line) for line in said.splitlines())
     return start, ruled
@@ -207,7 +264,12 @@ def _started(home: Path) -> tuple[dict[str, Any], dict[str, float]]:
 
 def _timed(home: Path) -> dict[str, float]:
     return json.loads(
-        subprocess.run([sys.executable, "-m", "bench.approvals", "turns", str(home)], stdout=subprocess.PIPE, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-m", "bench.approvals", "turns", str(home)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
     )
 
 
@@ -220,7 +282,10 @@ def _beside_rows(rounds: list[tuple[float, ...]]) -> list[list[str]]:
     for where, place in ((words[1], 1), (words[2], 2)):
         ratios = sorted(one[0] / one[place] for one in rounds)
         quarter = len(ratios) // 4
-        told = f"{statistics.median(ratios):.3f} (half of them {ratios[quarter]:.3f}–{ratios[-1 - quarter]:.3f})"
+        told = (
+            f"{statistics.median(ratios):.3f} (half of them "
+            f"{ratios[quarter]:.3f}–{ratios[-1 - quarter]:.3f})"
+        )
         rows.append([f"{words[0]} by {where}, {len(rounds)} rounds (at most 1.05)", told])
     return rows
 
@@ -228,28 +293,50 @@ def _beside_rows(rounds: list[tuple[float, ...]]) -> list[list[str]]:
 def main() -> None:
     """Fill a folder of its own, start on it and on an empty one, and print."""
     with tempfile.TemporaryDirectory() as folder:
-        full, over, empty, turns = (Path(folder, name) for name in ("full", "over", "empty", "turns"))
+        full, over, empty, turns = (
+            Path(folder, name) for name in ("full", "over", "empty", "turns")
+        )
         for home in (full, over, empty, turns):
             (home / "workflows").mkdir(parents=True)
             for template in ("tell", "note"):
-                (home / "workflows" / f"{template}.yaml").write_text(TEMPLATE.format(template), encoding="utf-8")
+                (home / "workflows" / f"{template}.yaml").write_text(
+                    TEMPLATE.format(template), encoding="utf-8"
+                )
         took = _timed(turns)
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "bench.approvals", "fill", str(full), str(COUNT), "tell"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "bench.approvals", "fill", str(full), str(COUNT), "tell"],
+            check=True,
+        )
         filled = time.perf_counter() - began
-        subprocess.run([sys.executable, "-m", "bench.approvals", "fill", str(over), str(COUNT), "note"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "bench.approvals", "fill", str(over), str(COUNT), "note"],
+            check=True,
+        )
         (start, ruled), (bare, _) = _started(full), _started(empty)
         rounds = _beside(full, over, empty)
     more = start["mb"] - bare["mb"]
     rows = [
         [f"proposing {COUNT:,} workflows, {AT_ONCE} conversations at once", f"{filled:.0f} s"],
-        ["a start on them, until the first fifty are listed (at most 5 s)", f"{start['ready_s']:.2f} s"],
+        [
+            "a start on them, until the first fifty are listed (at most 5 s)",
+            f"{start['ready_s']:.2f} s",
+        ],
         ["the same on an empty folder", f"{bare['ready_s']:.2f} s"],
         ["resident memory above that of the empty one (at most 50 MB)", f"{more:.1f} MB"],
-        ["rule `authorize`, 99 of 100 calls that need a yes (at most 200 µs)", f"{ruled['asks']:.0f} µs"],
+        [
+            "rule `authorize`, 99 of 100 calls that need a yes (at most 200 µs)",
+            f"{ruled['asks']:.0f} µs",
+        ],
         ["the same of calls that have it", f"{ruled['approved']:.0f} µs"],
-        ["a turn with one step that nobody is asked about, processor's time, median", f"{took['note']:.2f} ms"],
-        ["the same turn where somebody is asked, and says yes", f"{took['tell']:.2f} ms ({took['tell'] / took['note']:.2f} times)"],
+        [
+            "a turn with one step that nobody is asked about, processor's time, median",
+            f"{took['note']:.2f} ms",
+        ],
+        [
+            "the same turn where somebody is asked, and says yes",
+            f"{took['tell']:.2f} ms ({took['tell'] / took['note']:.2f} times)",
+        ],
     ]
     rows += _beside_rows(rounds)
     print(table(["", ""], rows))

@@ -1,4 +1,6 @@
-"""``python -m bench.council``: CPU per proposal of a round with five seats, beside a single plan's in the same process; printed, and kept by hand in ``bench.report.TOGETHER``."""
+"""``python -m bench.council``: CPU per proposal of a round with five seats, beside a single plan's
+in the same process; printed, and kept by hand in ``bench.report.TOGETHER``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,18 @@ from ordain.settings import load_settings
 
 COUNT, REPEATS, AT_ONCE = 100, 5, 16
 SEATS = 5
-CALL = {"thought": "count", "finish": False, "action": {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}}, "final_answer": None}
-DONE = {"thought": "done", "finish": True, "action": None, "final_answer": {"content": "4", "structured": {}}}
+CALL = {
+    "thought": "count",
+    "finish": False,
+    "action": {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}},
+    "final_answer": None,
+}
+DONE = {
+    "thought": "done",
+    "finish": True,
+    "action": None,
+    "final_answer": {"content": "4", "structured": {}},
+}
 STEPS = [CALL, CALL, CALL, DONE]
 SCRIPT = make_script(
     planner=STEPS,
@@ -30,7 +42,10 @@ SCRIPT = make_script(
     auditor=[{"action": "accept"}],
 )
 PLAN = PlannerRequest.model_validate(
-    {"goal": {"type": "analysis", "description": "Work it out."}, "toolset": [{"tool_id": "math.evaluate"}]}
+    {
+        "goal": {"type": "analysis", "description": "Work it out."},
+        "toolset": [{"tool_id": "math.evaluate"}],
+    }
 )
 COUNCIL = DeliberationRequest(prompt="Should the library open on Sundays?", universe="relational")
 PROPOSALS = {"plan": len(STEPS), "council": SEATS + 2}
@@ -46,10 +61,14 @@ async def _cpu_ms(once: Callable[[], Awaitable[None]], proposals: int) -> float:
 
 async def _measured(home: Path) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {"plan": [], "council": []}
-    async with Ordain(load_settings({}, home), extras=Extras(models={"default": ScriptedModel(SCRIPT)})) as ordain:
+    async with Ordain(
+        load_settings({}, home), extras=Extras(models={"default": ScriptedModel(SCRIPT)})
+    ) as ordain:
 
         async def once(request: PlannerRequest | DeliberationRequest) -> None:
-            view = await ordain.runtime.wait((await ordain.runtime.accept(request, "local:bench")).run)
+            view = await ordain.runtime.wait(
+                (await ordain.runtime.accept(request, "local:bench")).run
+            )
             assert view.stored.reason == "ok", view.header
 
         for repeat in range(REPEATS + 1):
@@ -65,12 +84,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as home:
         found = asyncio.run(_measured(Path(home)))
     rows = [
-        [name, str(PROPOSALS[name]), f"{statistics.median(took):.2f}", f"{min(took):.2f}", f"{max(took):.2f}"]
+        [
+            name,
+            str(PROPOSALS[name]),
+            f"{statistics.median(took):.2f}",
+            f"{min(took):.2f}",
+            f"{max(took):.2f}",
+        ]
         for name, took in found.items()
     ]
     print(table(["run", "proposals", "CPU per proposal, ms", "least", "most"], rows))
     ratios = [council / plan for plan, council in zip(found["plan"], found["council"], strict=True)]
-    print(f"council to plan: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    print(
+        f"council to plan: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    )
     return 0
 
 

@@ -1,4 +1,6 @@
-"""What a turn leaves on disk, by kind of record and by table. ``python -m bench.journal HOME``; the home is closed and unchanged since."""
+"""What a turn leaves on disk, by kind of record and by table. ``python -m bench.journal HOME``; the
+home is closed and unchanged since.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from ordain.store.run_records import asking, read_records
 
 
 class Kept(NamedTuple):
-    """A record as it is stored: its run's number, what it says, and the bytes that body and heading take, and its share of the row."""
+    """A record as it is stored: its run's number, what it says, and the bytes that body and heading
+    take, and its share of the row.
+    """
 
     run: int
     kind: str
@@ -29,11 +33,14 @@ class Kept(NamedTuple):
 
 
 def kept(db: sqlite3.Connection) -> Iterator[Kept]:
-    """Every record of a database that this build has written. What the row takes beside its records counts for the first of them."""
+    """Every record of a database that this build has written. What the row takes beside its records
+    counts for the first of them.
+    """
     for (run,) in db.execute("SELECT no FROM runs ORDER BY no").fetchall():
         sizes = Counter[int]()
         for first, row in db.execute("SELECT seq, records FROM sheets WHERE run = ?", (run,)):
-            each = [len(sheets.encode([laid])) - 1 for laid in sheets.decode(first, row)]  # less the head of a list of one
+            # less the head of a list of one
+            each = [len(sheets.encode([laid])) - 1 for laid in sheets.decode(first, row)]
             sizes.update({first + place: size for place, size in enumerate(each)})
             sizes[first] += len(row) - sum(each) + sheets.ROW_BYTES
         for record in read_records(asking(db), run):
@@ -44,12 +51,20 @@ def kept(db: sqlite3.Connection) -> Iterator[Kept]:
 
 def _trace_bytes(records: list[Kept]) -> int:
     """What the results repeat of the observations."""
-    results = (msgspec.json.decode(each.body).get("result") or {} for each in records if each.kind == "ended")
-    return sum(len(msgspec.json.encode(result["trace"])) for result in results if result.get("trace"))
+    results = (
+        msgspec.json.decode(each.body).get("result") or {}
+        for each in records
+        if each.kind == "ended"
+    )
+    return sum(
+        len(msgspec.json.encode(result["trace"])) for result in results if result.get("trace")
+    )
 
 
 def _repeated_bytes(records: list[Kept]) -> tuple[int, int]:
-    """Bytes of decisions that were made before in their run on the same facts; in the others, bytes of caps and of outcomes that repeat facts."""
+    """Bytes of decisions that were made before in their run on the same facts; in the others, bytes
+    of caps and of outcomes that repeat facts.
+    """
     seen: set[tuple[int, str, str, str]] = set()
     again = within = 0
     for each in records:
@@ -63,8 +78,13 @@ def _repeated_bytes(records: list[Kept]) -> tuple[int, int]:
             continue
         seen.add(key)
         repeated = [{name: value} for name, value in facts.items() if name.startswith("cap_")]
-        repeated += [{name: value} for name, value in outcome.items() if name in facts and facts[name] == value]
-        within += sum(len(msgspec.json.encode(item)) - 1 for item in repeated)  # its braces are a comma here
+        repeated += [
+            {name: value}
+            for name, value in outcome.items()
+            if name in facts and facts[name] == value
+        ]
+        # its braces are a comma here
+        within += sum(len(msgspec.json.encode(item)) - 1 for item in repeated)
     return again, within
 
 
@@ -80,7 +100,10 @@ def measured(home: Path) -> dict[str, Any]:
         kind = f"{each.kind} {each.name}" if each.kind != "ended" else each.kind
         counts[kind] += 1
         sizes[kind] += each.size
-    kinds = [{"kind": kind, "count": counts[kind] / turns, "bytes": size / turns} for kind, size in sizes.most_common()]
+    kinds = [
+        {"kind": kind, "count": counts[kind] / turns, "bytes": size / turns}
+        for kind, size in sizes.most_common()
+    ]
     records = sum(sizes.values()) / turns
     again, within = _repeated_bytes(found)
     return {

@@ -12,7 +12,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-PEERS = ("langgraph", "langgraph-checkpoint-sqlite", "openai-agents", "pydantic-ai-slim", "openai", "httpx2", "msgspec", "pydantic")
+PEERS = (
+    "langgraph",
+    "langgraph-checkpoint-sqlite",
+    "openai-agents",
+    "pydantic-ai-slim",
+    "openai",
+    "httpx2",
+    "msgspec",
+    "pydantic",
+)
 
 
 def fsync_ms(folder: Path, samples: int = 20) -> float:

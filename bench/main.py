@@ -1,8 +1,9 @@
 """Measures everything in one go and writes docs/benchmarks.md. Started by ``bench/run``.
 
-Every system runs in a process of its own that stays warm; a round gives each of them the same work in turn, in an order that moves on
-by one each round, so that a busy moment of the machine meets all of them alike. What is compared is compared within a round; the
-figure shown is the median of the rounds.
+Every system runs in a process of its own that stays warm; a round gives each of them the same work
+in turn, in an order that moves on by one each round, so that a busy moment of the machine meets all
+of them alike. What is compared is compared within a round; the figure shown is the median of the
+rounds.
 """
 
 from __future__ import annotations
@@ -37,20 +38,31 @@ TURNS_REPLAYED = 500
 @contextmanager
 def model_server() -> Iterator[str]:
     """The model server's address while it runs."""
-    with subprocess.Popen([sys.executable, "-m", "bench.model_server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [sys.executable, "-m", "bench.model_server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
         server.stdin.close()
 
 
-def measure_turns(base: Path, url: str, rounds: int, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All rounds of all cells; and what each worker stored. Cells are named ``mode/concurrency/system``."""
+def measure_turns(
+    base: Path, url: str, rounds: int, seconds: float
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All rounds of all cells; and what each worker stored. Cells are named
+    ``mode/concurrency/system``.
+    """
     cells: dict[str, list[dict[str, Any]]] = {}
     fsyncs: list[float] = []
     loads: list[float] = []
     workers = {
-        (mode, system): Worker(system, base / f"{mode}-{system}", url if mode == "http" else None) for mode in MODES for system in MODULES
+        (mode, system): Worker(system, base / f"{mode}-{system}", url if mode == "http" else None)
+        for mode in MODES
+        for system in MODULES
     }
     counts = {
         (mode, concurrency, system): calibrated(workers[mode, system], concurrency, seconds)
@@ -65,9 +77,14 @@ def measure_turns(base: Path, url: str, rounds: int, seconds: float) -> tuple[di
         for mode in MODES:
             for concurrency in CONCURRENCY:
                 for system in order:
-                    said = workers[mode, system].measured(counts[mode, concurrency, system], concurrency)
+                    said = workers[mode, system].measured(
+                        counts[mode, concurrency, system], concurrency
+                    )
                     cells.setdefault(f"{mode}/{concurrency}/{system}", []).append(said)
-        print(f"round {number + 1} of {rounds}: fsync {fsyncs[-1]:.2f} ms, load {loads[-1]:.1f}", flush=True)
+        print(
+            f"round {number + 1} of {rounds}: fsync {fsyncs[-1]:.2f} ms, load {loads[-1]:.1f}",
+            flush=True,
+        )
     for worker in workers.values():
         worker.close()
     stored = {system: workers["scripted", system].stored_bytes_per_turn for system in MODULES}
@@ -78,13 +95,18 @@ def measure_turns(base: Path, url: str, rounds: int, seconds: float) -> tuple[di
 def main() -> None:
     """All figures, then the page."""
     parser = argparse.ArgumentParser(prog="bench/run", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one short round, printed and not written")
+    parser.add_argument(
+        "--quick", action="store_true", help="one short round, printed and not written"
+    )
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.8, help="how long one cell of a round should take")
+    parser.add_argument(
+        "--seconds", type=float, default=0.8, help="how long one cell of a round should take"
+    )
     parser.add_argument("--figures", type=Path, help="also write all raw figures to this JSON file")
     asked = parser.parse_args()
     rounds, seconds = (1, 0.3) if asked.quick else (asked.rounds, asked.seconds)
-    base = Path(tempfile.mkdtemp(prefix="data-", dir=ROOT / ".venv-bench"))  # beside the project: /tmp may be memory
+    # beside the project: /tmp may be memory
+    base = Path(tempfile.mkdtemp(prefix="data-", dir=ROOT / ".venv-bench"))
     try:
         with ExitStack() as open_now:
             url = open_now.enter_context(model_server())
@@ -93,16 +115,25 @@ def main() -> None:
         figures = {
             "machine": described(),
             "rounds": rounds,
-            "turn": {"model_calls": work.MODEL_CALLS, "tool_calls": work.CALLS, "steps": work.STEPS},
+            "turn": {
+                "model_calls": work.MODEL_CALLS,
+                "tool_calls": work.CALLS,
+                "steps": work.STEPS,
+            },
             "cells": cells,
             **around,
             "phases": printed("bench.phases", base / "phases", 64, 200 if asked.quick else 2000),
             "journal": printed("bench.journal", base / "scripted-ordain"),
             "replay": printed("bench.replays", base / "scripted-ordain", TURNS_REPLAYED),
-            "resume": [resumed(base / f"resume-{number}", RUNS_RESUMED) for number in range(1 if asked.quick else 3)],
+            "resume": [
+                resumed(base / f"resume-{number}", RUNS_RESUMED)
+                for number in range(1 if asked.quick else 3)
+            ],
             "resumed_runs": RUNS_RESUMED,
             "start": printed("bench.start", base / "start", 1 if asked.quick else 7),
-            "conversation": printed("bench.conversation", base / "conversation", *(["--quick"] if asked.quick else [])),
+            "conversation": printed(
+                "bench.conversation", base / "conversation", *(["--quick"] if asked.quick else [])
+            ),
         }
     finally:
         shutil.rmtree(base, ignore_errors=True)

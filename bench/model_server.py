@@ -1,7 +1,8 @@
-"""A model server without latency: what it answers depends on the request alone, so any number of turns may ask at once.
+"""A model server without latency: what it answers depends on the request alone, so any number of
+turns may ask at once.
 
-It speaks chat completions over HTTP/1.1 with kept connections, in a process of its own, and does nothing else: the time that a
-measured system spends is its own. Prints its port when it listens.
+It speaks chat completions over HTTP/1.1 with kept connections, in a process of its own, and does
+nothing else: the time that a measured system spends is its own. Prints its port when it listens.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _STEPS_LEFT = re.compile(r"STEPS LEFT: (\d+)")
 
 
 def answer(request: dict[str, object]) -> bytes:
-    """The completion for one request: tool calls where tools are offered, else Ordain's directive."""
+    """The completion for one request: tool calls where tools are offered, else Ordain's
+    directive.
+    """
     messages: list[dict[str, object]] = request["messages"]  # type: ignore[assignment] - the servers' own clients send nothing else
     if "tools" in request:
         return _tool_answer(sum(message["role"] == "tool" for message in messages))
@@ -39,12 +42,17 @@ def _tool_answer(index: int) -> bytes:
         return _completion({"role": "assistant", "content": work.ANSWER}, "stop")
     function = {"name": work.TOOL_NAME, "arguments": json.dumps({"record": work.ASKED[index]})}
     calls = [{"id": f"call_{index}", "type": "function", "function": function}]
-    return _completion({"role": "assistant", "content": work.THOUGHTS[index], "tool_calls": calls}, "tool_calls")
+    return _completion(
+        {"role": "assistant", "content": work.THOUGHTS[index], "tool_calls": calls}, "tool_calls"
+    )
 
 
 @lru_cache
 def _directive_answer(index: int) -> bytes:
-    return _completion({"role": "assistant", "content": json.dumps(work.directive(index), ensure_ascii=False)}, "stop")
+    return _completion(
+        {"role": "assistant", "content": json.dumps(work.directive(index), ensure_ascii=False)},
+        "stop",
+    )
 
 
 def _completion(message: dict[str, object], finish: str) -> bytes:
@@ -77,15 +85,21 @@ class _Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         body, self._body = b"".join(self._body), []
         said = answer(msgspec.json.decode(body))
-        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(said)}\r\n\r\n".encode()
+        head = (
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(said)}\r\n\r\n"
+        ).encode()
         self._transport.write(head + said)  # type: ignore[attr-defined] - a TCP transport
 
 
 async def serve(connection: Callable[[], asyncio.Protocol]) -> None:
-    """Answer on a port of the machine's choice, which is printed, until the process that started this one closes its end."""
+    """Answer on a port of the machine's choice, which is printed, until the process that started
+    this one closes its end.
+    """
     server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # ends with the process that started it
+    # ends with the process that started it
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""What the OpenAI-compatible address costs beside ``/messages``: the server's CPU per message, one way after the other in turns, in one process.
+"""What the OpenAI-compatible address costs beside ``/messages``: the server's CPU per message, one
+way after the other in turns, in one process.
 
-``python -m bench.openai_face``. By name: each conversation has a header. By content: each request brings its whole conversation, as clients send it. Both ask
-the same scripted model the same. Conversations are of ``TURNS`` messages.
+``python -m bench.openai_face``. By name: each conversation has a header. By content: each request
+brings its whole conversation, as clients send it. Both ask the same scripted model the same.
+Conversations are of ``TURNS`` messages.
 """
 
 from __future__ import annotations
@@ -20,7 +22,11 @@ import httpx2
 
 from bench.served import Served
 
-SCRIPT = {"verbs": {"chat_general": [{"content": "That is well said, and there is nothing to add to it."}]}}
+SCRIPT = {
+    "verbs": {
+        "chat_general": [{"content": "That is well said, and there is nothing to add to it."}]
+    }
+}
 TURNS = 5
 AT_ONCE = 8
 Way = Callable[[httpx2.AsyncClient, str], Awaitable[None]]
@@ -29,7 +35,11 @@ Way = Callable[[httpx2.AsyncClient, str], Awaitable[None]]
 async def by_messages(http: httpx2.AsyncClient, name: str) -> None:
     """The canonical message."""
     for turn in range(TURNS):
-        body = {"sessionId": name, "userId": "ada", "message": {"text": f"please tell me about {turn}"}}
+        body = {
+            "sessionId": name,
+            "userId": "ada",
+            "message": {"text": f"please tell me about {turn}"},
+        }
         (await http.post("/messages", json=body)).raise_for_status()
 
 
@@ -46,14 +56,27 @@ async def by_content(http: httpx2.AsyncClient, name: str) -> None:
 async def _completed(http: httpx2.AsyncClient, headers: dict[str, str], begin: str) -> None:
     turns: list[dict[str, Any]] = []
     for turn in range(TURNS):
-        turns.append({"role": "user", "content": f"please tell me about {turn}" if turn or not begin else f"please tell {begin}"})
-        answer = await http.post("/v1/chat/completions", json={"model": "ordain", "user": "ada", "messages": turns}, headers=headers)
+        turns.append(
+            {
+                "role": "user",
+                "content": f"please tell me about {turn}"
+                if turn or not begin
+                else f"please tell {begin}",
+            }
+        )
+        answer = await http.post(
+            "/v1/chat/completions",
+            json={"model": "ordain", "user": "ada", "messages": turns},
+            headers=headers,
+        )
         answer.raise_for_status()
         turns.append(answer.json()["choices"][0]["message"])
 
 
 async def measured(home: Path, rounds: int, talks: int) -> dict[str, Any]:
-    """CPU per message in microseconds of each way, and the median of the ratios to ``/messages`` of the same round."""
+    """CPU per message in microseconds of each way, and the median of the ratios to ``/messages`` of
+    the same round.
+    """
     ways: dict[str, Way] = {"messages": by_messages, "by_name": by_name, "by_content": by_content}
     spent: dict[str, list[float]] = {name: [] for name in ways}
     with Served(home, home / "script.json") as served:
@@ -62,18 +85,33 @@ async def measured(home: Path, rounds: int, talks: int) -> dict[str, Any]:
                 for name, way in ways.items():
                     before = served.cpu_s()
                     for first in range(0, talks, AT_ONCE):
-                        await asyncio.gather(*(way(http, f"{name}-{number}-{talk}") for talk in range(first, min(talks, first + AT_ONCE))))
+                        await asyncio.gather(
+                            *(
+                                way(http, f"{name}-{number}-{talk}")
+                                for talk in range(first, min(talks, first + AT_ONCE))
+                            )
+                        )
                     if number:  # the first one warms up
                         spent[name].append((served.cpu_s() - before) / talks / TURNS)
-    ratios = {name: round(median(one / base for one, base in zip(each, spent["messages"], strict=True)), 3) for name, each in spent.items()}
-    return {"us_per_message": {name: round(median(each) * 1e6) for name, each in spent.items()}, "to_messages": ratios}
+    ratios = {
+        name: round(
+            median(one / base for one, base in zip(each, spent["messages"], strict=True)), 3
+        )
+        for name, each in spent.items()
+    }
+    return {
+        "us_per_message": {name: round(median(each) * 1e6) for name, each in spent.items()},
+        "to_messages": ratios,
+    }
 
 
 def main() -> None:
     """One server, one line of figures."""
     parser = argparse.ArgumentParser(prog="python -m bench.openai_face", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--talks", type=int, default=48, help="conversations of each way in a round")
+    parser.add_argument(
+        "--talks", type=int, default=48, help="conversations of each way in a round"
+    )
     given = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="openai-face-"))
     try:

@@ -8,7 +8,9 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One target: its words, what was measured, whether that meets it, and what is said where it does not."""
+    """One target: its words, what was measured, whether that meets it, and what is said where it
+    does not.
+    """
 
     words: str
     measured: str

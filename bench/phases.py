@@ -1,8 +1,8 @@
 """Where a turn's CPU goes, by phase. ``python -m bench.phases HOME CONCURRENCY TURNS [SYSTEM]``.
 
-The functions that are a phase's whole work are wrapped in this process only, so the product carries no clock for it; time in a phase
-within another belongs to the inner one. Clocks cost a little too: the shares are right, their sum is a few percent above an unwatched
-turn's.
+The functions that are a phase's whole work are wrapped in this process only, so the product carries
+no clock for it; time in a phase within another belongs to the inner one. Clocks cost a little too:
+the shares are right, their sum is a few percent above an unwatched turn's.
 """
 
 from __future__ import annotations
@@ -48,13 +48,19 @@ PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
     "write": ((Writer, "_commit"),),
     "load": ((SqliteStore, "load"), (SqliteStore, "mail")),
     "attach": ((shared_reads, "read_state"), (Consequences, "decide"), (Consequences, "of")),
-    "transcript": ((SqliteSessions, "entries"), (SqliteSessions, "uncovered"), (Conversation, "_answer")),
+    "transcript": (
+        (SqliteSessions, "entries"),
+        (SqliteSessions, "uncovered"),
+        (Conversation, "_answer"),
+    ),
     "header": ((headers, "Fold"), (flow_end, "render_header")),
 }
 
 
 class _Clock:
-    """CPU by phase, exclusive of phases within; ``wall`` is of ``write`` alone, which also waits."""
+    """CPU by phase, exclusive of phases within; ``wall`` is of ``write`` alone, which also
+    waits.
+    """
 
     def __init__(self) -> None:
         self.cpu: dict[str, int] = dict.fromkeys(PHASES, 0)
@@ -63,7 +69,9 @@ class _Clock:
         self._local = threading.local()
 
     def watch(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function under the clock; one that awaits is timed from each wait to the next, so that what others do meanwhile is not its time."""
+        """The function under the clock; one that awaits is timed from each wait to the next, so
+        that what others do meanwhile is not its time.
+        """
 
         @wraps(function, updated=())
         def watched(*args: Any, **kwargs: Any) -> Any:
@@ -109,7 +117,11 @@ def _watched(clock: _Clock) -> None:
         for owner, name in places:
             found = getattr(owner, name)
             function = clock.watch(phase, found)
-            setattr(owner, name, staticmethod(function) if getattr(found, "__self__", None) is owner else function)
+            setattr(
+                owner,
+                name,
+                staticmethod(function) if getattr(found, "__self__", None) is owner else function,
+            )
 
 
 async def _main(home: Path, concurrency: int, turns: int, system: str) -> dict[str, Any]:
@@ -125,24 +137,48 @@ async def _main(home: Path, concurrency: int, turns: int, system: str) -> dict[s
         await asyncio.gather(*(work_on() for _ in range(concurrency)))  # warm
         left = iter(range(turns))
         counted = ready.counted()
-        before, calls, wall, cpu = dict(clock.cpu), dict(clock.calls), clock.write_wall, time.process_time_ns()
+        before, calls, wall, cpu = (
+            dict(clock.cpu),
+            dict(clock.calls),
+            clock.write_wall,
+            time.process_time_ns(),
+        )
         await asyncio.gather(*(work_on() for _ in range(concurrency)))
         total = time.process_time_ns() - cpu
         wall = clock.write_wall - wall
         commits = ready.counted()["commits"] - counted["commits"]
     phases = {
-        phase: {"us": (clock.cpu[phase] - before[phase]) / turns / 1000, "calls": (clock.calls[phase] - calls[phase]) / turns}
+        phase: {
+            "us": (clock.cpu[phase] - before[phase]) / turns / 1000,
+            "calls": (clock.calls[phase] - calls[phase]) / turns,
+        }
         for phase in PHASES
     }
-    phases["everything else"] = {"us": total / turns / 1000 - sum(row["us"] for row in phases.values()), "calls": 0}
+    phases["everything else"] = {
+        "us": total / turns / 1000 - sum(row["us"] for row in phases.values()),
+        "calls": 0,
+    }
     return {
         "concurrency": concurrency,
         "us_per_turn": total / turns / 1000,
         "write_wall_us": wall / turns / 1000,
         "commits_per_turn": commits / turns,
-        "phases": {name: row for name, row in phases.items() if row["calls"] or name == "everything else"},
+        "phases": {
+            name: row for name, row in phases.items() if row["calls"] or name == "everything else"
+        },
     }
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), (sys.argv[4:] or ["ordain"])[0]))))
+    print(
+        json.dumps(
+            asyncio.run(
+                _main(
+                    Path(sys.argv[1]),
+                    int(sys.argv[2]),
+                    int(sys.argv[3]),
+                    (sys.argv[4:] or ["ordain"])[0],
+                )
+            )
+        )
+    )

@@ -12,7 +12,9 @@ def _nothing() -> Mapping[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """``turn`` does the whole piece of work once and returns the answer; ``counted`` are running totals."""
+    """``turn`` does the whole piece of work once and returns the answer; ``counted`` are running
+    totals.
+    """
 
     turn: Callable[[], Awaitable[str]]
     counted: Callable[[], Mapping[str, float]] = _nothing

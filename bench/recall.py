@@ -1,7 +1,9 @@
-"""What recall costs over many notes: ``python -m bench.recall [NOTES]``, printed and not written. Needs the extra ``recall``.
+"""What recall costs over many notes: ``python -m bench.recall [NOTES]``, printed and not written.
+Needs the extra ``recall``.
 
-Time is CPU time of the whole process, which a busy machine does not change much, and wall time beside it. Each question goes through the
-library as a verb's would: embedding, the reading transaction, the comparison with every vector, and the fragments.
+Time is CPU time of the whole process, which a busy machine does not change much, and wall time
+beside it. Each question goes through the library as a verb's would: embedding, the reading
+transaction, the comparison with every vector, and the fragments.
 """
 
 from __future__ import annotations
@@ -93,7 +95,9 @@ async def _filled(library: SqliteLibrary, notes: int) -> float:
     began = time.perf_counter()
     for _ in range(notes // PER_ITEM):
         sections = tuple(Section(text=_text(chance)) for _ in range(PER_ITEM))
-        await library.add(NewItem(workspace="w", kind=ItemKind.DOCUMENT, sections=sections, trust=Trust.OWN))
+        await library.add(
+            NewItem(workspace="w", kind=ItemKind.DOCUMENT, sections=sections, trust=Trust.OWN)
+        )
     return time.perf_counter() - began
 
 
@@ -126,15 +130,37 @@ async def measured(folder: Path, notes: int) -> list[dict[str, Any]]:
         {"what": "first question after a start: wall", "p50": first[1]},
     ]
     dense = [await _asked(cold, _text(chance)[:60]) for _ in range(QUESTIONS)]
-    rows += [_row("by meaning: CPU", [one[0] for one in dense]), _row("by meaning: wall", [one[1] for one in dense])]
-    quoted = [await _asked(cold, f'"{chance.choice(_WORDS)} {chance.choice(_WORDS)}"') for _ in range(QUESTIONS)]
-    rows += [_row("in quotes: CPU", [one[0] for one in quoted]), _row("in quotes: wall", [one[1] for one in quoted])]
+    rows += [
+        _row("by meaning: CPU", [one[0] for one in dense]),
+        _row("by meaning: wall", [one[1] for one in dense]),
+    ]
+    quoted = [
+        await _asked(cold, f'"{chance.choice(_WORDS)} {chance.choice(_WORDS)}"')
+        for _ in range(QUESTIONS)
+    ]
+    rows += [
+        _row("in quotes: CPU", [one[0] for one in quoted]),
+        _row("in quotes: wall", [one[1] for one in quoted]),
+    ]
     worded = SqliteLibrary(store, SystemClock(), lambda: None)
-    words = [await _asked(worded, " ".join(chance.choices(_VOCABULARY, _OFTEN, k=8))) for _ in range(QUESTIONS)]
-    rows += [_row("by words alone: CPU", [one[0] for one in words]), _row("by words alone: wall", [one[1] for one in words])]
+    words = [
+        await _asked(worded, " ".join(chance.choices(_VOCABULARY, _OFTEN, k=8)))
+        for _ in range(QUESTIONS)
+    ]
+    rows += [
+        _row("by words alone: CPU", [one[0] for one in words]),
+        _row("by words alone: wall", [one[1] for one in words]),
+    ]
     after: list[tuple[float, float]] = []
     for _ in range(20):
-        await library.add(NewItem(workspace="w", kind=ItemKind.NOTE, sections=(Section(text=_text(chance)),), trust=Trust.OWN))
+        await library.add(
+            NewItem(
+                workspace="w",
+                kind=ItemKind.NOTE,
+                sections=(Section(text=_text(chance)),),
+                trust=Trust.OWN,
+            )
+        )
         after.append(await _asked(cold, _text(chance)[:60]))
     rows.append(_row("by meaning, just after a note was added: CPU", [one[0] for one in after]))
     for one in (library, cold, worded):
@@ -148,7 +174,12 @@ def main() -> None:
     notes = int(sys.argv[1]) if len(sys.argv) > 1 else NOTES
     with tempfile.TemporaryDirectory() as folder:
         for row in asyncio.run(measured(Path(folder), notes)):
-            print(f"{row['what']:<50}" + "  ".join(f"{name} {value:8.2f} ms" for name, value in row.items() if name != "what"))
+            print(
+                f"{row['what']:<50}"
+                + "  ".join(
+                    f"{name} {value:8.2f} ms" for name, value in row.items() if name != "what"
+                )
+            )
 
 
 if __name__ == "__main__":

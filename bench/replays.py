@@ -1,4 +1,6 @@
-"""Replay of recorded turns, as ``ordain replay`` does it: every fact, rule, prompt and header anew. ``python -m bench.replays HOME RUNS``."""
+"""Replay of recorded turns, as ``ordain replay`` does it: every fact, rule, prompt and header anew.
+``python -m bench.replays HOME RUNS``.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,16 @@ from ordain.store.sqlite import SqliteStore, StoreOptions
 T = TypeVar("T")
 ROUNDS = 5
 SHARED = 8
-"""How often each is replayed where processes share them: what a process costs to begin is little beside thousands of runs."""
+"""How often each is replayed where processes share them: what a process costs to begin is little
+beside thousands of runs.
+"""
 
 
 def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[str, float]:
     flows, decisions, effects, records, reading = shipped_kinds(), 0, 0, 0, 0.0
-    pinned = asyncio.run(catalogs.pinned(next(run.catalog for run in map(store.stored, runs) if run is not None)))
+    pinned = asyncio.run(
+        catalogs.pinned(next(run.catalog for run in map(store.stored, runs) if run is not None))
+    )
     cpu = time.process_time()
     began = time.perf_counter()
     for run in runs:
@@ -68,7 +74,9 @@ def _shared(home: Path, runs: list[str]) -> dict[str, float]:
 
 
 def _judged(home: Path, runs: list[str]) -> dict[str, float]:
-    """As ``ordain replay --policy FILE --fail-on …`` judges them by a policy under which nothing changes: all of each is compared."""
+    """As ``ordain replay --policy FILE --fail-on …`` judges them by a policy under which nothing
+    changes: all of each is compared.
+    """
     pinned, began = Policy(version=1), time.perf_counter()
     found = list(each(partial(judge_some, policy=pinned), home, runs, cores()))
     if not all(one.fate is RunFate.UNCHANGED for one in found):
@@ -82,7 +90,9 @@ async def _awaited(asked: Awaitable[T]) -> T:
 
 def _main(home: Path, count: int) -> dict[str, Any]:
     store = SqliteStore(home, StoreOptions())
-    asked = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
+    asked = SqliteSearch(store).runs(
+        statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None
+    )
     settled = asyncio.run(_awaited(asked))
     runs = [row.id for row in reversed(settled)]
     last = store.stored(runs[-1])

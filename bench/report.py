@@ -1,4 +1,6 @@
-"""docs/benchmarks.md from the figures of one run. Nothing here is measured, and no figure stands here."""
+"""docs/benchmarks.md from the figures of one run. Nothing here is measured, and no figure stands
+here.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from bench.conversation.report import targets as conversation_targets
 from bench.page import Target, spread, table
 
 Figures = dict[str, Any]
-NAMES = {"floor": "Floor", "ordain": "Ordain", "langgraph": "LangGraph", "agents": "OpenAI Agents SDK", "pydantic-ai": "Pydantic AI"}
+NAMES = {
+    "floor": "Floor",
+    "ordain": "Ordain",
+    "langgraph": "LangGraph",
+    "agents": "OpenAI Agents SDK",
+    "pydantic-ai": "Pydantic AI",
+}
 KEEPS = {
     "floor": "a row per step",
     "ordain": "every decision, intent and observation, before anything depends on it",
@@ -30,17 +38,28 @@ def _cpu_ms(cell: Figures) -> float:
     return cell["cpu_s"] / cell["turns"] * 1000
 
 
-def _of(figures: Figures, mode: str, concurrency: int, system: str, figure: Callable[[Figures], float]) -> list[float]:
+def _of(
+    figures: Figures, mode: str, concurrency: int, system: str, figure: Callable[[Figures], float]
+) -> list[float]:
     return [figure(cell) for cell in figures["cells"][f"{mode}/{concurrency}/{system}"]]
 
 
-def _ratios(figures: Figures, mode: str, concurrency: int, pair: tuple[str, str], figure: Callable[[Figures], float]) -> list[float]:
+def _ratios(
+    figures: Figures,
+    mode: str,
+    concurrency: int,
+    pair: tuple[str, str],
+    figure: Callable[[Figures], float],
+) -> list[float]:
     """First over second, round by round."""
     one, other = (_of(figures, mode, concurrency, system, figure) for system in pair)
     return [a / b for a, b in zip(one, other, strict=True)]
 
 
-IMPORTING = "Most of it is importing: modules, the classes that they make, and what is made of the wire's contracts."
+IMPORTING = (
+    "Most of it is importing: modules, the classes that they make, and what is made of the wire's "
+    "contracts."
+)
 
 
 def targets(figures: Figures) -> list[Target]:
@@ -48,18 +67,24 @@ def targets(figures: Figures) -> list[Target]:
     steps = figures["turn"]["steps"]
     in_process = [turns * steps for turns in _of(figures, "scripted", 64, "ordain", _turns_per_s)]
     against = _ratios(figures, "scripted", 64, ("ordain", "langgraph"), _turns_per_s)
-    over_floor = {each: _ratios(figures, "http", each, ("ordain", "floor"), _cpu_ms) for each in (1, 16)}
+    over_floor = {
+        each: _ratios(figures, "http", each, ("ordain", "floor"), _cpu_ms) for each in (1, 16)
+    }
     journal = figures["journal"]["records_beyond_per_step"]
     last = [each["last"] for each in figures["resume"]]
     cpu_replayed = median([each["cpu_ms_per_turn"] for each in figures["replay"]["rounds"]])
-    starts = {kind: [each["cpu_s"] for each in figures["start"][kind]] for kind in ("fresh", "used")}
+    starts = {
+        kind: [each["cpu_s"] for each in figures["start"][kind]] for kind in ("fresh", "used")
+    }
     slower = max(starts.values(), key=median)
     said = [each["cpu_s"] for each in figures["start"]["chat"]]
     replays = [each["turns_per_s"] for each in figures["replay"]["shared"]]
     return [
         Target(
             words="In process at least 2,000 durable steps/s at 64 concurrent turns",
-            measured=f"{spread(in_process, 0)} steps/s, {median(in_process) / 2000:.2f} times the target",
+            measured=(
+                f"{spread(in_process, 0)} steps/s, {median(in_process) / 2000:.2f} times the target"
+            ),
             met=median(in_process) >= 2000,
             missed=_why_slow(figures, "scripted", 64, median(in_process) / 2000),
         ),
@@ -91,22 +116,34 @@ def targets(figures: Figures) -> list[Target]:
             words=f"{figures['resumed_runs']:,} interrupted runs resumed in under 5 s",
             measured=f"{spread(last, 2)} s, {median(last) / 5:.2f} times the target",
             met=median(last) < 5,
-            missed="Each run is read, checked and driven anew; reading less of a run than all its records would need snapshots.",
+            missed=(
+                "Each run is read, checked and driven anew; reading less of a run than all its "
+                "records would need snapshots."
+            ),
         ),
         Target(
             words="At least 1,500 recorded seven-step turns replayed per second",
             measured=f"{spread(replays, 0)} turns/s, {median(replays) / 1500:.2f} times the target",
             met=median(replays) >= 1500,
-            missed=f"A turn takes {cpu_replayed:.2f} ms of CPU on one core: every prompt rendered, every digest checked, every rule applied anew.",
+            missed=(
+                f"A turn takes {cpu_replayed:.2f} ms of CPU on one core: every prompt rendered, "
+                "every digest checked, every rule applied anew."
+            ),
         ),
         Target(
             words="`serve` up in 0.7 s of CPU",
-            measured=f"fresh folder {spread(starts['fresh'], 2)} s, used one {spread(starts['used'], 2)} s, {median(slower) / 0.7:.2f} times the target",
+            measured=(
+                f"fresh folder {spread(starts['fresh'], 2)} s, used one "
+                f"{spread(starts['used'], 2)} s, {median(slower) / 0.7:.2f} times the target"
+            ),
             met=median(slower) <= 0.7,
             missed=IMPORTING,
         ),
         Target(
-            words="`ordain chat` with one message, no server: 0.6 s of CPU from its beginning to its end",
+            words=(
+                "`ordain chat` with one message, no server: 0.6 s of CPU from its beginning to "
+                "its end"
+            ),
             measured=f"{spread(said, 2)} s, {median(said) / 0.6:.2f} times the target",
             met=median(said) <= 0.6,
             missed=IMPORTING,
@@ -119,24 +156,34 @@ def _why_slow(figures: Figures, mode: str, concurrency: int, reached: float) -> 
     steps, phases = figures["turn"]["steps"], figures["phases"]["phases"]
     cpu = median(_of(figures, mode, concurrency, "ordain", _cpu_ms))
     wall = median(_of(figures, mode, concurrency, "ordain", _turns_per_s)) * steps
-    largest = sorted((name for name in phases if name != "everything else"), key=lambda name: -phases[name]["us"])[:4]
+    largest = sorted(
+        (name for name in phases if name != "everything else"), key=lambda name: -phases[name]["us"]
+    )[:4]
     named = ", ".join(f"{name} ({phases[name]['us']:.0f} µs per turn)" for name in largest)
     return (
-        f"A turn takes {cpu:.2f} ms of CPU {MODES[mode][0].lower()}{MODES[mode][1:]} at {concurrency} concurrent, with which one core gives at "
-        f"most {1000 / cpu * steps:,.0f} steps/s; {wall:,.0f} were reached, and the rest of the time went into waiting for storage (fsync "
-        f"{median(figures['fsync_ms']):.2f} ms) and for other work on the machine. With {cpu * reached:.2f} ms per turn, and the same share "
-        f"of waiting, the target would be reached. The largest phases are {named}. One process drives a store, so that a second one would not help."
+        f"A turn takes {cpu:.2f} ms of CPU {MODES[mode][0].lower()}{MODES[mode][1:]} at "
+        f"{concurrency} concurrent, with which one core gives at "
+        f"most {1000 / cpu * steps:,.0f} steps/s; {wall:,.0f} were reached, and the rest of the "
+        "time went into waiting for storage (fsync "
+        f"{median(figures['fsync_ms']):.2f} ms) and for other work on the machine. With "
+        f"{cpu * reached:.2f} ms per turn, and the same share "
+        f"of waiting, the target would be reached. The largest phases are {named}. One process "
+        "drives a store, so that a second one would not help."
     )
 
 
 def _why_large(figures: Figures) -> str:
     journal = figures["journal"]
     kinds = ", ".join(f"{row['kind']} {row['bytes']:.0f} B" for row in journal["kinds"][:4])
-    saved = [journal[f"{name}_per_step"] for name in ("repeated_trace", "repeated_decisions", "repeated_facts")]
+    saved = [
+        journal[f"{name}_per_step"]
+        for name in ("repeated_trace", "repeated_decisions", "repeated_facts")
+    ]
     trace, again, within = saved
     left = journal["records_beyond_per_step"] - sum(saved)
     return (
-        f"Largest per turn: {kinds}. Of a step's bytes, {trace:.0f} are the trace in `ended`, which repeats what the observations hold, "
+        f"Largest per turn: {kinds}. Of a step's bytes, {trace:.0f} are the trace in `ended`, "
+        "which repeats what the observations hold, "
         f"{again:.0f} are decisions made again on the same facts, and {within:.0f} are "
         "caps that stand in `started` already or outcomes that repeat their facts. "
         f"Without these a step would have {left / 1000:.2f} kB beyond payloads."
@@ -181,20 +228,27 @@ beside 0.80 (1.11 times, 1.07–1.13), and to 1.64 ms beside 2.91 and 4.03 (0.56
 
 def rendered(figures: Figures) -> str:
     """The page."""
-    machine, listed = figures["machine"], [*targets(figures), *conversation_targets(figures["conversation"])]
+    machine, listed = (
+        figures["machine"],
+        [*targets(figures), *conversation_targets(figures["conversation"])],
+    )
     met = sum(target.met for target in listed)
     parts = [
         "# Benchmarks",
         "<!-- Written by bench/run; change bench/report.py, not this page. -->",
         (
-            f"One run of `bench/run`: {met} of {len(listed)} targets met. All systems do the same scripted work side by side on the same "
+            f"One run of `bench/run`: {met} of {len(listed)} targets met. All systems do the same "
+            "scripted work side by side on the same "
             "machine, so the ratios say more than the absolute figures."
         ),
         _machine(figures, machine),
         "## Targets",
         table(
             ["Target", "Measured: median (lowest–highest)", ""],
-            [[target.words, target.measured, "met" if target.met else "**missed**"] for target in listed],
+            [
+                [target.words, target.measured, "met" if target.met else "**missed**"]
+                for target in listed
+            ],
         ),
         *_missed(listed),
         "## A turn",
@@ -229,10 +283,15 @@ def _missed(listed: list[Target]) -> list[str]:
 def _machine(figures: Figures, machine: Figures) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return (
-        f"**Machine.** {machine['cores']} cores, {machine['processor']}, {machine['memory_gb']} GB; {machine['system']}, Python "
-        f"{machine['python']}, SQLite {machine['sqlite']}. Shared with other work: load {spread(figures['load'])} before each round. "
-        f"An fsync of 4 kB took {spread(figures['fsync_ms'], 2)} ms (median of 20, before each round); when Ordain began, "
-        f"{figures['ordain_fsync_ms']['scripted']:.2f} in process and {figures['ordain_fsync_ms']['http']:.2f} over HTTP: above 2 it commits in a thread of its own, "
+        f"**Machine.** {machine['cores']} cores, {machine['processor']}, {machine['memory_gb']} "
+        f"GB; {machine['system']}, Python "
+        f"{machine['python']}, SQLite {machine['sqlite']}. Shared with other work: load "
+        f"{spread(figures['load'])} before each round. "
+        f"An fsync of 4 kB took {spread(figures['fsync_ms'], 2)} ms (median of 20, before each "
+        "round); when Ordain began, "
+        f"{figures['ordain_fsync_ms']['scripted']:.2f} in process and "
+        f"{figures['ordain_fsync_ms']['http']:.2f} over HTTP: above 2 it commits in a thread of "
+        "its own, "
         f"which costs more CPU. Versions: {versions}."
     )
 
@@ -240,12 +299,17 @@ def _machine(figures: Figures, machine: Figures) -> str:
 def _work(figures: Figures) -> str:
     turn = figures["turn"]
     return (
-        f"{turn['model_calls']} model calls and {turn['tool_calls']} calls of an `async` Python tool, each with an argument from the answer "
-        f"before and a result of about 250 bytes: {turn['steps']} durable steps. The model is scripted, in the same process or behind an "
-        "OpenAI-compatible server without latency in another one. Every system runs in a warm process of its own on asyncio's own loop and with "
+        f"{turn['model_calls']} model calls and {turn['tool_calls']} calls of an `async` Python "
+        "tool, each with an argument from the answer "
+        f"before and a result of about 250 bytes: {turn['steps']} durable steps. The model is "
+        "scripted, in the same process or behind an "
+        "OpenAI-compatible server without latency in another one. Every system runs in a warm "
+        "process of its own on asyncio's own loop and with "
         "the settings of the garbage collector that `ordain serve` has (`tune_collector`), with "
-        f"its database on the same disk; a round gives each the same work in an order that moves on by one. Rounds: {figures['rounds']}; "
-        "figures are medians of the rounds, ratios medians of the ratios within a round. CPU is user and system time of the measured "
+        "its database on the same disk; a round gives each the same work in an order that moves "
+        f"on by one. Rounds: {figures['rounds']}; "
+        "figures are medians of the rounds, ratios medians of the ratios within a round. CPU is "
+        "user and system time of the measured "
         "process, threads included. Every answer is compared."
     )
 
@@ -256,11 +320,35 @@ def _turn_table(figures: Figures, mode: str) -> str:
         for system, name in NAMES.items():
             speed = _of(figures, mode, concurrency, system, _turns_per_s)
             cpu = _of(figures, mode, concurrency, system, _cpu_ms)
-            steps = f"{median(speed) * figures['turn']['steps']:,.0f}" if system in {"ordain", "langgraph", "floor"} else "–"
+            steps = (
+                f"{median(speed) * figures['turn']['steps']:,.0f}"
+                if system in {"ordain", "langgraph", "floor"}
+                else "–"
+            )
             ratio = median(_ratios(figures, mode, concurrency, (system, "floor"), _cpu_ms))
-            faster = median(_ratios(figures, mode, concurrency, (system, "langgraph"), _turns_per_s))
-            rows.append([name, str(concurrency), f"{median(speed):,.0f}", steps, f"{faster:.1f}", f"{median(cpu):.2f}", f"{ratio:.2f}"])
-    heading = ["", "concurrent", "turns/s", "durable steps/s", "times LangGraph's turns/s", "CPU ms per turn", "times the floor's CPU"]
+            faster = median(
+                _ratios(figures, mode, concurrency, (system, "langgraph"), _turns_per_s)
+            )
+            rows.append(
+                [
+                    name,
+                    str(concurrency),
+                    f"{median(speed):,.0f}",
+                    steps,
+                    f"{faster:.1f}",
+                    f"{median(cpu):.2f}",
+                    f"{ratio:.2f}",
+                ]
+            )
+    heading = [
+        "",
+        "concurrent",
+        "turns/s",
+        "durable steps/s",
+        "times LangGraph's turns/s",
+        "CPU ms per turn",
+        "times the floor's CPU",
+    ]
     return table(heading, rows)
 
 
@@ -268,13 +356,19 @@ def _notes(figures: Figures) -> str:
     kept = "; ".join(f"{NAMES[system]}: {what}" for system, what in KEEPS.items())
     in_process = median(_ratios(figures, "scripted", 64, ("ordain", "floor"), _cpu_ms))
     return (
-        f"What each keeps of a turn: {kept}. The floor asks with `httpx2` and writes one row per step with `synchronous=FULL`. LangGraph is its "
-        "prebuilt agent and asynchronous SQLite saver, with `synchronous=FULL`; over HTTP its model is the `openai` client, since LangChain's "
-        "own wrapper is not among the pinned packages. The Agents SDK runs without session and tracing, Pydantic AI without a durable engine: "
+        f"What each keeps of a turn: {kept}. The floor asks with `httpx2` and writes one row per "
+        "step with `synchronous=FULL`. LangGraph is its "
+        "prebuilt agent and asynchronous SQLite saver, with `synchronous=FULL`; over HTTP its "
+        "model is the `openai` client, since LangChain's "
+        "own wrapper is not among the pinned packages. The Agents SDK runs without session and "
+        "tracing, Pydantic AI without a durable engine: "
         "their figures are what a turn costs before anything is kept.\n\n"
-        "Read the ratios to the floor with care. Over HTTP they compare two clients as well: Ordain does not ask through `httpx2`'s client "
-        "(`src/ordain/models/exchange.py` says why), and its steps at many concurrent turns share commits, where the floor's and LangGraph's do "
-        f"not. A ratio below 1 there does not mean that durability costs nothing: in process, without any client, a turn takes {in_process:.1f} "
+        "Read the ratios to the floor with care. Over HTTP they compare two clients as well: "
+        "Ordain does not ask through `httpx2`'s client "
+        "(`src/ordain/models/exchange.py` says why), and its steps at many concurrent turns share "
+        "commits, where the floor's and LangGraph's do "
+        "not. A ratio below 1 there does not mean that durability costs nothing: in process, "
+        f"without any client, a turn takes {in_process:.1f} "
         "times the floor's CPU at 64 concurrent."
     )
 
@@ -282,13 +376,21 @@ def _notes(figures: Figures) -> str:
 def _phases(figures: Figures) -> str:
     found = figures["phases"]
     rows = [
-        [name, f"{row['us']:.0f}", f"{row['us'] / found['us_per_turn'] * 100:.0f} %", f"{row['calls']:.1f}" if row["calls"] else "–"]
+        [
+            name,
+            f"{row['us']:.0f}",
+            f"{row['us'] / found['us_per_turn'] * 100:.0f} %",
+            f"{row['calls']:.1f}" if row["calls"] else "–",
+        ]
         for name, row in found["phases"].items()
     ]
     return (
-        f"One turn in process at {found['concurrency']} concurrent, clocks around each phase (`bench/phases.py`), measured once: "
-        f"{found['us_per_turn']:.0f} µs of CPU. Time in a phase within another counts for the inner one. `write` takes "
-        f"{found['write_wall_us']:.0f} µs of wall time per turn with its fsyncs.\n\n" + table(["", "µs per turn", "share", "calls"], rows)
+        f"One turn in process at {found['concurrency']} concurrent, clocks around each phase "
+        "(`bench/phases.py`), measured once: "
+        f"{found['us_per_turn']:.0f} µs of CPU. Time in a phase within another counts for the "
+        "inner one. `write` takes "
+        f"{found['write_wall_us']:.0f} µs of wall time per turn with its fsyncs.\n\n"
+        + table(["", "µs per turn", "share", "calls"], rows)
     )
 
 
@@ -296,27 +398,41 @@ def _journal(figures: Figures) -> str:
     journal, stored = figures["journal"], figures["stored"]
     rows = [[row["kind"], f"{row['count']:.1f}", f"{row['bytes']:.0f}"] for row in journal["kinds"]]
     return (
-        f"{journal['payload_per_turn']:,} bytes are said in a turn: the request, the model's answers, the tool's results. The records of a step "
-        f"take {journal['records_per_step']:,.0f} bytes with their headings, {journal['records_beyond_per_step']:,.0f} beyond what was said; "
-        f"the database file, with indexes, search tables and free space in pages, {journal['file_per_step']:,.0f} and "
+        f"{journal['payload_per_turn']:,} bytes are said in a turn: the request, the model's "
+        "answers, the tool's results. The records of a step "
+        f"take {journal['records_per_step']:,.0f} bytes with their headings, "
+        f"{journal['records_beyond_per_step']:,.0f} beyond what was said; "
+        "the database file, with indexes, search tables and free space in pages, "
+        f"{journal['file_per_step']:,.0f} and "
         f"{journal['file_beyond_per_step']:,.0f}. For comparison, file bytes per turn: "
-        f"{', '.join(f'{NAMES[system]} {stored[system]:,.0f}' for system in ('ordain', 'langgraph', 'floor'))}.\n\n"
-        + table(["Record", "per turn", "bytes per turn"], rows)
+        f"{', '.join(f'{NAMES[system]} {stored[system]:,.0f}' for system in ('ordain', 'langgraph', 'floor'))}.\n"
+        "\n" + table(["Record", "per turn", "bytes per turn"], rows)
     )
 
 
 def _again(figures: Figures) -> str:
     resume, replay = figures["resume"], figures["replay"]
-    first, last, ended = (median([each[name] for each in resume]) for name in ("first", "last", "ended"))
+    first, last, ended = (
+        median([each[name] for each in resume]) for name in ("first", "last", "ended")
+    )
     one = {name: median([each[name] for each in replay["rounds"]]) for name in replay["rounds"][0]}
-    shared = {name: median([each[name] for each in replay["shared"]]) for name in replay["shared"][0]}
+    shared = {
+        name: median([each[name] for each in replay["shared"]]) for name in replay["shared"][0]
+    }
     return (
-        f"**Resume.** A process with {figures['resumed_runs']:,} turns in the middle, each in its second tool call, is killed with SIGKILL. From "
-        f"the start of the next process (interpreter and imports included) the first interrupted call is made again after {first:.2f} s, the last "
+        f"**Resume.** A process with {figures['resumed_runs']:,} turns in the middle, each in its "
+        "second tool call, is killed with SIGKILL. From "
+        "the start of the next process (interpreter and imports included) the first interrupted "
+        f"call is made again after {first:.2f} s, the last "
         f"run's after {last:.2f} s; all turns have ended after {ended:.2f} s.\n\n"
-        f"**Replay.** {replay['runs']} recorded turns of {one['steps_per_turn']:.0f} steps, {one['records_per_turn']:.0f} records and "
-        f"{one['decisions_per_turn']:.0f} decisions each: {one['turns_per_s']:,.0f} turns/s on one core, {one['decisions_per_s']:,.0f} decisions/s, "
-        f"{one['cpu_ms_per_turn']:.2f} ms of CPU per turn, {one['reading_ms_per_turn']:.2f} ms of it reading the records. Every digest is checked, "
-        f"every fact computed, every rule applied and every prompt rendered again. `ordain replay --all` shares the runs among "
-        f"{shared['jobs']:.0f} processes here: {shared['turns_per_s']:,.0f} turns/s, from beginning the processes on."
+        f"**Replay.** {replay['runs']} recorded turns of {one['steps_per_turn']:.0f} steps, "
+        f"{one['records_per_turn']:.0f} records and "
+        f"{one['decisions_per_turn']:.0f} decisions each: {one['turns_per_s']:,.0f} turns/s on "
+        f"one core, {one['decisions_per_s']:,.0f} decisions/s, "
+        f"{one['cpu_ms_per_turn']:.2f} ms of CPU per turn, {one['reading_ms_per_turn']:.2f} ms of "
+        "it reading the records. Every digest is checked, "
+        "every fact computed, every rule applied and every prompt rendered again. `ordain replay "
+        "--all` shares the runs among "
+        f"{shared['jobs']:.0f} processes here: {shared['turns_per_s']:,.0f} turns/s, from "
+        "beginning the processes on."
     )

@@ -1,8 +1,9 @@
 """A thousand runs that a killed process left in the middle, and a new process that takes them up.
 
-``python -m bench.resume begin HOME RUNS``: opens the runs; each makes two model calls and one tool call and then hangs in its second
-tool call. Says so when all of them hang, and waits to be killed. ``python -m bench.resume again HOME RUNS``: an ordinary start on
-what the first one left. The interrupted call is a read, so it is made again; the moment of each run's first one is taken.
+``python -m bench.resume begin HOME RUNS``: opens the runs; each makes two model calls and one tool
+call and then hangs in its second tool call. Says so when all of them hang, and waits to be killed.
+``python -m bench.resume again HOME RUNS``: an ordinary start on what the first one left. The
+interrupted call is a read, so it is made again; the moment of each run's first one is taken.
 """
 
 from __future__ import annotations
@@ -73,19 +74,26 @@ async def _again(home: Path, runs: int) -> None:
         ended = time.monotonic()
     if len(first) != runs:
         raise AssertionError(f"{len(first)} of {runs} runs made their interrupted call again")
-    print(json.dumps({"first": min(first.values()), "last": max(first.values()), "ended": ended}), flush=True)
+    print(
+        json.dumps({"first": min(first.values()), "last": max(first.values()), "ended": ended}),
+        flush=True,
+    )
 
 
 def measured(home: Path, runs: int) -> dict[str, Any]:
     """Interrupt and resume ``runs`` runs; seconds from the start of the second process."""
     command = [sys.executable, "-m", "bench.resume"]
-    with subprocess.Popen([*command, "begin", str(home), str(runs)], stdout=subprocess.PIPE, text=True) as begun:
+    with subprocess.Popen(
+        [*command, "begin", str(home), str(runs)], stdout=subprocess.PIPE, text=True
+    ) as begun:
         assert begun.stdout is not None
         if begun.stdout.readline().strip() != "hanging":
             raise RuntimeError("the process to be killed did not come so far")
         os.kill(begun.pid, signal.SIGKILL)
     started = time.monotonic()
-    said = subprocess.run([*command, "again", str(home), str(runs)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    said = subprocess.run(
+        [*command, "again", str(home), str(runs)], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
     return {name: moment - started for name, moment in json.loads(said).items()}
 
 

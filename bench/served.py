@@ -13,7 +13,9 @@ from typing import Self
 
 
 class Served:
-    """The server with its models played from a script; it listens where the block begins and has ended after it."""
+    """The server with its models played from a script; it listens where the block begins and has
+    ended after it.
+    """
 
     def __init__(self, home: Path, script: Path) -> None:
         """Start it; ``start_s`` is after how many seconds it was there."""
@@ -21,7 +23,9 @@ class Served:
         note.unlink(missing_ok=True)
         command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
         with (home / "log").open("ab") as log:
-            self._process = subprocess.Popen(command, env={**os.environ, "ORDAIN_SCRIPT": str(script)}, stderr=log)
+            self._process = subprocess.Popen(
+                command, env={**os.environ, "ORDAIN_SCRIPT": str(script)}, stderr=log
+            )
         while not note.exists():
             if self._process.poll() is not None:
                 raise SystemExit((home / "log").read_text())
@@ -37,13 +41,26 @@ class Served:
     def memory(self) -> dict[str, float]:
         """Resident and anonymous memory in MB, and open descriptors."""
         process = Path(f"/proc/{self._process.pid}")
-        status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines() if ":" in line)
+        status = dict(
+            line.split(":", 1)
+            for line in (process / "status").read_text().splitlines()
+            if ":" in line
+        )
         mb = {name: int(status[name].split()[0]) * 1024 / 1e6 for name in ("VmRSS", "RssAnon")}
-        return {"rss_mb": mb["VmRSS"], "anon_mb": mb["RssAnon"], "files": len(list((process / "fd").iterdir()))}
+        return {
+            "rss_mb": mb["VmRSS"],
+            "anon_mb": mb["RssAnon"],
+            "files": len(list((process / "fd").iterdir())),
+        }
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._process.terminate()
         self._process.wait(60)

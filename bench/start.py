@@ -1,8 +1,10 @@
-"""What it costs until ``ordain serve`` answers, and to say one word with ``ordain chat``. ``python -m bench.start HOME [ROUNDS]``: a fresh data folder below
-HOME in every round, then the same one again, then a conversation in it.
+"""What it costs until ``ordain serve`` answers, and to say one word with ``ordain chat``. ``python
+-m bench.start HOME [ROUNDS]``: a fresh data folder below HOME in every round, then the same one
+again, then a conversation in it.
 
-CPU is user and system time of the process, threads included: the server's up to the first 200 of ``/health``, that of ``ordain chat hello`` from its beginning
-to its end. Modules are compiled before, as an installed package has them. Linux: the server's is read from ``/proc``.
+CPU is user and system time of the process, threads included: the server's up to the first 200 of
+``/health``, that of ``ordain chat hello`` from its beginning to its end. Modules are compiled
+before, as an installed package has them. Linux: the server's is read from ``/proc``.
 """
 
 from __future__ import annotations
@@ -37,9 +39,17 @@ def _answers(note: Path) -> bool:
 
 
 def _ordain(*arguments: str) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     quiet = subprocess.DEVNULL
-    return subprocess.Popen([sys.executable, "-m", "ordain", *arguments], env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
+    return subprocess.Popen(
+        [sys.executable, "-m", "ordain", *arguments],
+        env=environment,
+        stdin=quiet,
+        stdout=quiet,
+        stderr=quiet,
+    )
 
 
 def said(folder: Path) -> dict[str, float]:

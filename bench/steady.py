@@ -1,6 +1,8 @@
-"""Memory under a load that stays the same: a real server, planning runs and chat turns at a steady pace, its resident memory every few seconds.
+"""Memory under a load that stays the same: a real server, planning runs and chat turns at a steady
+pace, its resident memory every few seconds.
 
-``python -m bench.steady --minutes 30``. What matters is the slope after the warm-up: caches with a bound fill up first, and then nothing grows any more.
+``python -m bench.steady --minutes 30``. What matters is the slope after the warm-up: caches with a
+bound fill up first, and then nothing grows any more.
 """
 
 from __future__ import annotations
@@ -40,7 +42,12 @@ async def loaded(url: str, until: float, pace: float, done: dict[str, int]) -> N
                 answer = await http.post("/plan/react", json={**body, "request_id": f"r{n}"})
             else:
                 answer = await http.post(
-                    "/api/chat", json={"text_input": f"tell me about {n}", "session_id": f"s{n // 2 % SESSIONS}", "message_id": f"m{n}"}
+                    "/api/chat",
+                    json={
+                        "text_input": f"tell me about {n}",
+                        "session_id": f"s{n // 2 % SESSIONS}",
+                        "message_id": f"m{n}",
+                    },
                 )
             done[str(answer.status_code)] = done.get(str(answer.status_code), 0) + 1
 
@@ -64,14 +71,22 @@ async def measured(home: Path, minutes: float, pace: float) -> dict[str, Any]:
     """The server's memory while the load goes on."""
     with Served(home, home / "script.json") as served:
         began = time.monotonic()
-        until, done, seen = began + minutes * 60, dict[str, int](), list[tuple[float, dict[str, float]]]()
+        until, done, seen = (
+            began + minutes * 60,
+            dict[str, int](),
+            list[tuple[float, dict[str, float]]](),
+        )
         load = asyncio.ensure_future(loaded(served.url, until, pace, done))
         while not load.done():
             await asyncio.wait({load}, timeout=LOOK_S)
             now = time.monotonic() - began
             seen.append((now, served.memory()))
             if len(seen) % 12 == 0:
-                print(f"{now:6.0f} s {json.dumps(seen[-1][1])} {done} {(home / 'ordain.db').stat().st_size / 1e6:.0f} MB", flush=True)
+                print(
+                    f"{now:6.0f} s {json.dumps(seen[-1][1])} {done} "
+                    f"{(home / 'ordain.db').stat().st_size / 1e6:.0f} MB",
+                    flush=True,
+                )
         await load
     kept = [(at, each) for at, each in seen if at >= WARM * minutes * 60]
     return {

@@ -1,6 +1,8 @@
-"""``python -m bench.verbs``: CPU per verb call by what stands behind the verb, above the bare function; printed and not written.
+"""``python -m bench.verbs``: CPU per verb call by what stands behind the verb, above the bare
+function; printed and not written.
 
-Every call is a durable run of its own, through intake, authorisation, journal and header, over a file with its real fsync.
+Every call is a durable run of its own, through intake, authorisation, journal and header, over a
+file with its real fsync.
 """
 
 from __future__ import annotations
@@ -21,7 +23,12 @@ from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
 
 CALLS, ROUNDS = 150, 7
-FACTS = {"facts": [{"text": "The lamp is red.", "subject": "The lamp", "predicate": "is", "object": "red"}], "method": "analysed"}
+FACTS = {
+    "facts": [
+        {"text": "The lamp is red.", "subject": "The lamp", "predicate": "is", "object": "red"}
+    ],
+    "method": "analysed",
+}
 
 
 @verb(name="bench.awaited", effect="read")
@@ -58,13 +65,23 @@ async def _timed(call: Callable[[], Awaitable[object]], calls: int, at_once: int
 
 
 async def measured(folder: Path) -> list[tuple[str, float, float]]:
-    """CPU milliseconds per call of each way, one at a time and 16 at once: medians of the rounds."""
+    """CPU milliseconds per call of each way, one at a time and 16 at once: medians of the
+    rounds.
+    """
     settings = load_settings({}, folder).model_copy(
-        update={"profiles": {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")}}
+        update={
+            "profiles": {
+                "default": ModelProfile(provider="scripted", model="scripted", script="in memory")
+            }
+        }
     )
     model = ScriptedModel(make_script(verbs={"extract_facts": [FACTS]}))
-    async with Ordain(settings, extras=Extras(models={"default": model}, verbs=(awaited, threaded))) as ordain:
-        found: dict[tuple[str, int], list[float]] = {(way, at_once): [] for way in WAYS for at_once in (1, 16)}
+    async with Ordain(
+        settings, extras=Extras(models={"default": model}, verbs=(awaited, threaded))
+    ) as ordain:
+        found: dict[tuple[str, int], list[float]] = {
+            (way, at_once): [] for way in WAYS for at_once in (1, 16)
+        }
 
         def call_of(way: str) -> Callable[[], Awaitable[object]]:
             name, args = WAYS[way]
@@ -88,7 +105,12 @@ def main() -> None:
     """Measure in a folder of its own and print."""
     with tempfile.TemporaryDirectory() as folder:
         rows = asyncio.run(measured(Path(folder)))
-    print(table(["verb", "CPU ms, one at a time", "16 at once"], [[way, f"{one:.2f}", f"{many:.2f}"] for way, one, many in rows]))
+    print(
+        table(
+            ["verb", "CPU ms, one at a time", "16 at once"],
+            [[way, f"{one:.2f}", f"{many:.2f}"] for way, one, many in rows],
+        )
+    )
 
 
 if __name__ == "__main__":

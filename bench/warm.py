@@ -17,8 +17,17 @@ class Worker:
     def __init__(self, system: str, home: Path, url: str | None) -> None:
         home.mkdir(parents=True)
         self.home = home
-        command = [sys.executable, "-m", "bench.worker", system, str(home), *([] if url is None else [url])]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [
+            sys.executable,
+            "-m",
+            "bench.worker",
+            system,
+            str(home),
+            *([] if url is None else [url]),
+        ]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.turns = 0
         self.first = self._read()
 

@@ -1,8 +1,9 @@
 """One measured system in a process of its own: ``python -m bench.worker SYSTEM HOME [URL]``.
 
-It prints a line when it is ready, then for each line ``{"turns", "concurrency"}`` on its input does that many turns and prints what
-they took. Between the lines it stands still: reading the next one blocks its event loop, so that an idle system costs the measured one
-nothing. Python's collector of garbage has the same settings in all of them, those of ``ordain serve``.
+It prints a line when it is ready, then for each line ``{"turns", "concurrency"}`` on its input does
+that many turns and prints what they took. Between the lines it stands still: reading the next one
+blocks its event loop, so that an idle system costs the measured one nothing. Python's collector of
+garbage has the same settings in all of them, those of ``ordain serve``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ MODULES = {
     "agents": "bench.systems.agents_turn",
     "pydantic-ai": "bench.systems.pydantic_ai_turn",
 }
-CHATS = {"chat": "bench.conversation.long_chats", "first-message": "bench.conversation.first_messages"}
+CHATS = {
+    "chat": "bench.conversation.long_chats",
+    "first-message": "bench.conversation.first_messages",
+}
 """Turns of Ordain's conversation; they are compared with its planner turn and not with peers."""
 
 
@@ -51,7 +55,13 @@ async def _measured(ready: Ready, turns: int, concurrency: int) -> dict[str, Any
     await asyncio.gather(*(work_on() for _ in range(concurrency)))
     wall, cpu = time.perf_counter() - began, _cpu_s() - cpu
     counted = {name: value - before[name] for name, value in ready.counted().items()}
-    return {"turns": turns, "concurrency": concurrency, "wall_s": wall, "cpu_s": cpu, "counted": counted}
+    return {
+        "turns": turns,
+        "concurrency": concurrency,
+        "wall_s": wall,
+        "cpu_s": cpu,
+        "counted": counted,
+    }
 
 
 async def _serve(system: str, home: Path, url: str | None) -> None:
@@ -59,7 +69,9 @@ async def _serve(system: str, home: Path, url: str | None) -> None:
         print(json.dumps({"ready": True, **ready.counted()}), flush=True)
         for line in sys.stdin:
             asked = json.loads(line)
-            print(json.dumps(await _measured(ready, asked["turns"], asked["concurrency"])), flush=True)
+            print(
+                json.dumps(await _measured(ready, asked["turns"], asked["concurrency"])), flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ def send(to: str, text: str) -> str:
     return "sent"
 
 
-MODEL = ScriptedModels(planner=[call("note.send", to="ada@example.org", text="Tea is ready."), finish("It is sent.")])
+MODEL = ScriptedModels(
+    planner=[call("note.send", to="ada@example.org", text="Tea is ready."), finish("It is sent.")]
+)
 
 MESSAGE = {
     "sessionId": "s1",

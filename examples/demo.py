@@ -1,10 +1,12 @@
 """Ordain at work, on this machine alone: `./demo`.
 
-Starts `ordain serve`, sends it one planning request over HTTP, and shows everything that came of it: first on the embedded default
-(`offline`: rules and quotation, no language model), then the same request on `scripted` (proposals from a file). Then a short conversation:
-a question, work that takes long, a nudge while it runs, and an order to do something else instead. Then several models under the same law: a
-council, and work that an agent is handed once somebody said yes. At last a workflow that waits for somebody's yes, and the command that gives it. Exits non-zero unless every header it prints is the API's and the journal's, every run replays equal and
-the session verifies.
+Starts `ordain serve`, sends it one planning request over HTTP, and shows everything that came of
+it: first on the embedded default (`offline`: rules and quotation, no language model), then the same
+request on `scripted` (proposals from a file). Then a short conversation: a question, work that
+takes long, a nudge while it runs, and an order to do something else instead. Then several models
+under the same law: a council, and work that an agent is handed once somebody said yes. At last a
+workflow that waits for somebody's yes, and the command that gives it. Exits non-zero unless every
+header it prints is the API's and the journal's, every run replays equal and the session verifies.
 """
 
 from __future__ import annotations
@@ -45,9 +47,15 @@ def heading(text: str) -> None:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """This environment without anything that configures Ordain or a proxy: the demo shows the embedded default."""
+    """This environment without anything that configures Ordain or a proxy: the demo shows the
+    embedded default.
+    """
     foreign = ("ORDAIN_", "OPENAI_", "PLANNER_")
-    return {k: v for k, v in os.environ.items() if not k.startswith(foreign) and not k.lower().endswith("_proxy")} | more
+    return {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(foreign) and not k.lower().endswith("_proxy")
+    } | more
 
 
 @contextmanager
@@ -55,9 +63,16 @@ def serving(home: Path, environment: dict[str, str]) -> Generator[httpx2.Client]
     """`ordain serve` on a free port, as a process of its own."""
     command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
     log = home / "serve.log"
-    with log.open("wb") as errors, subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors) as process:  # noqa: S603 - our own command
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(  # noqa: S603 - our own command
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=errors
+        ) as process,
+    ):
         try:
-            yield httpx2.Client(base_url=address(home, process, log), timeout=PATIENCE_S, trust_env=False)
+            yield httpx2.Client(
+                base_url=address(home, process, log), timeout=PATIENCE_S, trust_env=False
+            )
         finally:
             process.terminate()
             process.wait(PATIENCE_S)
@@ -81,7 +96,9 @@ def get(http: httpx2.Client, path: str) -> Any:
     return response.json()
 
 
-def show(provider: str, response: dict[str, Any], run: dict[str, Any], journal: list[dict[str, Any]]) -> None:
+def show(
+    provider: str, response: dict[str, Any], run: dict[str, Any], journal: list[dict[str, Any]]
+) -> None:
     """Everything the run left: header, answer, trace, decisions, size."""
     heading(f"{provider}: the execution header, written by code from the journal")
     print(response["header"])
@@ -91,16 +108,25 @@ def show(provider: str, response: dict[str, Any], run: dict[str, Any], journal: 
     for step in response["trace"]:
         print(f"step {step['step_index']}  {shortened(step['thought'] or '(no thought)')}")
         if step["action"]:
-            print(f"        calls {step['action']['tool_id']} {shortened(json.dumps(step['action']['input'], ensure_ascii=False))}")
+            print(
+                f"        calls {step['action']['tool_id']} "
+                f"{shortened(json.dumps(step['action']['input'], ensure_ascii=False))}"
+            )
         if step["observation"]:
-            print(f"        gets  {shortened(step['observation']['llm_output'] or json.dumps(step['observation'], ensure_ascii=False))}")
+            print(
+                "        gets  "
+                f"{shortened(step['observation']['llm_output'] or json.dumps(step['observation'], ensure_ascii=False))}"
+            )
     heading(f"{provider}: every decision, made by rules, with its reason")
     for record in journal:
         if record["kind"] == "decision":
             print(f"{record['seq']:>4}  {record['name']:<10} {record['body']['reason']}")
     size = run["journal_bytes"]
     heading(f"{provider}: the journal")
-    print(f"{run['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads; run {run['run_id']}")
+    print(
+        f"{run['records']} records, {size['records']} bytes, {size['payloads']} bytes of "
+        f"payloads; run {run['run_id']}"
+    )
 
 
 def shortened(text: str) -> str:
@@ -111,17 +137,25 @@ def play(provider: str, home: Path, environment: dict[str, str]) -> None:
     """One server, one request, everything it shows, and what must be true of it."""
     home.mkdir()
     with serving(home, environment) as http, http:
-        posted = http.post("/plan/react", content=REQUEST.read_bytes(), headers={"Content-Type": "application/json"})
+        posted = http.post(
+            "/plan/react",
+            content=REQUEST.read_bytes(),
+            headers={"Content-Type": "application/json"},
+        )
         if posted.status_code != 200:
             fail(f"{provider}: the request was refused with {posted.status_code}: {posted.text}")
         response = posted.json()
         if response["status"] != "ok":
-            fail(f"{provider}: the run ended as {response['status']}: {response['error']}\n{response['header']}")
+            fail(
+                f"{provider}: the run ended as {response['status']}: {response['error']}\n"
+                f"{response['header']}"
+            )
         run = get(http, f"/runs/{response['run_id']}")
         journal = get(http, f"/runs/{response['run_id']}/journal")["records"]
         show(provider, response, run, journal)
     kept = next(record["body"]["header"] for record in journal if record["kind"] == "ended")
-    told = run["header"].rpartition("\n")[0]  # but for the sums: where no model was asked nobody is told tokens that none has used
+    # but for the sums: where no model was asked nobody is told tokens that none has used
+    told = run["header"].rpartition("\n")[0]
     if response["header"] != run["header"] or told != kept.rpartition("\n")[0]:
         fail(f"{provider}: the header shown is not the one of the API and the journal")
     if provider not in response["header"]:
@@ -144,29 +178,56 @@ def converse(home: Path, environment: dict[str, str]) -> None:
         heading("an order to do something else; its reply says what had already happened")
         replied(http, say(http, "No, work out 6 * 9 instead", mode="agent"))
         heading("and the reply of the work that was interrupted")
-        replied(http, get(http, f"/sessions/demo/messages/{working['sessionSeq']}?wait={PATIENCE_S}"), ok=False)
+        replied(
+            http,
+            get(http, f"/sessions/demo/messages/{working['sessionSeq']}?wait={PATIENCE_S}"),
+            ok=False,
+        )
     replay_equal("conversation", home, environment)
 
 
 def work_together(home: Path, environment: dict[str, str]) -> None:
-    """Several models: four seats, a chair and an auditor in mode council; then an agent that nobody hands anything before somebody said yes."""
+    """Several models: four seats, a chair and an auditor in mode council; then an agent that nobody
+    hands anything before somebody said yes.
+    """
     home.mkdir()
-    heading("mode council: four seats speak side by side, a chair proposes, an auditor judges; one table of code decides")
+    heading(
+        "mode council: four seats speak side by side, a chair proposes, an auditor judges; one "
+        "table of code decides"
+    )
     with serving(home, environment) as http, http:
         replied(http, say(http, "Should the library open on Sundays?", mode="council"))
-        heading("a delegation: finance_agent is named, and as shipped nobody is handed anything without a yes")
-        sent = say(http, "What did the till take in the last three months?", delegates=["finance_agent"])
+        heading(
+            "a delegation: finance_agent is named, and as shipped nobody is handed anything "
+            "without a yes"
+        )
+        sent = say(
+            http, "What did the till take in the last three months?", delegates=["finance_agent"]
+        )
         asked = sent["approval"]
         if asked is None:
             fail(f"the delegation did not wait: {sent}")
         print(asked["text"])
-        heading("the yes to exactly that; then its work, under a header that the words about it do not change")
-        answered(http, f"/approvals/{asked['approvalId']}/approve", {"digest": get(http, f"/approvals/{asked['approvalId']}")["digest"]})
+        heading(
+            "the yes to exactly that; then its work, under a header that the words about it do "
+            "not change"
+        )
+        answered(
+            http,
+            f"/approvals/{asked['approvalId']}/approve",
+            {"digest": get(http, f"/approvals/{asked['approvalId']}")["digest"]},
+        )
         done = get(http, f"/sessions/demo/messages/{sent['sessionSeq']}?wait={PATIENCE_S}")
         replied(http, done)
-        heading("what is below that turn, as `ordain runs show` has it: each run with its verdict and what it cost")
+        heading(
+            "what is below that turn, as `ordain runs show` has it: each run with its verdict and "
+            "what it cost"
+        )
         for one in get(http, f"/runs/{done['runId']}/tree")["runs"]:
-            print(f"{'  ' * one['depth']}{one['verb'] or one['flow']} · {one['verdict']} · {one['tokens']} tokens")
+            print(
+                f"{'  ' * one['depth']}{one['verb'] or one['flow']} · {one['verdict']} · "
+                f"{one['tokens']} tokens"
+            )
     replay_equal("together", home, environment)
 
 
@@ -177,14 +238,20 @@ def answered(http: httpx2.Client, path: str, body: dict[str, Any]) -> None:
 
 
 def wait_for_a_yes(home: Path, environment: dict[str, str]) -> str:
-    """A workflow whose last step others see: it waits, a message is no yes, and this is the command that is one."""
+    """A workflow whose last step others see: it waits, a message is no yes, and this is the command
+    that is one.
+    """
     for name, folder in (("board_post.py", "verbs"), ("announce.yaml", "workflows")):
         (home / folder).mkdir()
         shutil.copyfile(ANNOUNCE / name, home / folder / name)
     (home / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")
     heading("a workflow: what others would see waits for somebody's yes")
     with serving(home, environment) as http, http:
-        asked = say(http, "Tell everybody", workflow={"template": "announce", "args": {"text": "Tea is at four."}})["approval"]
+        asked = say(
+            http,
+            "Tell everybody",
+            workflow={"template": "announce", "args": {"text": "Tea is at four."}},
+        )["approval"]
         if asked is None:
             fail("the workflow did not wait")
         print(asked["text"])
@@ -193,14 +260,26 @@ def wait_for_a_yes(home: Path, environment: dict[str, str]) -> str:
         found = get(http, f"/approvals/{asked['approvalId']}")
     if found["state"] != "open" or (home / "board.txt").exists():
         fail("something happened before the yes")
-    return f".venv/bin/ordain approvals approve {found['approval_id']} --digest {found['digest']} --data-dir {home}"
+    return (
+        f".venv/bin/ordain approvals approve {found['approval_id']} --digest {found['digest']} "
+        f"--data-dir {home}"
+    )
 
 
 def say(http: httpx2.Client, text: str, *, wait: bool = True, **hints: Any) -> dict[str, Any]:
-    """Say something in session `demo`; the answer, or where the message stands if nobody waits for it."""
+    """Say something in session `demo`; the answer, or where the message stands if nobody waits for
+    it.
+    """
     print(f"you: {text}\n")
-    message = {"sessionId": "demo", "userId": "you", "message": {"text": text}, "context": {"routingHints": hints}}
-    posted = http.post("/messages", json=message, headers={} if wait else {"Prefer": "respond-async"})
+    message = {
+        "sessionId": "demo",
+        "userId": "you",
+        "message": {"text": text},
+        "context": {"routingHints": hints},
+    }
+    posted = http.post(
+        "/messages", json=message, headers={} if wait else {"Prefer": "respond-async"}
+    )
     if posted.status_code != (200 if wait else 202):
         fail(f"the message was refused with {posted.status_code}: {posted.text}")
     return posted.json()
@@ -227,7 +306,9 @@ def replied(http: httpx2.Client, answer: dict[str, Any], *, ok: bool = True) -> 
 def replay_equal(provider: str, home: Path, environment: dict[str, str]) -> None:
     """Run everything again from the journal; it must come out as recorded."""
     command = [sys.executable, "-m", "ordain", "replay", "--all", "--data-dir", str(home)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)  # noqa: S603 - our own command
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     heading(f"{provider}: replayed from the journal, without model or network")
     print(done.stdout.rstrip())
     if done.returncode != 0:
@@ -247,7 +328,9 @@ def main() -> None:
         work_together(Path(folder) / "together", clean_environment(ORDAIN_SCRIPT=str(TOGETHER)))
     kept = Path(tempfile.mkdtemp(prefix="ordain-demo-waits-"))
     approve = wait_for_a_yes(kept, clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
-    heading("Every header is the API's and the journal's, every run replays equal. What to try next")
+    heading(
+        "Every header is the API's and the journal's, every run replays equal. What to try next"
+    )
     print(
         textwrap.dedent("""\
         .venv/bin/ordain serve                                     serve on http://127.0.0.1:8090
@@ -259,7 +342,8 @@ def main() -> None:
         .venv/bin/ordain replay --all --policy FILE                what another policy would have decided""")
     )
     heading(
-        f"And the workflow above still waits, in {kept}. This is the yes to exactly what was shown; the line then stands in board.txt there"
+        f"And the workflow above still waits, in {kept}. This is the yes to exactly what was "
+        "shown; the line then stands in board.txt there"
     )
     print(approve)
 

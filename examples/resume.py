@@ -1,4 +1,5 @@
-"""A process is killed in the midst of a run; the next one goes on. What is on record is not repeated.
+"""A process is killed in the midst of a run; the next one goes on. What is on record is not
+repeated.
 
 Prints:
     killed: -9

@@ -1,4 +1,5 @@
-"""The least there is: a question, a tool, a result. No model is configured, so rules answer, and say so.
+"""The least there is: a question, a tool, a result. No model is configured, so rules answer, and
+say so.
 
 Prints:
     ok: Quoted from the result of math.evaluate, not analysed:

@@ -1,4 +1,6 @@
-"""What the code says of itself, for the reference: docstrings, fields, signatures and codes, read from values and syntax trees."""
+"""What the code says of itself, for the reference: docstrings, fields, signatures and codes, read
+from values and syntax trees.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ HOUSE = Path(inspect.getfile(errors)).parent
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a value: its type as written, and its default as written, None where it is required."""
+    """One field of a value: its type as written, and its default as written, None where it is
+    required.
+    """
 
     name: str
     type: str
@@ -38,7 +42,10 @@ class Field:
 def modules_of(package: ModuleType) -> list[ModuleType]:
     """The modules of a package, by name."""
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [importlib.import_module(module.name) for module in sorted(found, key=lambda module: module.name)]
+    return [
+        importlib.import_module(module.name)
+        for module in sorted(found, key=lambda module: module.name)
+    ]
 
 
 def summary(of: object) -> str:
@@ -64,17 +71,25 @@ def tag(of: type[Any]) -> str:
 
 
 def fields(of: type[Any]) -> list[Field]:
-    """The fields of a struct or dataclass; those that every value of its kind has (``seq`` of a result) come first, as declared."""
+    """The fields of a struct or dataclass; those that every value of its kind has (``seq`` of a
+    result) come first, as declared.
+    """
     hints: dict[str, str] = {}
     for base in reversed(of.__mro__):
-        hints.update({name: str(kind) for name, kind in vars(base).get("__annotations__", {}).items()})
+        hints.update(
+            {name: str(kind) for name, kind in vars(base).get("__annotations__", {}).items()}
+        )
     defaults: dict[str, str | None] = {}
     if issubclass(of, msgspec.Struct):
         for struct_field in msgspec.structs.fields(of):
-            defaults[struct_field.name] = _default(struct_field.default, struct_field.default_factory, msgspec.NODEFAULT)
+            defaults[struct_field.name] = _default(
+                struct_field.default, struct_field.default_factory, msgspec.NODEFAULT
+            )
     else:
         for data_field in dataclasses.fields(of):
-            defaults[data_field.name] = _default(data_field.default, data_field.default_factory, dataclasses.MISSING)
+            defaults[data_field.name] = _default(
+                data_field.default, data_field.default_factory, dataclasses.MISSING
+            )
     return [Field(name, hints[name], default) for name, default in defaults.items()]
 
 
@@ -92,7 +107,7 @@ def written(value: object) -> str:
         return repr(value)
 
 
-# --- rules --------------------------------------------------------------------------------------------------------------------------
+# --- rules ----------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +140,8 @@ def all_rules() -> list[DescribedRule]:
 def _describe(rule: Rule[Any, Any, Any], module: ModuleType) -> DescribedRule:
     hints = get_type_hints(rule.apply)
     inputs = next(
-        (one for one in (get_args(hints["inputs"]) or (hints["inputs"],)) if one is not type(None)), None
+        (one for one in (get_args(hints["inputs"]) or (hints["inputs"],)) if one is not type(None)),
+        None,
     )  # some are absent in old runs
     return DescribedRule(
         rule=rule,
@@ -142,7 +158,9 @@ def _describe(rule: Rule[Any, Any, Any], module: ModuleType) -> DescribedRule:
 
 
 def _parts(holders: Sequence[type[Any]]) -> list[type[Any]]:
-    """The structs and enumerations that the fields of structs are of, in order, each once; those inside them after the one that holds them."""
+    """The structs and enumerations that the fields of structs are of, in order, each once; those
+    inside them after the one that holds them.
+    """
     found: dict[type[Any], None] = {}
     for holder in holders:
         for hint in get_type_hints(holder).values():
@@ -156,22 +174,33 @@ def _parts(holders: Sequence[type[Any]]) -> list[type[Any]]:
     return list(found)
 
 
-# --- kinds --------------------------------------------------------------------------------------------------------------------------
+# --- kinds ----------------------------------------------------------------------------------------
 
 
 def all_kinds(kinds: Kinds) -> list[list[Kind[Any, Any]]]:
     """The versions of each kind, the newest first; kinds by name."""
-    return [sorted((kind for kind in kinds.all if kind.name == name), key=lambda kind: -kind.version) for name in sorted(kinds.newest)]
+    return [
+        sorted((kind for kind in kinds.all if kind.name == name), key=lambda kind: -kind.version)
+        for name in sorted(kinds.newest)
+    ]
 
 
 def lane_of(prompt: PromptKind[Any]) -> str:
     """The keys of policy that give a purpose its lane, as the prompt's own function reads them."""
     (function,) = ast.parse(inspect.getsource(prompt.lane)).body
-    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
-    return " or ".join(code(key.removeprefix("policy.")) for value in returned for key in ast.unparse(value).split(" or "))
+    returned = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None
+    ]
+    return " or ".join(
+        code(key.removeprefix("policy."))
+        for value in returned
+        for key in ast.unparse(value).split(" or ")
+    )
 
 
-# --- ports --------------------------------------------------------------------------------------------------------------------------
+# --- ports ----------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,10 +217,19 @@ def all_ports() -> list[DescribedPort]:
     """Every protocol of ``ordain.ports``, in the order of modules."""
     found: list[DescribedPort] = []
     for module in modules_of(ports):
-        own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+        own = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
         values = [value for value in own if issubclass(value, msgspec.Struct)]
         found += [
-            DescribedPort(module=module.__name__, protocol=protocol, methods=_methods(module, protocol), values=values)
+            DescribedPort(
+                module=module.__name__,
+                protocol=protocol,
+                methods=_methods(module, protocol),
+                values=values,
+            )
             for protocol in own
             if Protocol in protocol.__bases__
         ]
@@ -201,23 +239,32 @@ def all_ports() -> list[DescribedPort]:
 def _methods(module: ModuleType, protocol: type[Any]) -> list[tuple[str, str]]:
     """(signature, docstring) of each method."""
     (body,) = [
-        node.body for node in _tree(Path(inspect.getfile(module))).body if isinstance(node, ast.ClassDef) and node.name == protocol.__name__
+        node.body
+        for node in _tree(Path(inspect.getfile(module))).body
+        if isinstance(node, ast.ClassDef) and node.name == protocol.__name__
     ]
     found: list[tuple[str, str]] = []
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             prefix = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
             returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-            found.append((f"{prefix} {node.name}({ast.unparse(node.args)}){returns}", whole(getattr(protocol, node.name))))
+            found.append(
+                (
+                    f"{prefix} {node.name}({ast.unparse(node.args)}){returns}",
+                    whole(getattr(protocol, node.name)),
+                )
+            )
     return found
 
 
-# --- errors and settings ------------------------------------------------------------------------------------------------------------
+# --- errors and settings --------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Code:
-    """A code that the source gives an error: the status it goes with, its class or shape, and where."""
+    """A code that the source gives an error: the status it goes with, its class or shape, and
+    where.
+    """
 
     code: str
     status: int | None
@@ -225,7 +272,9 @@ class Code:
     module: str
 
 
-def all_errors(root: type[errors.OrdainError] = errors.OrdainError) -> list[tuple[int, type[errors.OrdainError]]]:
+def all_errors(
+    root: type[errors.OrdainError] = errors.OrdainError,
+) -> list[tuple[int, type[errors.OrdainError]]]:
     """Every error class with its depth in the tree, a class before its subclasses."""
     own = [one for one in root.__subclasses__() if one.__module__ == errors.__name__]
     return [(0, root), *((depth + 1, one) for child in own for depth, one in all_errors(child))]
@@ -237,12 +286,21 @@ def all_codes() -> list[Code]:
     found: set[Code] = set()
     for module, call in _calls():
         name = call.func.id if isinstance(call.func, ast.Name) else ""
-        given = {keyword.arg: keyword.value.value for keyword in call.keywords if isinstance(keyword.value, ast.Constant)}
+        given = {
+            keyword.arg: keyword.value.value
+            for keyword in call.keywords
+            if isinstance(keyword.value, ast.Constant)
+        }
         if name in classes and isinstance(given.get("code"), str):
             status = given.get("status", classes[name].status)
-            found.add(Code(str(given["code"]), status if isinstance(status, int) else None, name, module))
-        if name == "Wire" and isinstance(given.get("other"), str):  # the runtime's door refuses with it
-            found.add(Code(str(given["other"]), errors.Conflict.status, errors.Conflict.__name__, module))
+            found.add(
+                Code(str(given["code"]), status if isinstance(status, int) else None, name, module)
+            )
+        if name == "Wire" and isinstance(given.get("other"), str):
+            # the runtime's door refuses with it
+            found.add(
+                Code(str(given["other"]), errors.Conflict.status, errors.Conflict.__name__, module)
+            )
         if module.startswith("server/") and name in {"problem", "_Refused"}:
             texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
             if name == "problem" and len(texts) >= 2:
@@ -250,7 +308,14 @@ def all_codes() -> list[Code]:
             elif name == "_Refused" and texts:
                 found.add(Code(str(texts[0]), 400, "InvalidRequest", module))
         if name == "misfit" and isinstance(call.args[1], ast.Constant):
-            found.add(Code(str(call.args[1].value), int(str(given.get("status", errors.InvalidRequest.status))), "InvalidRequest", module))
+            found.add(
+                Code(
+                    str(call.args[1].value),
+                    int(str(given.get("status", errors.InvalidRequest.status))),
+                    "InvalidRequest",
+                    module,
+                )
+            )
     return sorted(found, key=lambda one: (one.code, one.status or 0, one.kind, one.module))
 
 
@@ -276,15 +341,21 @@ TURNS = {
     "flows/question/": ("", 0),
     "flows/status/": ("", 0),
 }
-"""Where a message's run gets its error code, in any version of its flow: the function that gives it, and which of its arguments the code is."""
+"""Where a message's run gets its error code, in any version of its flow: the function that gives
+it, and which of its arguments the code is.
+"""
 
 
 def turn_codes() -> list[str]:
-    """The codes that a session's flows give the outcome of a message; those that rule `entry` finds with a verb's name are not listed."""
+    """The codes that a session's flows give the outcome of a message; those that rule `entry` finds
+    with a verb's name are not listed.
+    """
     found: set[str] = set()
     for tree, giver, place in _turns():
         constants = {
-            node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            node.targets[0].id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
         named: list[ast.expr] = []
         for node in ast.walk(tree):
@@ -300,7 +371,11 @@ def turn_codes() -> list[str]:
                 ]
         for value in named:
             known = constants.get(value.id, value) if isinstance(value, ast.Name) else value
-            found |= {known.value} if isinstance(known, ast.Constant) and isinstance(known.value, str) else set()
+            found |= (
+                {known.value}
+                if isinstance(known, ast.Constant) and isinstance(known.value, str)
+                else set()
+            )
     return sorted(found)
 
 
@@ -319,7 +394,9 @@ def environment_names() -> set[str]:
         if isinstance(call.func, ast.Name) and call.func.id == "env_value":
             named = call.args[1:]
         elif not (
-            isinstance(call.func, ast.Attribute) and call.func.attr == "get" and ast.unparse(call.func.value) in {"env", "os.environ"}
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr == "get"
+            and ast.unparse(call.func.value) in {"env", "os.environ"}
         ):
             continue
         if isinstance(named[0], ast.Constant):
@@ -339,7 +416,7 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-# --- Markdown -----------------------------------------------------------------------------------------------------------------------
+# --- Markdown -------------------------------------------------------------------------------------
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -356,7 +433,11 @@ def code(text: str) -> str:
 def field_table(of: type[Any], *, hide: Iterable[str] = ()) -> list[str]:
     """The fields of a value as a table."""
     hidden = set(hide)
-    rows = [(code(one.name), code(one.type), code(one.default or "")) for one in fields(of) if one.name not in hidden]
+    rows = [
+        (code(one.name), code(one.type), code(one.default or ""))
+        for one in fields(of)
+        if one.name not in hidden
+    ]
     return table(("field", "type", "default"), rows)
 
 

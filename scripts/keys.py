@@ -1,4 +1,6 @@
-"""Keys of policy and settings as the models declare them: types, bounds, defaults, and the comments of a TOML file."""
+"""Keys of policy and settings as the models declare them: types, bounds, defaults, and the comments
+of a TOML file.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,23 @@ MEANINGS = {
     "StepPolicy.max_bytes": "Longest directive, in UTF-8 bytes.",
     "StepPolicy.max_depth": "Deepest nesting of a directive.",
     "LimitsPolicy.max_steps": "Most steps of a run, re-asked ones included.",
-    "LimitsPolicy.max_tokens_reason": "Most completion tokens of the planner calls that do not finish.",
+    "LimitsPolicy.max_tokens_reason": (
+        "Most completion tokens of the planner calls that do not finish."
+    ),
     "LimitsPolicy.max_tokens_answer": "Most completion tokens of the planner call that finishes.",
-    "LimitsPolicy.timeout_seconds": "Longest time from acceptance to the end; also the deadline of every run.",
+    "LimitsPolicy.timeout_seconds": (
+        "Longest time from acceptance to the end; also the deadline of every run."
+    ),
     "LanesPolicy.planner": "The lane of planner steps.",
     "LanesPolicy.verb": "The lane of prompt-plan verbs.",
-    "LanesPolicy.profiles": "Model profiles behind each lane, in the order in which they are tried. Without it every lane is the default profile.",
+    "LanesPolicy.profiles": (
+        "Model profiles behind each lane, in the order in which they are tried. Without it every "
+        "lane is the default profile."
+    ),
     "LanesPolicy.next_lane": "The lane to try when a lane's profiles are used up.",
-    "FallbackPolicy.attempts_per_profile": "Attempts at one profile, where the answer to the error is `retry`.",
+    "FallbackPolicy.attempts_per_profile": (
+        "Attempts at one profile, where the answer to the error is `retry`."
+    ),
     "FallbackPolicy.attempts_total": "Attempts of one call, over all profiles and lanes.",
     "BudgetPolicy.run_tokens": "Tokens, prompts and answers together.",
     "BudgetPolicy.run_usd_micros": "Money at the profiles' list prices.",
@@ -31,7 +42,9 @@ MEANINGS = {
     "BudgetPolicy.run_verb_calls": "Attempts at verbs.",
     "BudgetPolicy.day_usd_micros": "Money of the whole workspace, per UTC day; 0 sets no bound.",
     "VerbsPolicy.default": "What is active everywhere.",
-    "VerbsPolicy.nodes": "What is active on the node of this name (`node` in `ordain.toml`), on top of the default.",
+    "VerbsPolicy.nodes": (
+        "What is active on the node of this name (`node` in `ordain.toml`), on top of the default."
+    ),
     "VerbsPolicy.system_state": "The state that the verbs' safety rules look at.",
     "VerbsPolicy.max_depth": "How deep verbs may call verbs.",
     "Activation.allow": "Patterns of verb ids (`web.*`); empty means all.",
@@ -39,23 +52,44 @@ MEANINGS = {
     "RetentionPolicy.input_days": "Requests.",
     "RetentionPolicy.model_days": "What models were asked and answered.",
     "RetentionPolicy.verb_days": "What verbs were given and gave.",
-    "RetentionPolicy.result_days": "What a child run handed to its parent, and results that are stored apart (above 4 KiB).",
+    "RetentionPolicy.result_days": (
+        "What a child run handed to its parent, and results that are stored apart (above 4 KiB)."
+    ),
     "EnginePolicy.max_running": "Runs driven at once; more wait for their turn.",
-    "EnginePolicy.max_accepted": "Runs without a parent that are ready, running or waiting, but not for a person; beyond it callers get 429.",
+    "EnginePolicy.max_accepted": (
+        "Runs without a parent that are ready, running or waiting, but not for a person; beyond "
+        "it callers get 429."
+    ),
     "EnginePolicy.retry_after_s": "The Retry-After of that 429, in seconds.",
-    "HistoryPolicy.max_bytes": "Bytes of history in one prompt, as JSON; less where the model's window leaves less.",
+    "HistoryPolicy.max_bytes": (
+        "Bytes of history in one prompt, as JSON; less where the model's window leaves less."
+    ),
     "HistoryPolicy.keep_entries": "Entries that stay whole when older ones are summarised.",
-    "AttachPolicy.ask": "The lane whose model may suggest a message's class where its wording leaves that open; without it code alone decides.",
+    "AttachPolicy.ask": (
+        "The lane whose model may suggest a message's class where its wording leaves that open; "
+        "without it code alone decides."
+    ),
     "AttachPolicy.threshold": "Least confidence at which such a suggestion counts.",
-    "RouterPolicy.ask": "The lane whose model may suggest a turn's path; without it the mode's own path holds.",
+    "RouterPolicy.ask": (
+        "The lane whose model may suggest a turn's path; without it the mode's own path holds."
+    ),
     "RouterPolicy.threshold": "Least confidence at which such a suggestion counts.",
     "RouterPolicy.default_class": "The budget class of a turn whose message names none.",
-    "RouterPolicy.classes": "What each budget class permits; a suggestion may lower a turn's class, never raise it.",
-    "BudgetCaps.max_steps": "Most steps of the supervised loop; also bounded by the message, by `supervisor.max_steps` and by `limits`.",
+    "RouterPolicy.classes": (
+        "What each budget class permits; a suggestion may lower a turn's class, never raise it."
+    ),
+    "BudgetCaps.max_steps": (
+        "Most steps of the supervised loop; also bounded by the message, by "
+        "`supervisor.max_steps` and by `limits`."
+    ),
     "BudgetCaps.max_tokens_reason": "Most completion tokens of the steps that do not finish.",
     "BudgetCaps.max_tokens_answer": "Most completion tokens of the answer.",
-    "BudgetCaps.timeout_seconds": "Longest work on the turn; the time that a person takes to answer does not count.",
-    "SupervisorPolicy.ask": "The lane whose model may suggest each next move; without it the facts alone decide.",
+    "BudgetCaps.timeout_seconds": (
+        "Longest work on the turn; the time that a person takes to answer does not count."
+    ),
+    "SupervisorPolicy.ask": (
+        "The lane whose model may suggest each next move; without it the facts alone decide."
+    ),
     "SupervisorPolicy.max_steps": "Steps of a supervised turn whose message asks for no number.",
     "ProbeMessage.text": "What is said.",
     "ProbeMessage.mode": "The mode asked for.",
@@ -74,34 +108,59 @@ MEANINGS = {
     "Probe.expect": "What must come out.",
     "FileSettings.models": "Model profiles by name.",
     "FileSettings.verbs": "What the shipped leaf verbs may reach.",
-    "FileSettings.policy": "The policy's file, counted from the data folder; `policy.toml` there where it is not named.",
+    "FileSettings.policy": (
+        "The policy's file, counted from the data folder; `policy.toml` there where it is not "
+        "named."
+    ),
     "FileSettings.node": "This node's name in `verbs.nodes` of the policy.",
     "ModelProfile.provider": "What answers.",
     "ModelProfile.model": "The model's name at its endpoint.",
     "ModelProfile.base_url": "The endpoint; OpenAI's where it is not set.",
-    "ModelProfile.native_schema": "Whether the endpoint enforces `response_format` with a JSON Schema.",
+    "ModelProfile.native_schema": (
+        "Whether the endpoint enforces `response_format` with a JSON Schema."
+    ),
     "ModelProfile.timeout_ms": "Longest time of one attempt.",
     "ModelProfile.max_tokens": "Most completion tokens of one answer.",
     "ModelProfile.temperature": "Sent where it is set.",
     "ModelProfile.usd_micros_per_1k_input": "List price of 1,000 prompt tokens.",
     "ModelProfile.usd_micros_per_1k_output": "List price of 1,000 completion tokens.",
-    "VerbSettings.files_root": "The folder below which `files.read` reads, counted from the data folder.",
+    "VerbSettings.files_root": (
+        "The folder below which `files.read` reads, counted from the data folder."
+    ),
     "VerbSettings.urls": "The URLs that `web.fetch` fetches.",
     "VerbSettings.private_hosts": "Names among them that may resolve to private addresses.",
     "VerbSettings.threads": "Plain functions that run at once.",
-    "VerbSettings.python": "Whether the `*.py` files of the verbs folder are run, in this process and with all its rights.",
+    "VerbSettings.python": (
+        "Whether the `*.py` files of the verbs folder are run, in this process and with all its "
+        "rights."
+    ),
     "VerbSettings.watch_ms": "How often a server looks for changed verb files; 0 is never.",
-    "VerbSettings.secrets": 'The secrets of HTTP verbs by name: `{env = "NAME"}` or `{file = "PATH"}`, and `hosts`, the only ones that it may be sent to: at least one.',
+    "VerbSettings.secrets": (
+        'The secrets of HTTP verbs by name: `{env = "NAME"}` or `{file = "PATH"}`, and `hosts`, '
+        "the only ones that it may be sent to: at least one."
+    ),
 }
-"""What keys mean that the models leave without a description; a key with neither fails the reference's test."""
+"""What keys mean that the models leave without a description; a key with neither fails the
+reference's test.
+"""
 
 
 def meaning_of(model: type[BaseModel], key: str, comment: str = "") -> str:
     """The meaning of a key: the comment beside it, its description, or the table above."""
-    return comment or model.model_fields[key].description or MEANINGS.get(f"{model.__name__}.{key}", "")
+    return (
+        comment
+        or model.model_fields[key].description
+        or MEANINGS.get(f"{model.__name__}.{key}", "")
+    )
 
 
-def policy_row(key: str, model: type[BaseModel], shipped: BaseModel, comments: Mapping[str, str], prefix: str = "") -> tuple[str, ...]:
+def policy_row(
+    key: str,
+    model: type[BaseModel],
+    shipped: BaseModel,
+    comments: Mapping[str, str],
+    prefix: str = "",
+) -> tuple[str, ...]:
     """One key: its type with bounds, default, shipped value where that is another, and meaning."""
     field = model.model_fields[key]
     value = getattr(shipped, key)
@@ -134,13 +193,22 @@ def _plain(value: Any) -> Any:
 def _entries(field: Any) -> list[str]:
     """The names of a default that holds models by name."""
     given = field.default
-    return [str(name) for name in given] if isinstance(given, dict) and any(isinstance(one, BaseModel) for one in given.values()) else []
+    return (
+        [str(name) for name in given]
+        if isinstance(given, dict) and any(isinstance(one, BaseModel) for one in given.values())
+        else []
+    )
 
 
 def caps_table(model: type[BaseModel], given: Mapping[Any, BaseModel]) -> list[str]:
     """The keys of models that stand in a table by name: a column for each."""
     rows = [
-        (code(key), type_of(field), *(code(written(_plain(getattr(one, key)))) for one in given.values()), meaning_of(model, key))
+        (
+            code(key),
+            type_of(field),
+            *(code(written(_plain(getattr(one, key)))) for one in given.values()),
+            meaning_of(model, key),
+        )
         for key, field in model.model_fields.items()
     ]
     return table(("key", "type", *(code(str(name)) for name in given), "meaning"), rows)
@@ -149,19 +217,39 @@ def caps_table(model: type[BaseModel], given: Mapping[Any, BaseModel]) -> list[s
 def type_of(field: Any) -> str:
     """The type with its bounds, as people read it."""
     parts = get_args(field.annotation)
-    names = ("each key", "each value") if get_origin(field.annotation) is dict else ("each",) * len(parts)
-    inner = [f"{name} {bound}" for name, part in zip(names, parts, strict=False) for bound in _bounds(getattr(part, "__metadata__", ()))]
+    names = (
+        ("each key", "each value")
+        if get_origin(field.annotation) is dict
+        else ("each",) * len(parts)
+    )
+    inner = [
+        f"{name} {bound}"
+        for name, part in zip(names, parts, strict=False)
+        for bound in _bounds(getattr(part, "__metadata__", ()))
+    ]
     return ", ".join([code(_named(field.annotation)), *_bounds(field.metadata), *inner])
 
 
-SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤", "pattern": "matches"}
+SIGNS = {
+    "ge": "≥",
+    "gt": ">",
+    "le": "≤",
+    "lt": "<",
+    "min_length": "length ≥",
+    "max_length": "length ≤",
+    "pattern": "matches",
+}
 
 
 def _bounds(metadata: Iterable[Any]) -> list[str]:
     """The bounds in an annotation's metadata, those of a ``Field`` inside it included."""
     found: list[str] = []
     for bound in metadata:
-        found += [f"{sign} {getattr(bound, name)}" for name, sign in SIGNS.items() if getattr(bound, name, None) is not None]
+        found += [
+            f"{sign} {getattr(bound, name)}"
+            for name, sign in SIGNS.items()
+            if getattr(bound, name, None) is not None
+        ]
         found += _bounds(getattr(bound, "metadata", ()))
     return found
 
@@ -170,7 +258,11 @@ def _named(annotation: Any) -> str:
     annotation = _bare(annotation)
     if annotation is None or annotation is type(None):
         return "null"
-    return annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else _short(str(annotation))
+    return (
+        annotation.__name__
+        if isinstance(annotation, type) and not get_args(annotation)
+        else _short(str(annotation))
+    )
 
 
 def _bare(annotation: Any) -> Any:
@@ -179,7 +271,11 @@ def _bare(annotation: Any) -> Any:
         return _bare(get_args(annotation)[0])
     parts = get_args(annotation)
     bare = tuple(map(_bare, parts))
-    return annotation if all(one is part for one, part in zip(bare, parts, strict=True)) else get_origin(annotation)[bare]
+    return (
+        annotation
+        if all(one is part for one, part in zip(bare, parts, strict=True))
+        else get_origin(annotation)[bare]
+    )
 
 
 def _short(text: str) -> str:
@@ -199,7 +295,9 @@ def _short(text: str) -> str:
 
 
 def models_of(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """The models that a model's keys hold, in order, each once, those of inner models after the one that holds them."""
+    """The models that a model's keys hold, in order, each once, those of inner models after the one
+    that holds them.
+    """
     found: dict[type[BaseModel], None] = {}
     for field in model.model_fields.values():
         inner = model_in(field.annotation)

@@ -1,9 +1,10 @@
 """Hold docs/requirements.md to what the tests prove.
 
-Reads the recording of the last full test run (`pytest --record`). A row is done when passing tests quote every clause of it and none that
-names it failed; a row with parts is done when all parts are. Naming is a claim: at most three ids per test, each followed by the clause it
-proves, word for word in quotation marks. Without an option the committed statuses must equal the run; `--write` updates them, `--unquoted`
-tells what no passing test quotes.
+Reads the recording of the last full test run (`pytest --record`). A row is done when passing tests
+quote every clause of it and none that names it failed; a row with parts is done when all parts are.
+Naming is a claim: at most three ids per test, each followed by the clause it proves, word for word
+in quotation marks. Without an option the committed statuses must equal the run; `--write` updates
+them, `--unquoted` tells what no passing test quotes.
 """
 
 import argparse
@@ -20,10 +21,15 @@ RECORDING = ROOT / ".check" / "tests.json"
 MOST_IDS_PER_TEST = 3
 SHORTEST_CLAUSE = 8
 
-_ROW = re.compile(r"^\| (?P<id>[A-Z]+-\d+[a-z]?) \|(?P<text>.*)\| (?P<status>planned|done) \|$", re.MULTILINE)
+_ROW = re.compile(
+    r"^\| (?P<id>[A-Z]+-\d+[a-z]?) \|(?P<text>.*)\| (?P<status>planned|done) \|$", re.MULTILINE
+)
 _ASIDE = re.compile(r"\[(?:S\d|[DHF]\b)[^\]]*\]|→ (?:B-\d+(?:, )?)+")
 """What of a row is no clause: where it comes from, and which resolution binds it."""
-_NAMED = re.compile(r"(?<![\w-])(?P<id>(?P<family>[A-Z]+)-\d+[a-z]?)(?![\w-])(?::?\s+(?:\"(?P<clause>[^\"]+)\"|“(?P<curly>[^”]+)”))?")
+_NAMED = re.compile(
+    r"(?<![\w-])(?P<id>(?P<family>[A-Z]+)-\d+[a-z]?)(?![\w-])(?::?\s+(?:\"(?P<clause>[^\"]+)\"|"
+    r"“(?P<curly>[^”]+)”))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,9 @@ class RecordedTest:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A test's statement that it proves a clause of a row; `clause` is None where the docstring quotes none."""
+    """A test's statement that it proves a clause of a row; `clause` is None where the docstring
+    quotes none.
+    """
 
     test: RecordedTest
     row_id: str
@@ -75,7 +83,8 @@ class Claim:
 def read_rows(inventory: str) -> dict[str, Row]:
     """The rows of the inventory's tables by id, in their order."""
     return {
-        match["id"]: Row(match["id"], _owed(match["id"], match["text"]), match["status"] == "done") for match in _ROW.finditer(inventory)
+        match["id"]: Row(match["id"], _owed(match["id"], match["text"]), match["status"] == "done")
+        for match in _ROW.finditer(inventory)
     }
 
 
@@ -86,7 +95,10 @@ def _owed(row_id: str, text: str) -> str:
 
 def read_tests(recording: str) -> list[RecordedTest]:
     """The tests of a recording."""
-    return [RecordedTest(name, entry["docstring"], entry["passed"], entry["failed"]) for name, entry in json.loads(recording).items()]
+    return [
+        RecordedTest(name, entry["docstring"], entry["passed"], entry["failed"])
+        for name, entry in json.loads(recording).items()
+    ]
 
 
 def find_claims(tests: Iterable[RecordedTest], rows: Mapping[str, Row]) -> list[Claim]:
@@ -101,7 +113,9 @@ def find_claims(tests: Iterable[RecordedTest], rows: Mapping[str, Row]) -> list[
 
 
 def find_faults(claims: Iterable[Claim], rows: Mapping[str, Row]) -> list[str]:
-    """What is wrong with the claims themselves: unknown rows, missing or altered quotations, too many ids."""
+    """What is wrong with the claims themselves: unknown rows, missing or altered quotations, too
+    many ids.
+    """
     faults: list[str] = []
     named: dict[str, set[str]] = {}
     for claim in claims:
@@ -113,7 +127,11 @@ def find_faults(claims: Iterable[Claim], rows: Mapping[str, Row]) -> list[str]:
             faults.append(f"{claim.test.name}: quotes no clause of {claim.row_id}")
         elif len(claim.clause) < SHORTEST_CLAUSE or _plain(claim.clause) not in row.text:
             faults.append(f"{claim.test.name}: {claim.row_id} does not say {claim.clause!r}")
-    faults += [f"{name}: names {len(ids)} rows, {MOST_IDS_PER_TEST} at most" for name, ids in named.items() if len(ids) > MOST_IDS_PER_TEST]
+    faults += [
+        f"{name}: names {len(ids)} rows, {MOST_IDS_PER_TEST} at most"
+        for name, ids in named.items()
+        if len(ids) > MOST_IDS_PER_TEST
+    ]
     return faults
 
 
@@ -124,7 +142,8 @@ def judge(rows: Mapping[str, Row], claims: Iterable[Claim]) -> dict[str, bool]:
         if claim.row_id in proving:
             proving[claim.row_id].append(claim)
     done = {
-        row_id: not _open(rows[row_id], claims) and not any(claim.test.failed for claim in claims) for row_id, claims in proving.items()
+        row_id: not _open(rows[row_id], claims) and not any(claim.test.failed for claim in claims)
+        for row_id, claims in proving.items()
     }
     parts: dict[str, list[bool]] = {}
     for row in rows.values():
@@ -139,18 +158,30 @@ def _open(row: Row, claims: Iterable[Claim]) -> str:
 
 def rewrite(inventory: str, done: Mapping[str, bool]) -> str:
     """The inventory with the given statuses."""
-    return _ROW.sub(lambda match: f"| {match['id']} |{match['text']}| {'done' if done[match['id']] else 'planned'} |", inventory)
+    return _ROW.sub(
+        lambda match: (
+            f"| {match['id']} |{match['text']}| {'done' if done[match['id']] else 'planned'} |"
+        ),
+        inventory,
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Compare or write the statuses; the last line printed is `done N of 224`."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write the statuses of the last full run into the page")
-    parser.add_argument("--unquoted", action="store_true", help="list what of each row no passing test quotes")
+    parser.add_argument(
+        "--write", action="store_true", help="write the statuses of the last full run into the page"
+    )
+    parser.add_argument(
+        "--unquoted", action="store_true", help="list what of each row no passing test quotes"
+    )
     parser.add_argument("--rows", action="store_true", help="list the rows that each test proves")
     options = parser.parse_args(arguments)
     if not RECORDING.exists():
-        print(f"requirements: no recording at {RECORDING.relative_to(ROOT)}; run ./check, or pytest --record={RECORDING.relative_to(ROOT)}")
+        print(
+            f"requirements: no recording at {RECORDING.relative_to(ROOT)}; run ./check, or pytest "
+            f"--record={RECORDING.relative_to(ROOT)}"
+        )
         return 1
     inventory = INVENTORY.read_text(encoding="utf-8")
     rows = read_rows(inventory)
@@ -161,7 +192,10 @@ def main(arguments: list[str] | None = None) -> int:
         INVENTORY.write_text(rewrite(inventory, done), encoding="utf-8")
         rows = {row.id: replace(row, done=done[row.id]) for row in rows.values()}
     faults += [
-        f"{row.id}: the page says {'done' if row.done else 'planned'}, this run says {'done' if done[row.id] else 'planned'}"
+        (
+            f"{row.id}: the page says {'done' if row.done else 'planned'}, this run says "
+            f"{'done' if done[row.id] else 'planned'}"
+        )
         for row in rows.values()
         if row.done != done[row.id]
     ]
@@ -175,7 +209,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if faults else 0
 
 
-def _report(rows: Mapping[str, Row], claims: list[Claim], done: Mapping[str, bool], *, every_test: bool) -> None:
+def _report(
+    rows: Mapping[str, Row], claims: list[Claim], done: Mapping[str, bool], *, every_test: bool
+) -> None:
     by_test: dict[str, set[str]] = {}
     for claim in claims:
         by_test.setdefault(claim.test.name, set()).add(claim.row_id)
@@ -183,7 +219,10 @@ def _report(rows: Mapping[str, Row], claims: list[Claim], done: Mapping[str, boo
         for name, ids in sorted(by_test.items()):
             print(f"{', '.join(sorted(ids)):24} {name}")
     named = sum(len(ids) for ids in by_test.values())
-    print(f"rows per test: {named / len(by_test) if by_test else 0:.2f} ({len(by_test)} tests name rows, {named} times)")
+    print(
+        f"rows per test: {named / len(by_test) if by_test else 0:.2f} ({len(by_test)} tests name "
+        f"rows, {named} times)"
+    )
     resolutions = [row.id for row in rows.values() if row.id.startswith("B-")]
     print(f"resolutions done {sum(done[row_id] for row_id in resolutions)} of {len(resolutions)}")
     counted = [row.id for row in rows.values() if row.counted]

@@ -1,4 +1,6 @@
-"""Write down what ships as a start reads it, without parsing YAML, TOML or a function's signature: ``python -m scripts.shipped`` compares, ``--write`` writes."""
+"""Write down what ships as a start reads it, without parsing YAML, TOML or a function's signature:
+``python -m scripts.shipped`` compares, ``--write`` writes.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,22 @@ VERBS = ORDAIN / "verbs"
 
 
 def functions() -> list[dict[str, Any]]:
-    """Each verb that is always there and has code: where its function stands, and its declaration."""
+    """Each verb that is always there and has code: where its function stands, and its
+    declaration.
+    """
     made = [make() for make in shipped_makers(no_library).values()]
-    return [{"origin": one.origin, "spec": one.spec.model_dump(mode="json", exclude_unset=True)} for one in made]
+    return [
+        {"origin": one.origin, "spec": one.spec.model_dump(mode="json", exclude_unset=True)}
+        for one in made
+    ]
 
 
 def plans() -> dict[str, Any]:
     """The prompt plans and the verbs that are flows, by id."""
     folder = VERBS / "builtin"
-    return {name: with_own_template(fields, folder, name) for name, fields in documents(folder).items()}
+    return {
+        name: with_own_template(fields, folder, name) for name, fields in documents(folder).items()
+    }
 
 
 def documents(folder: Path) -> dict[str, Any]:
@@ -82,7 +91,11 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--write"]:
         for file, text in texts.items():
             file.write_text(text, encoding="utf-8")
-    stale = [str(file.relative_to(ORDAIN)) for file, text in texts.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
+    stale = [
+        str(file.relative_to(ORDAIN))
+        for file, text in texts.items()
+        if not file.exists() or file.read_text(encoding="utf-8") != text
+    ]
     if stale:
         print(f"{', '.join(stale)}: not current; run: .venv/bin/python -m scripts.shipped --write")
     return 1 if stale else 0

@@ -1,7 +1,9 @@
-"""`ordain` as a process of its own, begun at once: forked from one that has imported it (`commands_forked.py`).
+"""`ordain` as a process of its own, begun at once: forked from one that has imported it
+(`commands_forked.py`).
 
-Nearly all the time of a short command goes into importing, and a run of the tests begins hundreds. With `--full` every command begins as
-a user's does, with its interpreter; so does one whose environment says something to the interpreter itself.
+Nearly all the time of a short command goes into importing, and a run of the tests begins hundreds.
+With `--full` every command begins as a user's does, with its interpreter; so does one whose
+environment says something to the interpreter itself.
 """
 
 from __future__ import annotations
@@ -30,7 +32,14 @@ Stream = int | IO[bytes] | None
 class Forked:
     """A forked command; what of ``subprocess.Popen`` tests use."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[Stream], *, session: bool) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        streams: Sequence[Stream],
+        *,
+        session: bool,
+    ) -> None:
         """``streams`` as ``Popen`` takes them: stdin, stdout, stderr."""
         self.args = ["ordain", *arguments]
         self.returncode: int | None = None
@@ -38,7 +47,12 @@ class Forked:
         self.stdin, self.stdout, self.stderr = (ours for ours, _ in ends)
         self._waiting = threading.Lock()
         self._channel, theirs = socket.socketpair()
-        asked = {"arguments": list(arguments), "environment": dict(environment), "folder": str(Path.cwd()), "session": session}
+        asked = {
+            "arguments": list(arguments),
+            "environment": dict(environment),
+            "folder": str(Path.cwd()),
+            "session": session,
+        }
         request = json.dumps(asked).encode()
         with theirs:
             socket.send_fds(_forker(), [b"x"], [theirs.fileno(), *(their for _, their in ends)])
@@ -90,7 +104,9 @@ class Forked:
         """End it."""
         self.send_signal(signal.SIGKILL)
 
-    def communicate(self, given: bytes | None = None, timeout: float | None = None) -> tuple[bytes, bytes]:
+    def communicate(
+        self, given: bytes | None = None, timeout: float | None = None
+    ) -> tuple[bytes, bytes]:
         """Write ``given`` to it, and read all it writes; both empty where they are not read here.
 
         Raises:
@@ -102,7 +118,11 @@ class Forked:
             with pipe:
                 read[number] = pipe.read()
 
-        pipes = [(number, pipe) for number, pipe in ((1, self.stdout), (2, self.stderr)) if pipe is not None]
+        pipes = [
+            (number, pipe)
+            for number, pipe in ((1, self.stdout), (2, self.stderr))
+            if pipe is not None
+        ]
         readers = [threading.Thread(target=drain, args=one, daemon=True) for one in pipes]
         for reader in readers:
             reader.start()
@@ -120,7 +140,12 @@ class Forked:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for pipe in (self.stdin, self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()
@@ -140,10 +165,19 @@ def start_command(
     stderr: Stream = None,
     session: bool = False,
 ) -> Command:
-    """Begin `ordain ARGUMENTS`; streams as ``Popen`` takes them, ``session`` whether it leads a session of its own."""
+    """Begin `ordain ARGUMENTS`; streams as ``Popen`` takes them, ``session`` whether it leads a
+    session of its own.
+    """
     if is_full() or _told(environment) != _told(os.environ):
         command = [sys.executable, "-m", "ordain", *arguments]
-        return subprocess.Popen(command, env=dict(environment), stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=session)
+        return subprocess.Popen(
+            command,
+            env=dict(environment),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=session,
+        )
     return Forked(arguments, environment, (stdin, stdout, stderr), session=session)
 
 
@@ -156,7 +190,13 @@ def run_command(
         subprocess.TimeoutExpired: it goes on, and is killed.
     """
     pipe = subprocess.PIPE
-    begun = start_command(*arguments, environment=environment, stdin=None if stdin is None else pipe, stdout=pipe, stderr=pipe)
+    begun = start_command(
+        *arguments,
+        environment=environment,
+        stdin=None if stdin is None else pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )
     with begun as command:
         try:
             out, errors = command.communicate(stdin, timeout)
@@ -168,7 +208,9 @@ def run_command(
 
 
 def _told(environment: Mapping[str, str]) -> dict[str, str]:
-    """What an environment says to the interpreter; a UTF-8 locale is what it takes where nothing is said."""
+    """What an environment says to the interpreter; a UTF-8 locale is what it takes where nothing is
+    said.
+    """
     names = [name for name in environment if name.startswith(("PYTHON", "LC_", "LANG"))]
     return {name: environment[name] for name in names if environment[name] != "C.UTF-8"}
 
@@ -177,7 +219,11 @@ def _ends(stream: Stream, number: int) -> tuple[IO[bytes] | None, int]:
     """Our end of a stream where it is a pipe, and the command's."""
     if stream == subprocess.PIPE:
         reading, writing = os.pipe()
-        return (os.fdopen(writing, "wb"), reading) if number == 0 else (os.fdopen(reading, "rb"), writing)
+        return (
+            (os.fdopen(writing, "wb"), reading)
+            if number == 0
+            else (os.fdopen(reading, "rb"), writing)
+        )
     if stream == subprocess.DEVNULL:
         return None, os.open(os.devnull, os.O_RDWR)
     if stream is None:

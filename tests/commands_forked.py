@@ -1,9 +1,11 @@
-"""The process that commands under test are forked from: it has imported what `ordain` imports and compiled what never changes.
+"""The process that commands under test are forked from: it has imported what `ordain` imports and
+compiled what never changes.
 
-Over the socket that it is given it receives, for each command, that command's channel and its three standard streams. The child reads
-from the channel what to run and becomes that command, in a process of its own with its own memory, files and signals. This process
-writes to the channel the child's id, then how it ended. It has no threads and no event loop, so that forking it is safe; where its
-socket closes, it kills what still runs.
+Over the socket that it is given it receives, for each command, that command's channel and its three
+standard streams. The child reads from the channel what to run and becomes that command, in a
+process of its own with its own memory, files and signals. This process writes to the channel the
+child's id, then how it ended. It has no threads and no event loop, so that forking it is safe;
+where its socket closes, it kills what still runs.
 """
 
 from __future__ import annotations
@@ -42,11 +44,14 @@ LENGTH = struct.Struct("I")
 
 
 def warm() -> None:
-    """Import what commands import when they are asked for, and fill the caches of what is shipped."""
+    """Import what commands import when they are asked for, and fill the caches of what is
+    shipped.
+    """
     for package in (ordain.cli, ordain.server):
         for module in iter_modules(package.__path__, f"{package.__name__}."):
             import_module(module.name)
-    shipped = Ordain(load_settings(environment={}, home=Path("nowhere")))  # nothing is opened: of the settings, these are the defaults
+    # nothing is opened: of the settings, these are the defaults
+    shipped = Ordain(load_settings(environment={}, home=Path("nowhere")))
     wording_of(shipped.catalog)
     build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))
     gc.collect()
@@ -60,7 +65,8 @@ def serve(control: socket.socket) -> dict[str, Any]:
     os.set_blocking(wake, False)
     os.set_blocking(ended, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the tests ends this process by ending them
+    # who interrupts the tests ends this process by ending them
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ)
@@ -89,12 +95,15 @@ def report(children: dict[int, socket.socket]) -> None:
     """Tell of every child that has ended how it did."""
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
-            with children.pop(found[0]) as channel, suppress(OSError):  # nobody may be listening any more
+            with children.pop(found[0]) as channel, suppress(OSError):
+                # nobody may be listening any more
                 channel.sendall(NUMBER.pack(found[1]))
 
 
 def become(streams: list[int]) -> dict[str, Any]:
-    """Be a process as one that was started: its own streams, signals, environment, folder; gives its request."""
+    """Be a process as one that was started: its own streams, signals, environment, folder; gives
+    its request.
+    """
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -121,11 +130,15 @@ def opened(number: int, before: Any) -> Any:
     """A standard stream as the interpreter opens it, in the encoding that it chose."""
     lines = number == 2 or os.isatty(number)
     mode, buffering = ("r", -1) if number == 0 else ("w", 1 if lines else -1)
-    return open(number, mode, buffering, encoding=before.encoding, errors=before.errors, closefd=False)
+    return open(
+        number, mode, buffering, encoding=before.encoding, errors=before.errors, closefd=False
+    )
 
 
 def run(arguments: list[str]) -> NoReturn:
-    """Be the command to its end, which is an interpreter's but for one thing: memory that is shared is not taken apart, and copied for that."""
+    """Be the command to its end, which is an interpreter's but for one thing: memory that is shared
+    is not taken apart, and copied for that.
+    """
     try:
         code = main(arguments)
     except SystemExit as told:

@@ -1,4 +1,6 @@
-"""The collector leaves alone what stays for the whole run: 14,000 tests with their modules, a fifth of the time of what is tested if it looks through them over and over."""
+"""The collector leaves alone what stays for the whole run: 14,000 tests with their modules, a fifth
+of the time of what is tested if it looks through them over and over.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import gc
 import pytest
 
 NET_ALLOCATIONS = 10_000
-"""The default of 700 is for a process that holds little; what tests leave in cycles is still freed within a test or two."""
+"""The default of 700 is for a process that holds little; what tests leave in cycles is still freed
+within a test or two.
+"""
 
 
 def pytest_configure() -> None:

@@ -1,8 +1,10 @@
-"""What hangs out of its time-out's reach ends its process, with every thread's stack on stderr: a run of the tests always comes to an end.
+"""What hangs out of its time-out's reach ends its process, with every thread's stack on stderr: a
+run of the tests always comes to an end.
 
-A time-out is an exception in the main thread. What waits in code that no exception gets into, what swallows it, or a fixture that hangs
-while it is cleaned up after it would wait for ever, and nobody would see where. The process that shares the work is replaced, and the test
-that it was at has failed.
+A time-out is an exception in the main thread. What waits in code that no exception gets into, what
+swallows it, or a fixture that hangs while it is cleaned up after it would wait for ever, and nobody
+would see where. The process that shares the work is replaced, and the test that it was at has
+failed.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ def _watch(config: pytest.Config, seconds: float) -> None:
 
 def _time_out(item: pytest.Item) -> float:
     marker = item.get_closest_marker("timeout")
-    return float(marker.args[0] if marker is not None and marker.args else item.config.getini("timeout"))
+    return float(
+        marker.args[0] if marker is not None and marker.args else item.config.getini("timeout")
+    )
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -45,7 +49,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(trylast=True)
 def pytest_exception_interact(node: pytest.Item) -> None:
-    """What fails is cleaned up under the same watch; pytest itself ends any for the sake of debuggers."""
+    """What fails is cleaned up under the same watch; pytest itself ends any for the sake of
+    debuggers.
+    """
     _watch(node.config, BEYOND_S)
 
 

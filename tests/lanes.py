@@ -1,6 +1,8 @@
-"""How much of the tests a run goes through: all of it with `--full`, else what `./check` runs (tests/README.md says what that leaves out).
+"""How much of the tests a run goes through: all of it with `--full`, else what `./check` runs
+(tests/README.md says what that leaves out).
 
-What is left to chance follows one seed, printed at the top of every run: ``ORDAIN_SEED=7 ./check`` does again what such a run did.
+What is left to chance follows one seed, printed at the top of every run: ``ORDAIN_SEED=7 ./check``
+does again what such a run did.
 """
 
 from __future__ import annotations
@@ -19,9 +21,13 @@ EXAMPLES = 25
 FEWEST = 5
 """Of what is sampled: one or two could all be such as never came."""
 REPEATABLE = bool(os.environ.get("CI"))
-"""Where `./check` asks, the same tree has the same examples; a run by hand looks further each time."""
+"""Where `./check` asks, the same tree has the same examples; a run by hand looks further each
+time.
+"""
 
-settings.register_profile("quick", deadline=None, derandomize=REPEATABLE, print_blob=True, max_examples=EXAMPLES)
+settings.register_profile(
+    "quick", deadline=None, derandomize=REPEATABLE, print_blob=True, max_examples=EXAMPLES
+)
 settings.register_profile("full", deadline=None, derandomize=REPEATABLE, print_blob=True)
 
 One = TypeVar("One")
@@ -35,7 +41,11 @@ class _Run:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="every example, every moment of the crash sweeps, every command begun cold")
+    parser.addoption(
+        "--full",
+        action="store_true",
+        help="every example, every moment of the crash sweeps, every command begun cold",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,12 +66,16 @@ def is_full() -> bool:
 
 
 def examples(most: int, quick: int = EXAMPLES) -> int:
-    """How many examples a property gets that asks for so many; ``quick`` where each of them takes long."""
+    """How many examples a property gets that asks for so many; ``quick`` where each of them takes
+    long.
+    """
     return most if _Run.full else min(most, quick)
 
 
 def sampled(all_of_them: Sequence[One], parts: int, name: str) -> list[One]:
-    """One in ``parts`` of them, at least FEWEST, in their order, which ones by the seed and the name; all with `--full`."""
+    """One in ``parts`` of them, at least FEWEST, in their order, which ones by the seed and the
+    name; all with `--full`.
+    """
     if _Run.full:
         return list(all_of_them)
     count = min(len(all_of_them), max(FEWEST, round(len(all_of_them) / parts)))
@@ -70,5 +84,7 @@ def sampled(all_of_them: Sequence[One], parts: int, name: str) -> list[One]:
 
 
 def dice(name: str) -> random.Random:
-    """Chance for a test that goes through one course of things of many: the same with the same seed, whatever else is tested."""
+    """Chance for a test that goes through one course of things of many: the same with the same
+    seed, whatever else is tested.
+    """
     return random.Random(f"{_Run.seed} {name}")

@@ -1,8 +1,9 @@
 """The live-call lock: no test reaches a network beyond loopback.
 
-An audit hook sees every connection made through the socket module, whichever library makes it, also in forked children; unlike a patched
-method it cannot be stepped around or undone. uvloop and separate processes are beyond it: tests run on asyncio's own loop, and servers
-under test are given loopback addresses.
+An audit hook sees every connection made through the socket module, whichever library makes it, also
+in forked children; unlike a patched method it cannot be stepped around or undone. uvloop and
+separate processes are beyond it: tests run on asyncio's own loop, and servers under test are given
+loopback addresses.
 """
 
 import ipaddress

@@ -1,7 +1,8 @@
-"""HTTP servers of the tests' own: on loopback, on a thread of their own, and without a word on stderr.
+"""HTTP servers of the tests' own: on loopback, on a thread of their own, and without a word on
+stderr.
 
-``http.server`` prints a traceback wherever a client breaks its connection, which clients do when they have what they wanted; in a test that stands amid
-what the command under test has printed.
+``http.server`` prints a traceback wherever a client breaks its connection, which clients do when
+they have what they wanted; in a test that stands amid what the command under test has printed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""All figures of the conversation: ``python -m bench.conversation HOME [--quick]`` prints them as JSON, ``--page`` as they stand in the docs.
+"""All figures of the conversation: ``python -m bench.conversation HOME [--quick]`` prints them as
+JSON, ``--page`` as they stand in the docs.
 
-Chat turns and the planner turn take turns in warm processes of their own, as the systems of ``bench.main`` do.
+Chat turns and the planner turn take turns in warm processes of their own, as the systems of
+``bench.main`` do.
 """
 
 from __future__ import annotations
@@ -20,9 +22,15 @@ SYSTEMS = ("ordain", *CHATS)
 AT_ONCE = 2000
 
 
-def _turns(base: Path, rounds: int, seconds: float) -> tuple[dict[str, list[dict[str, Any]]], list[float]]:
+def _turns(
+    base: Path, rounds: int, seconds: float
+) -> tuple[dict[str, list[dict[str, Any]]], list[float]]:
     workers = {system: Worker(system, base / system, None) for system in SYSTEMS}
-    counts = {(system, at_once): calibrated(workers[system], at_once, seconds) for at_once in CONCURRENCY for system in SYSTEMS}
+    counts = {
+        (system, at_once): calibrated(workers[system], at_once, seconds)
+        for at_once in CONCURRENCY
+        for system in SYSTEMS
+    }
     cells: dict[str, list[dict[str, Any]]] = {}
     fsyncs: list[float] = []
     for number in range(rounds):
@@ -47,12 +55,29 @@ def measured(base: Path, *, quick: bool) -> dict[str, Any]:
         "cells": cells,
         "fsync_ms": fsyncs,
         "stored": {system: printed("bench.conversation.stored", base / system) for system in CHATS},
-        "phases": {system: printed("bench.phases", base / f"phases-{system}", 16, 160 if quick else 1600, system) for system in CHATS},
-        "history": printed("bench.conversation.history", base / "history", *((110, 210) if quick else (1010, 10_000))),
+        "phases": {
+            system: printed(
+                "bench.phases", base / f"phases-{system}", 16, 160 if quick else 1600, system
+            )
+            for system in CHATS
+        },
+        "history": printed(
+            "bench.conversation.history",
+            base / "history",
+            *((110, 210) if quick else (1010, 10_000)),
+        ),
         "nudges": printed("bench.conversation.nudges", base / "nudges", 30 if quick else 500),
-        "readers": printed("bench.conversation.readers", base / "readers", 5 if quick else 20, 100 if quick else 1000),
+        "readers": printed(
+            "bench.conversation.readers",
+            base / "readers",
+            5 if quick else 20,
+            100 if quick else 1000,
+        ),
         "served": printed("bench.streams", "--seconds", 5 if quick else 20),
-        "crowd": [printed("bench.conversation.crowd", base / f"crowd-{number}", AT_ONCE) for number in range(1 if quick else 3)],
+        "crowd": [
+            printed("bench.conversation.crowd", base / f"crowd-{number}", AT_ONCE)
+            for number in range(1 if quick else 3)
+        ],
     }
 
 

@@ -26,7 +26,11 @@ async def _one(talk: Talk, session: str, took: list[float]) -> str:
         return error.code
     took.append(time.perf_counter() - began)
     said = await talk.answer(sent)
-    return "ok" if said.reply is not None and said.reply.ok and said.reply.narrative == work.ANSWER else "wrong"
+    return (
+        "ok"
+        if said.reply is not None and said.reply.ok and said.reply.narrative == work.ANSWER
+        else "wrong"
+    )
 
 
 async def _main(home: Path, sessions: int) -> dict[str, Any]:
@@ -34,12 +38,20 @@ async def _main(home: Path, sessions: int) -> dict[str, Any]:
         engine = talk.ordain.settings.policy.engine
         for _ in range(60):
             await talk.turn("warm")
-        commits, began, cpu = talk.ordain.store.writer.commits, time.perf_counter(), time.process_time()
+        commits, began, cpu = (
+            talk.ordain.store.writer.commits,
+            time.perf_counter(),
+            time.process_time(),
+        )
         took: list[float] = []
-        ends = await asyncio.gather(*(_one(talk, f"crowd-{number}", took) for number in range(sessions)))
+        ends = await asyncio.gather(
+            *(_one(talk, f"crowd-{number}", took) for number in range(sessions))
+        )
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
         counts = await talk.ordain.runtime.search.counts()
-        unsettled = sum(counts.get(status, 0) for status in ("ready", "running", "waiting", "queued"))
+        unsettled = sum(
+            counts.get(status, 0) for status in ("ready", "running", "waiting", "queued")
+        )
         return {
             "sessions": sessions,
             "max_accepted": engine.max_accepted,

@@ -1,10 +1,13 @@
 """What a turn costs late in a session. ``python -m bench.conversation.history HOME SHORT LONG``.
 
-Two sessions of SHORT turns and one of LONG, in one process on one database. CPU of twenty turns at a time: early ones (11 to 30) and late
-ones of the same session; and, since a machine's speed changes meanwhile, each late turn beside one of the turns 11 to 30 of a session in a
-young database, so that the two meet the same moment. Python's full garbage collections, which come every few thousand turns and take as long as ten
-turns, are counted apart: into which twenty turns one falls is chance. ``steps`` are those of SQLite's virtual machine, which no other work on
-the machine changes; ``look_us`` is what the store's look for other processes' commits takes, ten times a second, with that many runs.
+Two sessions of SHORT turns and one of LONG, in one process on one database. CPU of twenty turns at
+a time: early ones (11 to 30) and late ones of the same session; and, since a machine's speed
+changes meanwhile, each late turn beside one of the turns 11 to 30 of a session in a young database,
+so that the two meet the same moment. Python's full garbage collections, which come every few
+thousand turns and take as long as ten turns, are counted apart: into which twenty turns one falls
+is chance. ``steps`` are those of SQLite's virtual machine, which no other work on the machine
+changes; ``look_us`` is what the store's look for other processes' commits takes, ten times a
+second, with that many runs.
 """
 
 from __future__ import annotations
@@ -53,13 +56,17 @@ async def _window(talk: Talk, session: str) -> list[float]:
 
 
 async def _late(talk: Talk, session: str, home: Path) -> dict[str, float]:
-    """The next turns of ``session``, each beside one of the turns 11 to 30 of a session in a database of its own."""
+    """The next turns of ``session``, each beside one of the turns 11 to 30 of a session in a
+    database of its own.
+    """
     late, beside = list[float](), list[float]()
     async with talking(home) as young:
         for _ in range(EARLY):
             await young.turn(session)
         for number in range(WINDOW):
-            for one, into in ((talk, late), (young, beside)) if number % 2 else ((young, beside), (talk, late)):
+            for one, into in (
+                ((talk, late), (young, beside)) if number % 2 else ((young, beside), (talk, late))
+            ):
                 into.append(await _cpu_ms(one, session))
     return {"ms": sum(late) / WINDOW, "beside_ms": sum(beside) / WINDOW}
 
@@ -88,7 +95,9 @@ def _look_us(talk: Talk) -> float:
 
 
 async def _steps(talk: Talk, session: str) -> int:
-    """SQLite's steps per turn, the median of five times sixteen turns, in which older entries are summed up twice; the looks left out."""
+    """SQLite's steps per turn, the median of five times sixteen turns, in which older entries are
+    summed up twice; the looks left out.
+    """
     steps, store = 0, talk.ordain.store
 
     def counted() -> int:
@@ -120,9 +129,16 @@ async def _main(home: Path, short: int, long: int) -> dict[str, Any]:
         began = FULL.ns, FULL.count, time.process_time_ns()
         sessions = [await _session(talk, f"session-{number}", home, [short]) for number in range(2)]
         longest = await _session(talk, "longest", home, [short, long])
-        collected = {"ms": (FULL.ns - began[0]) / 1e6, "count": FULL.count - began[1], "of_ms": (time.process_time_ns() - began[2]) / 1e6}
+        collected = {
+            "ms": (FULL.ns - began[0]) / 1e6,
+            "count": FULL.count - began[1],
+            "of_ms": (time.process_time_ns() - began[2]) / 1e6,
+        }
         steps.append(await _steps(talk, "longest"))
-        counts = [talk.ordain.store.query(f"SELECT count(*) FROM {table}")[0][0] for table in ("transcript", "runs")]
+        counts = [
+            talk.ordain.store.query(f"SELECT count(*) FROM {table}")[0][0]
+            for table in ("transcript", "runs")
+        ]
         look_us = _look_us(talk)
     return {
         "short": short,

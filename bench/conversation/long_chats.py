@@ -1,4 +1,6 @@
-"""A chat turn in a session that has been talked in for a while: its history is full, and every eighth turn sums older entries up."""
+"""A chat turn in a session that has been talked in for a while: its history is full, and every
+eighth turn sums older entries up.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from bench.conversation.talk import Talk, talking
 from bench.ready import Ready
 
 TURNS_BEFORE = 24
-"""Turns of a session before the first one that counts; from the twentieth on the history is full."""
+"""Turns of a session before the first one that counts; from the twentieth on the history is
+full.
+"""
 
 
 @asynccontextmanager
@@ -42,4 +46,8 @@ def counted(talk: Talk) -> Mapping[str, float]:
     """Running totals of this process."""
     counters: Any = talk.ordain.runtime.services.counters
     fields = {name: getattr(counters, name) for name in counters.__struct_fields__}
-    return {**fields, "commits": talk.ordain.store.writer.commits, "fsync_s": talk.ordain.store.fsync_s}
+    return {
+        **fields,
+        "commits": talk.ordain.store.writer.commits,
+        "fsync_s": talk.ordain.store.fsync_s,
+    }

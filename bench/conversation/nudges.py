@@ -1,9 +1,11 @@
-"""How fast a question about the state is answered while a turn runs, and what deciding about a message takes with 16 threads open.
+"""How fast a question about the state is answered while a turn runs, and what deciding about a
+message takes with 16 threads open.
 
-``python -m bench.conversation.nudges HOME PAIRS``. Latency: pairs of an empty turn (a first message that the model answers at once) and a
-nudge in a session whose turn waits for its model, in turn. Deciding: everything between reading the session and the one consequence, inside
-the write transaction, since nobody else can write meanwhile: CPU of that thread by part, and ``wall`` for the whole, which counts in
-what else the machine did.
+``python -m bench.conversation.nudges HOME PAIRS``. Latency: pairs of an empty turn (a first message
+that the model answers at once) and a nudge in a session whose turn waits for its model, in turn.
+Deciding: everything between reading the session and the one consequence, inside the write
+transaction, since nobody else can write meanwhile: CPU of that thread by part, and ``wall`` for the
+whole, which counts in what else the machine did.
 """
 
 from __future__ import annotations
@@ -26,18 +28,39 @@ from ordain.store import shared_reads
 
 OPEN = 16
 WORDINGS = {
-    "nudge": ("status?", "how far are you?", "any news yet", "are you still working on it?", "what is the status of the letter?", "ETA?"),
+    "nudge": (
+        "status?",
+        "how far are you?",
+        "any news yet",
+        "are you still working on it?",
+        "what is the status of the letter?",
+        "ETA?",
+    ),
     "filler": ("thanks!", "ok", "great, thank you", "👍", "cool", "alright then"),
     "request": (
-        "Please find out which depot order A-2291 leaves from and write me two sentences for the customer.",
+        (
+            "Please find out which depot order A-2291 leaves from and write me two sentences "
+            "for the "
+            "customer."
+        ),
         "Which trains go from Lyon to Dijon on a Saturday morning?",
         "könntest du mir bitte eine Liste aller Aufträge dieser Woche machen?",
         "And what does the tail lift cost per hour, including the driver?",
     ),
-    "longest": (("The invoice of the third of May names twelve crates of glassware and a tail lift. " * 400)[:32_000],),
+    "longest": (
+        (
+            "The invoice of the third of May names twelve crates of glassware and a tail lift. "
+            * 400
+        )[:32_000],
+    ),
 }
 AGENT = [
-    {"thought": "look", "finish": False, "action": {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}}, "final_answer": None}
+    {
+        "thought": "look",
+        "finish": False,
+        "action": {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}},
+        "final_answer": None,
+    }
 ]
 
 
@@ -46,10 +69,15 @@ def _at(values: list[float], part: float) -> float:
 
 
 def _spread(values: list[float]) -> dict[str, float]:
-    return {"p50": median(values), "p99": _at(values, 0.99), "max": max(values), "count": len(values)}
+    return {
+        "p50": median(values),
+        "p99": _at(values, 0.99),
+        "max": max(values),
+        "count": len(values),
+    }
 
 
-# --- latency ----------------------------------------------------------------------------------------------------------------------------
+# --- latency --------------------------------------------------------------------------------------
 
 
 async def _ms(talk: Talk, session: str, text: str, expected: str) -> float:
@@ -63,7 +91,9 @@ async def _ms(talk: Talk, session: str, text: str, expected: str) -> float:
 
 async def _latency(talk: Talk, pairs: int) -> dict[str, Any]:
     brain = await talk.send("brain", f"{HOLD} Which depot does order A-1041 leave from?")
-    agent = await talk.send("agent", f"{HOLD} Work out the weight of order A-1041, please.", mode="agent")
+    agent = await talk.send(
+        "agent", f"{HOLD} Work out the weight of order A-1041, please.", mode="agent"
+    )
     await talk.held(2)
     empty, nudged, nudged_agent = list[float](), list[float](), list[float]()
     for number in range(pairs + 10):
@@ -90,7 +120,7 @@ async def _latency(talk: Talk, pairs: int) -> dict[str, Any]:
     }
 
 
-# --- deciding ---------------------------------------------------------------------------------------------------------------------------
+# --- deciding -------------------------------------------------------------------------------------
 
 
 class _Watch:
@@ -133,7 +163,12 @@ class _Watch:
 
 
 async def _decided(talk: Talk, watch: _Watch, rounds: int) -> dict[str, Any]:
-    held = [await talk.send("many", f"{HOLD} Please write letter number {number} to the depot in Dijon.") for number in range(OPEN)]
+    held = [
+        await talk.send(
+            "many", f"{HOLD} Please write letter number {number} to the depot in Dijon."
+        )
+        for number in range(OPEN)
+    ]
     await talk.held(OPEN)
     found: dict[str, dict[str, list[float]]] = {}
     for number in range(rounds):
@@ -141,7 +176,9 @@ async def _decided(talk: Talk, watch: _Watch, rounds: int) -> dict[str, Any]:
             text = texts[number % len(texts)]
             try:
                 await talk.answer(await talk.send("many", text))
-            except Refused as refused:  # the session has as many open turns as it may: decided like any other message, and not accepted
+            except Refused as refused:
+                # the session has as many open turns as it may: decided like any other message, and
+                # not accepted
                 if refused.code != "session_busy":
                     raise
             parts = {**watch.now, "all": sum(watch.now.values()), "wall": watch.wall}
@@ -154,15 +191,30 @@ async def _decided(talk: Talk, watch: _Watch, rounds: int) -> dict[str, Any]:
     talk.gate.open.set()
     for sent in held:
         await talk.answer(sent)
-    return {kind: {name: _spread(values) for name, values in parts.items()} for kind, parts in found.items()}
+    return {
+        kind: {name: _spread(values) for name, values in parts.items()}
+        for kind, parts in found.items()
+    }
 
 
 async def _main(home: Path, pairs: int) -> dict[str, Any]:
     watch = _Watch()
     watch.put_on()
-    finish = {"thought": "done", "finish": True, "action": None, "final_answer": {"content": work.ANSWER, "structured": {}}}
-    async with talking(home, planner=[*AGENT * 3, finish], session={"max_active": OPEN, "max_open": OPEN}) as talk:
-        return {"pairs": pairs, "latency": await _latency(talk, pairs), "open": OPEN, "decided": await _decided(talk, watch, 2 * pairs)}
+    finish = {
+        "thought": "done",
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": work.ANSWER, "structured": {}},
+    }
+    async with talking(
+        home, planner=[*AGENT * 3, finish], session={"max_active": OPEN, "max_open": OPEN}
+    ) as talk:
+        return {
+            "pairs": pairs,
+            "latency": await _latency(talk, pairs),
+            "open": OPEN,
+            "decided": await _decided(talk, watch, 2 * pairs),
+        }
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
-"""What live streams cost in process: 200 that stand still, and the pieces of a text that many follow.
+"""What live streams cost in process: 200 that stand still, and the pieces of a text that many
+follow.
 
-``python -m bench.conversation.readers HOME SECONDS PIECES``. Standing still: stretches of a few seconds with and without the readers, in
-turn, each reader in a session of its own that was talked in before. Following: one turn whose model says PIECES pieces, with a turn of the
-event loop between two, and so many readers on its session; the pieces' own cost is that of the same turn without a reader.
+``python -m bench.conversation.readers HOME SECONDS PIECES``. Standing still: stretches of a few
+seconds with and without the readers, in turn, each reader in a session of its own that was talked
+in before. Following: one turn whose model says PIECES pieces, with a turn of the event loop between
+two, and so many readers on its session; the pieces' own cost is that of the same turn without a
+reader.
 """
 
 from __future__ import annotations
@@ -65,7 +68,12 @@ async def _idle(talk: Talk, seconds: float) -> dict[str, Any]:
         tasks = await _begun(talk, sessions, [0, 0])
         watched.append(await _share(STRETCH_S))
         await _gone(tasks)
-    return {"readers": READERS, "seconds": len(watched) * STRETCH_S, "alone": alone, "watched": watched}
+    return {
+        "readers": READERS,
+        "seconds": len(watched) * STRETCH_S,
+        "alone": alone,
+        "watched": watched,
+    }
 
 
 async def _pieces(number: int) -> AsyncIterator[str]:
@@ -86,7 +94,10 @@ async def _followed(talk: Talk, session: str, followers: int, pieces: int) -> di
     if said.reply is None or not said.reply.ok:
         raise AssertionError(f"not answered: {said}")
     if followers and seen[0] - before < followers * pieces * len(PIECE):
-        raise AssertionError(f"{followers} readers have seen {seen[0] - before} characters of {followers * pieces * len(PIECE)}")
+        raise AssertionError(
+            f"{followers} readers have seen {seen[0] - before} characters of "
+            f"{followers * pieces * len(PIECE)}"
+        )
     return {"cpu_us": cpu * 1e6, "events": seen[1] - events}
 
 
@@ -99,14 +110,27 @@ async def _following(talk: Talk, pieces: int) -> list[dict[str, Any]]:
                 found[followers].append(took)
     rows: list[dict[str, Any]] = []
     for followers, rounds in found.items():
-        more = [(each["cpu_us"] - none["cpu_us"]) / pieces for each, none in zip(rounds, found[0], strict=True)]
-        rows.append({"followers": followers, "us_per_piece": median(each["cpu_us"] for each in rounds) / pieces, "more_us": median(more)})
+        more = [
+            (each["cpu_us"] - none["cpu_us"]) / pieces
+            for each, none in zip(rounds, found[0], strict=True)
+        ]
+        rows.append(
+            {
+                "followers": followers,
+                "us_per_piece": median(each["cpu_us"] for each in rounds) / pieces,
+                "more_us": median(more),
+            }
+        )
     return rows
 
 
 async def _main(home: Path, seconds: float, pieces: int) -> dict[str, Any]:
     async with talking(home) as talk:
-        return {"idle": await _idle(talk, seconds), "pieces": pieces, "following": await _following(talk, pieces)}
+        return {
+            "idle": await _idle(talk, seconds),
+            "pieces": pieces,
+            "following": await _following(talk, pieces),
+        }
 
 
 if __name__ == "__main__":

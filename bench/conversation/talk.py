@@ -1,4 +1,6 @@
-"""An Ordain that is talked to: messages in through ``Runtime.receive``, answers out through ``Conversation.answer``, SQLite in a folder."""
+"""An Ordain that is talked to: messages in through ``Runtime.receive``, answers out through
+``Conversation.answer``, SQLite in a folder.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +22,47 @@ from ordain.runtime.conversation import Acknowledged
 from ordain.settings import Settings, load_settings
 
 QUESTIONS = (
-    "Which depot does order A-{n} leave from, and is somebody there to help with loading on a Friday afternoon?",
-    "Please tell me how many crates order A-{n} has and how heavy they are together, packing included.",
-    "Who drives the night line to Lyon this week, and at what time does it arrive there with order A-{n}?",
-    "Write two friendly sentences that I can send to the customer of order A-{n} about the glassware.",
-    "What does the tail lift at the depot cost for order A-{n}, and who pays for it under our contract?",
+    (
+        "Which depot does order A-{n} leave from, and is somebody there to help with loading on a "
+        "Friday afternoon?"
+    ),
+    (
+        "Please tell me how many crates order A-{n} has and how heavy they are together, packing "
+        "included."
+    ),
+    (
+        "Who drives the night line to Lyon this week, and at what time does it arrive there with "
+        "order A-{n}?"
+    ),
+    (
+        "Write two friendly sentences that I can send to the customer of order A-{n} about the "
+        "glassware."
+    ),
+    (
+        "What does the tail lift at the depot cost for order A-{n}, and who pays for it under our "
+        "contract?"
+    ),
 )
 SUMMARY = (
-    "The user asks about orders of the warehouse one after the other: depots, opening hours, weights, carriers and arrival times, and wants "
-    "sentences for customers. All orders so far leave from depot DIJ with carrier KN-7 and reach Lyon by 11:30; the depot is open on "
-    "Saturday from 06:00 to 12:30. Nothing was left open; prices of the tail lift were asked for and not known."
+    "The user asks about orders of the warehouse one after the other: depots, opening hours, "
+    "weights, carriers and arrival times, and wants "
+    "sentences for customers. All orders so far leave from depot DIJ with carrier KN-7 and reach "
+    "Lyon by 11:30; the depot is open on "
+    "Saturday from 06:00 to 12:30. Nothing was left open; prices of the tail lift were asked for "
+    "and not known."
 )
 HOLD = "(hold)"
 """A message with this word gets no answer from the model until the talk lets it."""
-ANSWERS = {"chat_general": [{"content": work.ANSWER}], "summarize_conversation": [{"summary": SUMMARY}]}
+ANSWERS = {
+    "chat_general": [{"content": work.ANSWER}],
+    "summarize_conversation": [{"summary": SUMMARY}],
+}
 
 
 class Gated:
-    """The scripted model behind a gate: requests whose message says so wait there until ``open`` is set."""
+    """The scripted model behind a gate: requests whose message says so wait there until ``open`` is
+    set.
+    """
 
     def __init__(self, script: ScriptedModel) -> None:
         self._script = script
@@ -45,7 +70,9 @@ class Gated:
         self.waiting = 0
         self.pieces: AsyncIterator[str] | None = None
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """The script's answer, once the gate is open."""
         if HOLD in str(request.inputs.get("message") or request.inputs.get("input") or ""):
             self.waiting += 1
@@ -102,7 +129,12 @@ class Talk:
 def message(session: str, text: str, **hints: Any) -> Message:
     """A message as the web sends it."""
     return Message.model_validate(
-        {"session_id": session, "user_id": "bench", "message": {"text": text}, "context": {"routing_hints": hints}}
+        {
+            "session_id": session,
+            "user_id": "bench",
+            "message": {"text": text},
+            "context": {"routing_hints": hints},
+        }
     )
 
 
@@ -111,17 +143,26 @@ def settings(home: Path, session: dict[str, int]) -> Settings:
     home.mkdir(parents=True, exist_ok=True)
     made = load_settings(environment={}, home=home)
     policy = made.policy
-    lanes = policy.lanes.model_copy(update={"profiles": {lane: ["default"] for lane in policy.lanes.profiles}})
+    lanes = policy.lanes.model_copy(
+        update={"profiles": {lane: ["default"] for lane in policy.lanes.profiles}}
+    )
     tables = {"session": policy.session.model_copy(update=session), "lanes": lanes}
     profile = ModelProfile(provider="scripted", model=work.MODEL, script="in memory")
-    return made.model_copy(update={"profiles": {"default": profile}, "policy": policy.model_copy(update=tables)})
+    return made.model_copy(
+        update={"profiles": {"default": profile}, "policy": policy.model_copy(update=tables)}
+    )
 
 
 @asynccontextmanager
-async def talking(home: Path, *, planner: list[Any] | None = None, session: dict[str, int] | None = None) -> AsyncIterator[Talk]:
+async def talking(
+    home: Path, *, planner: list[Any] | None = None, session: dict[str, int] | None = None
+) -> AsyncIterator[Talk]:
     """One Ordain on its own data folder, its database in a file there."""
-    logging.disable(logging.INFO)  # one line per message and per run end would be the only terminal output of any system here
+    # one line per message and per run end would be the only terminal output of any system here
+    logging.disable(logging.INFO)
     gate = Gated(ScriptedModel(make_script(planner=planner or [], verbs=ANSWERS)))
-    async with Ordain(settings(home, session or {}), extras=Extras(models={"default": gate})) as ordain:
+    async with Ordain(
+        settings(home, session or {}), extras=Extras(models={"default": gate})
+    ) as ordain:
         yield Talk(ordain, gate)
         gate.open.set()

@@ -1,7 +1,9 @@
-"""``python -m bench.providers [--quick]``: CPU and wall time per model call, by provider and by way; printed and not written.
+"""``python -m bench.providers [--quick]``: CPU and wall time per model call, by provider and by
+way; printed and not written.
 
-All ways of a provider take turns in one process, so that a busy moment of the machine meets them alike; what is compared is compared
-within a round, and the figure shown is the median of the rounds. The server's time is its own process's.
+All ways of a provider take turns in one process, so that a busy moment of the machine meets them
+alike; what is compared is compared within a round, and the figure shown is the median of the
+rounds. The server's time is its own process's.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ TARGET_MS = {"chat": 2.0, "responses": 2.0, "anthropic": 8.0, "gemini": 8.0}
 def model_server() -> Iterator[str]:
     """The server's address while it runs."""
     command = [sys.executable, "-m", "bench.providers.server"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         yield f"http://127.0.0.1:{int(server.stdout.readline())}"
@@ -66,7 +70,9 @@ async def measured(url: str, base: Path, rounds: int, calls: int) -> Figures:
 
 
 def share(found: dict[str, list[tuple[float, float]]], way: str) -> list[float]:
-    """CPU milliseconds above the bare call's of the same round, or the call's of the provider's own library where there is one."""
+    """CPU milliseconds above the bare call's of the same round, or the call's of the provider's own
+    library where there is one.
+    """
     floor = "library" if "library" in found else "bare"
     floor = f"{floor}, {AT_ONCE} at once" if way.endswith("at once") else floor
     return [each[0] - below[0] for each, below in zip(found[way], found[floor], strict=True)]
@@ -81,9 +87,25 @@ def rendered(figures: Figures) -> str:
             ours = way.startswith(("adapter", "whole run"))
             above = f"{median(share(found, way)):+.2f}" if ours else "–"
             raw = median([each / below[0] for each, below in zip(cpu, found["bare"], strict=True)])
-            met = "" if way != "adapter" else "yes" if median(share(found, way)) <= TARGET_MS[name] else "NO"
+            met = (
+                ""
+                if way != "adapter"
+                else "yes"
+                if median(share(found, way)) <= TARGET_MS[name]
+                else "NO"
+            )
             wall = f"{median([each[1] for each in rounds]):.2f}"
-            rows.append([f"{name}, {way}", spread(cpu, 2), wall, f"{raw:.2f}", above, f"{TARGET_MS[name]:.0f}" if met else "", met])
+            rows.append(
+                [
+                    f"{name}, {way}",
+                    spread(cpu, 2),
+                    wall,
+                    f"{raw:.2f}",
+                    above,
+                    f"{TARGET_MS[name]:.0f}" if met else "",
+                    met,
+                ]
+            )
     heading = [
         "",
         "CPU ms per call",

@@ -1,4 +1,6 @@
-"""The ways to make the same call: bare, through the provider's own library, through Ordain's adapter, and as a whole run of Ordain."""
+"""The ways to make the same call: bare, through the provider's own library, through Ordain's
+adapter, and as a whole run of Ordain.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ from ordain.settings import load_settings
 
 Call = Callable[[], Awaitable[str]]
 SYSTEM = "You answer what you are asked, in one JSON object and nothing else. " * 4
-USER = "Which weekday comes after Tuesday? Say it in one sentence, and add nothing that was not asked for. " * 3
+USER = (
+    "Which weekday comes after Tuesday? Say it in one sentence, and add nothing that was not "
+    "asked for. "
+) * 3
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"content": {"type": "string"}},
@@ -38,7 +43,12 @@ AT_ONCE = 16
 def profile(name: str, url: str) -> ModelProfile:
     """The profile of a wire."""
     provider = name if name in ("anthropic", "gemini") else "openai"
-    given = {"provider": provider, "model": MODEL, "base_url": url + PATHS[name], "api": "responses" if name == "responses" else "chat"}
+    given = {
+        "provider": provider,
+        "model": MODEL,
+        "base_url": url + PATHS[name],
+        "api": "responses" if name == "responses" else "chat",
+    }
     return ModelProfile.model_validate({**given, "max_tokens": MAX_TOKENS})
 
 
@@ -47,11 +57,32 @@ def raw_body(name: str) -> tuple[str, dict[str, Any]]:
     match name:
         case "chat":
             messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": USER}]
-            form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
-            return "/v1/chat/completions", {"model": MODEL, "messages": messages, "max_tokens": MAX_TOKENS, "response_format": form}
+            form = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+            }
+            return "/v1/chat/completions", {
+                "model": MODEL,
+                "messages": messages,
+                "max_tokens": MAX_TOKENS,
+                "response_format": form,
+            }
         case "responses":
-            form = {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": SCHEMA}}
-            return "/v1/responses", {"model": MODEL, "instructions": SYSTEM, "input": USER, "max_output_tokens": MAX_TOKENS, "text": form}
+            form = {
+                "format": {
+                    "type": "json_schema",
+                    "name": "answer",
+                    "strict": True,
+                    "schema": SCHEMA,
+                }
+            }
+            return "/v1/responses", {
+                "model": MODEL,
+                "instructions": SYSTEM,
+                "input": USER,
+                "max_output_tokens": MAX_TOKENS,
+                "text": form,
+            }
         case "anthropic":
             messages = [{"role": "user", "content": USER}]
             form = {"format": {"type": "json_schema", "schema": SCHEMA}}
@@ -63,9 +94,19 @@ def raw_body(name: str) -> tuple[str, dict[str, Any]]:
                 "output_config": form,
             }
         case _:
-            given = {"maxOutputTokens": MAX_TOKENS, "responseMimeType": "application/json", "responseJsonSchema": SCHEMA}
-            parts = {"contents": [{"role": "user", "parts": [{"text": USER}]}], "systemInstruction": {"parts": [{"text": SYSTEM}]}}
-            return f"/gemini/v1beta/models/{MODEL}:generateContent", {**parts, "generationConfig": given}
+            given = {
+                "maxOutputTokens": MAX_TOKENS,
+                "responseMimeType": "application/json",
+                "responseJsonSchema": SCHEMA,
+            }
+            parts = {
+                "contents": [{"role": "user", "parts": [{"text": USER}]}],
+                "systemInstruction": {"parts": [{"text": SYSTEM}]},
+            }
+            return f"/gemini/v1beta/models/{MODEL}:generateContent", {
+                **parts,
+                "generationConfig": given,
+            }
 
 
 def text_of(name: str, value: dict[str, Any]) -> str:
@@ -93,7 +134,9 @@ def bare(name: str, url: str, client: httpx2.AsyncClient) -> Call:
 
 
 def library(name: str, url: str, stack: AsyncExitStack) -> Call | None:
-    """The provider's own library; None where the bare call is what people use, or none is installed."""
+    """The provider's own library; None where the bare call is what people use, or none is
+    installed.
+    """
     if name == "anthropic":
         client = AsyncAnthropic(api_key="bench", base_url=f"{url}/anthropic", max_retries=0)
         stack.push_async_callback(client.close)
@@ -105,14 +148,23 @@ def library(name: str, url: str, stack: AsyncExitStack) -> Call | None:
 
         return message
     if name == "gemini":
-        genai = Client(vertexai=False, api_key="bench", http_options=HttpOptions(base_url=f"{url}/gemini", api_version="v1beta"))
+        genai = Client(
+            vertexai=False,
+            api_key="bench",
+            http_options=HttpOptions(base_url=f"{url}/gemini", api_version="v1beta"),
+        )
         stack.push_async_callback(genai.aio.aclose)
 
         async def content() -> str:
             config = GenerateContentConfig(
-                system_instruction=SYSTEM, max_output_tokens=MAX_TOKENS, response_mime_type="application/json", response_json_schema=SCHEMA
+                system_instruction=SYSTEM,
+                max_output_tokens=MAX_TOKENS,
+                response_mime_type="application/json",
+                response_json_schema=SCHEMA,
             )
-            found = await genai.aio.models.generate_content(model=MODEL, contents=USER, config=config)
+            found = await genai.aio.models.generate_content(
+                model=MODEL, contents=USER, config=config
+            )
             return found.text or ""
 
         return content
@@ -150,7 +202,9 @@ def adapter(name: str, url: str, stack: AsyncExitStack, *, streams: bool) -> Cal
 async def run(name: str, url: str, home: Path, stack: AsyncExitStack) -> Call:
     """A whole run of one call: accepted, decided, journalled with its fsyncs, answered."""
     settings = with_profile(load_settings(environment={}, home=home), profile(name, url))
-    house = await stack.enter_async_context(Ordain(settings.model_copy(update={"secrets": {"default": "bench"}})))
+    house = await stack.enter_async_context(
+        Ordain(settings.model_copy(update={"secrets": {"default": "bench"}}))
+    )
 
     async def call() -> str:
         found = (await house.execute("chat_general", {"text": USER})).wire
@@ -173,7 +227,10 @@ async def opened(name: str, url: str, home: Path) -> AsyncIterator[dict[str, Cal
             "adapter, streamed": adapter(name, url, stack, streams=True),
             "whole run": await run(name, url, home, stack),
         }
-        ways |= {f"{way}, {AT_ONCE} at once": ways[way] for way in ("bare", "library", "adapter", "whole run")}
+        ways |= {
+            f"{way}, {AT_ONCE} at once": ways[way]
+            for way in ("bare", "library", "adapter", "whole run")
+        }
         found = {way: call for way, call in ways.items() if call is not None}
         for way, call in found.items():
             if json.loads(await call()) != ANSWER:

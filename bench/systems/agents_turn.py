@@ -1,4 +1,6 @@
-"""OpenAI Agents SDK: its runner without a session and without tracing. It keeps nothing: a killed turn is lost."""
+"""OpenAI Agents SDK: its runner without a session and without tracing. It keeps nothing: a killed
+turn is lost.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from agents import Agent, Model, ModelResponse, OpenAIChatCompletionsModel, RunConfig, Runner, Usage, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    Model,
+    ModelResponse,
+    OpenAIChatCompletionsModel,
+    RunConfig,
+    Runner,
+    Usage,
+    function_tool,
+    set_tracing_disabled,
+)
 from agents.testing.model import assistant_message, function_call
 from openai import AsyncOpenAI
 
@@ -19,11 +31,27 @@ from bench.ready import Ready
 class _Scripted(Model):
     """The SDK's own way to a model of one's own."""
 
-    async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> ModelResponse:  # noqa: A002 - its name
-        index = 0 if isinstance(input, str) else sum(item.get("type") == "function_call_output" for item in input)
-        output: list[Any] = [assistant_message(work.ANSWER if index >= work.CALLS else work.THOUGHTS[index])]
+    async def get_response(
+        self,
+        system_instructions: Any,
+        input: Any,  # noqa: A002 - its name
+        *args: Any,
+        **kwargs: Any,
+    ) -> ModelResponse:
+        index = (
+            0
+            if isinstance(input, str)
+            else sum(item.get("type") == "function_call_output" for item in input)
+        )
+        output: list[Any] = [
+            assistant_message(work.ANSWER if index >= work.CALLS else work.THOUGHTS[index])
+        ]
         if index < work.CALLS:
-            output.append(function_call(work.TOOL_NAME, {"record": work.ASKED[index]}, call_id=f"call_{index}"))
+            output.append(
+                function_call(
+                    work.TOOL_NAME, {"record": work.ASKED[index]}, call_id=f"call_{index}"
+                )
+            )
         return ModelResponse(output=output, usage=Usage(), response_id=None)
 
     def stream_response(self, *args: Any, **kwargs: Any) -> Any:
@@ -41,7 +69,13 @@ async def opened(_home: Path, url: str | None) -> AsyncIterator[Ready]:
     """One agent; nothing is stored, so its folder stays empty."""
     set_tracing_disabled(True)
     limits = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
-    client = None if url is None else AsyncOpenAI(base_url=url, api_key="bench", http_client=httpx2.AsyncClient(limits=limits, timeout=60))
+    client = (
+        None
+        if url is None
+        else AsyncOpenAI(
+            base_url=url, api_key="bench", http_client=httpx2.AsyncClient(limits=limits, timeout=60)
+        )
+    )
     model: Model = _Scripted() if client is None else OpenAIChatCompletionsModel(work.MODEL, client)
     agent = Agent(name="bench", instructions=work.INSTRUCTIONS, model=model, tools=[look_up])
     config = RunConfig(tracing_disabled=True)

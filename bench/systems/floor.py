@@ -1,6 +1,7 @@
 """The floor: a bare HTTP client and one SQLite commit per step, with nothing around them.
 
-The messages grow as an agent's do, and each step writes what it added. Nothing is checked, decided, resumed or bounded.
+The messages grow as an agent's do, and each step writes what it added. Nothing is checked, decided,
+resumed or bounded.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ import httpx2
 from bench import work
 from bench.ready import Ready
 
-_TOOLS = [{"type": "function", "function": {"name": work.TOOL_NAME, "description": work.TOOL_DESCRIPTION, "parameters": work.TOOL_SCHEMA}}]
+_TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": work.TOOL_NAME,
+            "description": work.TOOL_DESCRIPTION,
+            "parameters": work.TOOL_SCHEMA,
+        },
+    }
+]
 Ask = Callable[[list[dict[str, Any]]], Awaitable[dict[str, Any]]]
 
 
@@ -33,7 +43,10 @@ async def _scripted(messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _over_http(client: httpx2.AsyncClient, url: str) -> Ask:
     async def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
-        answer = await client.post(f"{url}/chat/completions", json={"model": work.MODEL, "messages": messages, "tools": _TOOLS})
+        answer = await client.post(
+            f"{url}/chat/completions",
+            json={"model": work.MODEL, "messages": messages, "tools": _TOOLS},
+        )
         return answer.json()["choices"][0]["message"]
 
     return ask
@@ -45,7 +58,10 @@ async def opened(home: Path, url: str | None) -> AsyncIterator[Ready]:
     db = sqlite3.connect(home / "floor.db", isolation_level=None)
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=FULL")
-    db.execute("CREATE TABLE IF NOT EXISTS steps(turn INTEGER, step INTEGER, body TEXT, PRIMARY KEY (turn, step))")
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS steps(turn INTEGER, step INTEGER, body TEXT, PRIMARY KEY "
+        "(turn, step))"
+    )
     turns = count()
     limits = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
     async with httpx2.AsyncClient(limits=limits, timeout=60) as client:
@@ -56,7 +72,9 @@ async def opened(home: Path, url: str | None) -> AsyncIterator[Ready]:
 
             def commit(added: dict[str, Any]) -> None:
                 messages.append(added)
-                db.execute("INSERT INTO steps VALUES (?,?,?)", (number, next(steps), json.dumps(added)))
+                db.execute(
+                    "INSERT INTO steps VALUES (?,?,?)", (number, next(steps), json.dumps(added))
+                )
 
             messages: list[dict[str, Any]] = [
                 {"role": "system", "content": work.INSTRUCTIONS},

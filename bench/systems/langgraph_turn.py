@@ -1,4 +1,6 @@
-"""LangGraph: its prebuilt agent with the SQLite saver at durability "sync", so that each superstep is stored before the next begins."""
+"""LangGraph: its prebuilt agent with the SQLite saver at durability "sync", so that each superstep
+is stored before the next begins.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from bench.ready import Ready
 
 
 class _Chat(BaseChatModel):
-    """A chat model without more around it than LangChain's own; ``client`` None plays the script."""
+    """A chat model without more around it than LangChain's own; ``client`` None plays the
+    script.
+    """
 
     client: Any = None
     tools: list[dict[str, Any]] = []
@@ -53,9 +57,14 @@ class _Chat(BaseChatModel):
 
     async def _asked(self, messages: list[BaseMessage]) -> AIMessage:
         sent = convert_to_openai_messages(messages)
-        completion = await self.client.chat.completions.create(model=work.MODEL, messages=sent, tools=self.tools)
+        completion = await self.client.chat.completions.create(
+            model=work.MODEL, messages=sent, tools=self.tools
+        )
         said = completion.choices[0].message
-        calls = [{"name": call.function.name, "args": json.loads(call.function.arguments), "id": call.id} for call in said.tool_calls or ()]
+        calls = [
+            {"name": call.function.name, "args": json.loads(call.function.arguments), "id": call.id}
+            for call in said.tool_calls or ()
+        ]
         return AIMessage(content=said.content or "", tool_calls=calls)
 
 
@@ -65,7 +74,9 @@ def _scripted(messages: list[BaseMessage]) -> AIMessage:
         return AIMessage(content=work.ANSWER)
     return AIMessage(
         content=work.THOUGHTS[index],
-        tool_calls=[{"name": work.TOOL_NAME, "args": {"record": work.ASKED[index]}, "id": f"call_{index}"}],
+        tool_calls=[
+            {"name": work.TOOL_NAME, "args": {"record": work.ASKED[index]}, "id": f"call_{index}"}
+        ],
     )
 
 
@@ -79,13 +90,22 @@ async def look_up(record: str) -> str:
 async def opened(home: Path, url: str | None) -> AsyncIterator[Ready]:
     """One graph, one saver; each turn is a thread of its own."""
     limits = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
-    client = None if url is None else AsyncOpenAI(base_url=url, api_key="bench", http_client=httpx2.AsyncClient(limits=limits, timeout=60))
+    client = (
+        None
+        if url is None
+        else AsyncOpenAI(
+            base_url=url, api_key="bench", http_client=httpx2.AsyncClient(limits=limits, timeout=60)
+        )
+    )
     async with AsyncSqliteSaver.from_conn_string(str(home / "langgraph.db")) as saver:
         await saver.setup()
         await saver.conn.execute("PRAGMA synchronous=FULL")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its successor lives in another distribution and is the same loop
-            graph = create_react_agent(_Chat(client=client), [look_up], prompt=work.INSTRUCTIONS, checkpointer=saver)
+            # its successor lives in another distribution and is the same loop
+            warnings.simplefilter("ignore")
+            graph = create_react_agent(
+                _Chat(client=client), [look_up], prompt=work.INSTRUCTIONS, checkpointer=saver
+            )
         threads = count()
 
         async def turn() -> str:

@@ -1,4 +1,6 @@
-"""Pydantic AI: its agent without a durable engine behind it. It keeps nothing: a killed turn is lost."""
+"""Pydantic AI: its agent without a durable engine behind it. It keeps nothing: a killed turn is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from pathlib import Path
 import httpx2
 from openai import AsyncOpenAI
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -20,7 +29,12 @@ from bench.ready import Ready
 
 
 async def _scripted(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
-    index = sum(isinstance(part, ToolReturnPart) for message in messages if isinstance(message, ModelRequest) for part in message.parts)
+    index = sum(
+        isinstance(part, ToolReturnPart)
+        for message in messages
+        if isinstance(message, ModelRequest)
+        for part in message.parts
+    )
     if index >= work.CALLS:
         return ModelResponse(parts=[TextPart(work.ANSWER)])
     call = ToolCallPart(work.TOOL_NAME, {"record": work.ASKED[index]}, tool_call_id=f"call_{index}")
@@ -36,7 +50,13 @@ async def look_up(record: str) -> str:
 async def opened(_home: Path, url: str | None) -> AsyncIterator[Ready]:
     """One agent; nothing is stored, so its folder stays empty."""
     limits = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
-    client = None if url is None else AsyncOpenAI(base_url=url, api_key="bench", http_client=httpx2.AsyncClient(limits=limits, timeout=60))
+    client = (
+        None
+        if url is None
+        else AsyncOpenAI(
+            base_url=url, api_key="bench", http_client=httpx2.AsyncClient(limits=limits, timeout=60)
+        )
+    )
     model: Model = FunctionModel(_scripted)
     if client is not None:
         model = OpenAIChatModel(work.MODEL, provider=OpenAIProvider(openai_client=client))

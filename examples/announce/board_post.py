@@ -1,4 +1,6 @@
-"""A verb that others see the outcome of: it puts a line up on a board, which is a file in the data folder."""
+"""A verb that others see the outcome of: it puts a line up on a board, which is a file in the data
+folder.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,17 @@ BOARD = Path(__file__).resolve().parents[1] / "board.txt"
 
 
 @verb(
-    name="board.post", effect="send", arguments={"text": Argument(role=ArgumentRole.CONTENT), "to": Argument(role=ArgumentRole.RECIPIENT)}
+    name="board.post",
+    effect="send",
+    arguments={
+        "text": Argument(role=ArgumentRole.CONTENT),
+        "to": Argument(role=ArgumentRole.RECIPIENT),
+    },
 )
-def board_post(to: Annotated[str, Field(min_length=1, max_length=200)], text: Annotated[str, Field(min_length=1, max_length=500)]) -> str:
+def board_post(
+    to: Annotated[str, Field(min_length=1, max_length=200)],
+    text: Annotated[str, Field(min_length=1, max_length=500)],
+) -> str:
     """Put a line up on the board, for somebody to read.
 
     Args:

@@ -1,4 +1,6 @@
-"""An offer, worked out and returned as a type. ``python offer.py``; checked by pyright (strict) and mypy (strict)."""
+"""An offer, worked out and returned as a type. ``python offer.py``; checked by pyright (strict) and
+mypy (strict).
+"""
 
 import asyncio
 from dataclasses import dataclass
@@ -6,7 +8,8 @@ from pathlib import Path
 
 from ordain import Ordain, verb
 
-SCRIPT = Path(__file__).with_name("proposals.json")  # plays the model; leave `script` out to ask yours
+# plays the model; leave `script` out to ask yours
+SCRIPT = Path(__file__).with_name("proposals.json")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,10 @@ async def main() -> None:
     """Ask for an offer; everything that comes back has a type."""
     async with Ordain(verbs=[price], script=SCRIPT) as ordain:
         result = await ordain.plan(
-            {"goal": {"type": "analysis", "description": "Offer 4 pieces."}, "toolset": [{"tool_id": "offer.price"}]},
+            {
+                "goal": {"type": "analysis", "description": "Offer 4 pieces."},
+                "toolset": [{"tool_id": "offer.price"}],
+            },
             output_type=Offer,
         )
         if result.output is None:

@@ -1,6 +1,8 @@
-"""Ordain: models propose, code ordains. A runtime for chat assistants, multi-agent work and autonomous agents.
+"""Ordain: models propose, code ordains. A runtime for chat assistants, multi-agent work and
+autonomous agents.
 
-The public surface is ``__all__``; the names are loaded when first used, so that importing the package is cheap.
+The public surface is ``__all__``; the names are loaded when first used, so that importing the
+package is cheap.
 """
 
 # The names of __all__ are loaded lazily below; their types stand in __init__.pyi.

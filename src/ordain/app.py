@@ -68,16 +68,19 @@ from ordain.verbs.registry import Registry
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.app")
 OTHERWISE = (
-    "a thread without a loop has `ordain.from_thread(ordain.plan(...))`, anything else an Ordain of its own, over another data folder"
+    "a thread without a loop has `ordain.from_thread(ordain.plan(...))`, anything else an Ordain "
+    "of its own, over another data folder"
 )
 """What to do where an Ordain cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters of its own; ``store`` options for tests; ``embedder`` None: the configured one.
+    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters
+    of its own; ``store`` options for tests; ``embedder`` None: the configured one.
 
-    ``reread`` reads the settings anew when their files have changed; None: they stay as they are. ``seal`` knows secrets elsewhere, too.
+    ``reread`` reads the settings anew when their files have changed; None: they stay as they are.
+    ``seal`` knows secrets elsewhere, too.
     """
 
     verbs: Sequence[FunctionVerb[..., Any]] = ()
@@ -104,8 +107,8 @@ class _Opened(Struct, frozen=True, kw_only=True):
 class Ordain(Embedded):
     """A running Ordain in this process: ``async with Ordain() as ordain: await ordain.plan(...)``.
 
-    Without arguments it is configured like the command: ``$ORDAIN_HOME`` and the environment. ``script`` plays proposals
-    instead of asking a model, ``verbs`` and ``agents`` add your own.
+    Without arguments it is configured like the command: ``$ORDAIN_HOME`` and the environment.
+    ``script`` plays proposals instead of asking a model, ``verbs`` and ``agents`` add your own.
     """
 
     def __init__(
@@ -139,13 +142,17 @@ class Ordain(Embedded):
         self._closing: AsyncExitStack | None = None
         self._home, self._over, self._starting = OneLoop(), False, Lock()
         self._background: list[asyncio.Task[None]] = []
-        self._files = DeclaredFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
+        self._files = DeclaredFiles(
+            self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library
+        )
         seen = self._files.fingerprint()
         self.registry, self.catalog, problems = self._files.read(self.settings, strict=False)
         self._began = (seen, problems)
         self.seal = self._extras.seal or Seal(self.settings.every_secret)
         models = self._extras.models
-        self.models = models if models is not None else models_of(self.settings, self.kinds.scripted)
+        self.models = (
+            models if models is not None else models_of(self.settings, self.kinds.scripted)
+        )
 
     @property
     def listening(self) -> OwnAddresses:
@@ -169,9 +176,16 @@ class Ordain(Embedded):
 
     def _started(self) -> _Opened:
         if self._opened is None:
-            raise Conflict("this Ordain was not started: `async with Ordain() as ordain`, or await its start()", code="not_started")
+            raise Conflict(
+                "this Ordain was not started: `async with Ordain() as ordain`, or await its "
+                "start()",
+                code="not_started",
+            )
         if self._over:
-            raise Conflict("this Ordain runs no more: use it within `async with Ordain() as ordain`", code="not_started")
+            raise Conflict(
+                "this Ordain runs no more: use it within `async with Ordain() as ordain`",
+                code="not_started",
+            )
         self._check_here()
         return self._opened
 
@@ -185,22 +199,31 @@ class Ordain(Embedded):
             raise Conflict(f"{elsewhere}: {OTHERWISE}", code="another_loop")
 
     async def start(self) -> Self:
-        """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed again, and may be started again.
+        """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed
+        again, and may be started again.
 
         Raises:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
             Conflict: it runs (``not_alone``).
-            ConfigurationError: a lane's endpoint has models, and nobody named one (``model_missing``).
+            ConfigurationError: a lane's endpoint has models, and nobody named one
+                (``model_missing``).
         """
         if self._closing is not None or not self._starting.acquire(blocking=False):
             self._check_here()
-            raise Conflict("this Ordain runs already: enter it once, and use it wherever it is wanted", code="not_alone")
+            raise Conflict(
+                "this Ordain runs already: enter it once, and use it wherever it is wanted",
+                code="not_alone",
+            )
         try:
             self._home = OneLoop.here()
-            if self._extras.models is None and is_assumed(self.settings.profiles, self.settings.asked):
+            if self._extras.models is None and is_assumed(
+                self.settings.profiles, self.settings.asked
+            ):
                 from ordain.models.discovery import check_assumed  # lazy: the HTTP client
 
-                await check_assumed(self.settings.profiles, self.settings.asked, self.settings.secrets)
+                await check_assumed(
+                    self.settings.profiles, self.settings.asked, self.settings.secrets
+                )
             async with AsyncExitStack() as closing:
                 opened = self._open(closing)
                 self._opened, self._over = opened, False
@@ -212,12 +235,16 @@ class Ordain(Embedded):
         return self
 
     def _open(self, closing: AsyncExitStack) -> _Opened:
-        """Open everything; what is to be closed after a failure and at the end is put on ``closing``."""
+        """Open everything; what is to be closed after a failure and at the end is put on
+        ``closing``.
+        """
         options = replace(self._extras.store, tables=self.kinds.tables)
         store = SqliteStore(None if self._extras.memory else self.settings.home, options)
         closing.callback(store.close)
         sessions, records, clock = SqliteSessions(store), SqliteConfiguration(store), SystemClock()
-        embedder = self._extras.embedder or embedder_of(self.settings.embedder, self.settings.embedder_key)
+        embedder = self._extras.embedder or embedder_of(
+            self.settings.embedder, self.settings.embedder_key
+        )
         library = SqliteLibrary(store, clock, embedder, policy=self.settings.policy.memory)
         closing.callback(library.close)
         executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
@@ -249,15 +276,22 @@ class Ordain(Embedded):
             reloader=Reloader(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )
-        return _Opened(store=store, executor=executor, library=library, engine=engine, runtime=runtime)
+        return _Opened(
+            store=store, executor=executor, library=library, engine=engine, runtime=runtime
+        )
 
     async def _begin(self, opened: _Opened) -> None:
         """Take up what was left, and begin what goes on beside the runs."""
         engine, runtime, library = opened.engine, opened.runtime, opened.library
         try:
             await library.recover()
-        except OrdainError as error:  # storage takes no writes now: what is kept can be read, and what is not is in no search
-            LOG.error("what was cut off or removed is still in the library's file, the next start deletes it: %s", error.message)
+        except OrdainError as error:
+            # storage takes no writes now: what is kept can be read, and what is not is in no search
+            LOG.error(
+                "what was cut off or removed is still in the library's file, the next start "
+                "deletes it: %s",
+                error.message,
+            )
         await engine.start()
         works: dict[str, Callable[[], Awaitable[None]]] = {
             "looking for what other processes wrote": opened.store.poll,
@@ -268,35 +302,51 @@ class Ordain(Embedded):
         }
         if (every_ms := self.settings.verbs.watch_ms) and runtime.reloader is not None:
             works["looking for changed files"] = partial(runtime.reloader.watch, every_ms / 1000)
-        self._background = [asyncio.ensure_future(keep_going(name, work)) for name, work in works.items()]
+        self._background = [
+            asyncio.ensure_future(keep_going(name, work)) for name, work in works.items()
+        ]
 
     def _open_library(self) -> Library:
         return no_library() if self._opened is None else self._opened.library
 
     def use(self, registry: Registry, catalog: Catalog) -> None:
-        """Take another registry's code from the next call on; the runtime's catalog is another's to change (``Reloader``)."""
+        """Take another registry's code from the next call on; the runtime's catalog is another's to
+        change (``Reloader``).
+        """
         self.registry, self.catalog = registry, catalog
         if self._opened is not None:
             self._opened.executor.replace(registry)
 
     def read_anew(self) -> SettingsChange:
-        """The settings as their files have them now, as far as this process can take them up; as they are where nobody reads them anew.
+        """The settings as their files have them now, as far as this process can take them up; as
+        they are where nobody reads them anew.
 
         Raises:
             ConfigurationError: as ``load_settings``.
         """
         reread = self._extras.reread
-        return SettingsChange(settings=self.settings) if reread is None else change_of(self._started_with, reread())
+        return (
+            SettingsChange(settings=self.settings)
+            if reread is None
+            else change_of(self._started_with, reread())
+        )
 
     def models_for(self, settings: Settings) -> Mapping[str, ModelPort]:
-        """The adapters for these settings, those in use where nothing of them has changed; an embedder's own stay.
+        """The adapters for these settings, those in use where nothing of them has changed; an
+        embedder's own stay.
 
         Raises: as ``models_of``.
         """
-        return self.models if self._extras.models is not None else models_of(settings, self.kinds.scripted, (self.settings, self.models))
+        return (
+            self.models
+            if self._extras.models is not None
+            else models_of(settings, self.kinds.scripted, (self.settings, self.models))
+        )
 
     def use_settings(self, settings: Settings, models: Mapping[str, ModelPort]) -> None:
-        """Ask these models from the next call on. Those that are asked no more are closed once whatever was under way there has ended."""
+        """Ask these models from the next call on. Those that are asked no more are closed once
+        whatever was under way there has ended.
+        """
         before, self.settings = self.settings, settings
         self.seal.add(*settings.every_secret)
         spent = set(self.models.values()).difference(models.values())
@@ -305,7 +355,9 @@ class Ordain(Embedded):
             self._opened.runtime.services.models = sealed_models(models, self.seal)
         if spent:
             self._spent |= spent
-            self._background.append(asyncio.ensure_future(self._close_spent(spent, spent_after_s(before))))
+            self._background.append(
+                asyncio.ensure_future(self._close_spent(spent, spent_after_s(before)))
+            )
 
     async def _close_spent(self, spent: set[ModelPort], after_s: float) -> None:
         await asyncio.sleep(after_s)
@@ -314,7 +366,10 @@ class Ordain(Embedded):
             await model.close()
 
     async def reload(self) -> Reloaded:
-        """Take up what stands in the settings' files, ``$ORDAIN_HOME/verbs``, ``wording``, ``workflows``, ``cards`` and ``council`` now, or say what is wrong and leave everything as it is."""
+        """Take up what stands in the settings' files, ``$ORDAIN_HOME/verbs``, ``wording``,
+        ``workflows``, ``cards`` and ``council`` now, or say what is wrong and leave everything as
+        it is.
+        """
         assert self.runtime.reloader is not None
         return await self.runtime.reloader.reload()
 
@@ -323,10 +378,12 @@ class Ordain(Embedded):
         """When another engine takes over, or this process is a copy, whoever waits here is told."""
         await opened.engine.lost.wait()
         opened.runtime.release()
-        await asyncio.sleep(0)  # whoever waits here looks once more, while there is a store to look at
+        # whoever waits here looks once more, while there is a store to look at
+        await asyncio.sleep(0)
 
     async def stop(self, grace_s: float = 10.0) -> None:
-        """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds. Where nothing is open, nothing happens.
+        """Drain and close: model calls and waits are given up, running verbs get ``grace_s``
+        seconds. Where nothing is open, nothing happens.
 
         Raises:
             Conflict: it was started in another event loop, and goes on there (``another_loop``).
@@ -335,7 +392,9 @@ class Ordain(Embedded):
             return
         self._check_here()
         closing, self._closing = self._closing, None
-        async with closing:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
+        async with closing:
+            # whatever else fails, verbs, models, library and store are closed, and the data folder
+            # is let go of
             closing.callback(self._files.close)
             for model in self._spent.union(self.models.values()):
                 closing.push_async_callback(model.close)
@@ -351,9 +410,11 @@ class Ordain(Embedded):
         self._over = True
 
     def from_thread(self, work: Coroutine[Any, Any, T]) -> T:
-        """What this Ordain is asked for, awaited from a thread that has no event loop: ``ordain.from_thread(ordain.plan(...))``.
+        """What this Ordain is asked for, awaited from a thread that has no event loop:
+        ``ordain.from_thread(ordain.plan(...))``.
 
-        Raises: as ``work``; Conflict: it is not running (``not_started``), or an event loop runs here, which would stand still (``another_loop``).
+        Raises: as ``work``; Conflict: it is not running (``not_started``), or an event loop runs
+        here, which would stand still (``another_loop``).
         """
         return self._home.awaited(work)
 
@@ -361,26 +422,45 @@ class Ordain(Embedded):
         """Start."""
         return await self.start()
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Stop."""
         await self.stop()
 
     @overload
-    def run_sync(self, request: PlannerRequest | Mapping[str, Any]) -> PlanResult[dict[str, Any]]: ...
+    def run_sync(
+        self, request: PlannerRequest | Mapping[str, Any]
+    ) -> PlanResult[dict[str, Any]]: ...
     @overload
-    def run_sync(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[T]) -> PlanResult[T]: ...
-    def run_sync(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[Any] | None = None) -> PlanResult[Any]:
+    def run_sync(
+        self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[T]
+    ) -> PlanResult[T]: ...
+    def run_sync(
+        self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[Any] | None = None
+    ) -> PlanResult[Any]:
         """Start, plan, stop: for scripts that have no event loop. Once for each Ordain.
 
-        Raises: as ``plan``; Conflict: an event loop runs here, or this Ordain was started before (``not_alone``).
+        Raises: as ``plan``; Conflict: an event loop runs here, or this Ordain was started before
+        (``not_alone``).
         """
         if self._opened is not None or _in_a_loop():
-            message = "run_sync starts an Ordain once, where no event loop runs: here, `async with Ordain() as ordain` and `await ordain.plan(...)`"
+            message = (
+                "run_sync starts an Ordain once, where no event loop runs: here, `async with "
+                "Ordain() as ordain` and `await ordain.plan(...)`"
+            )
             raise Conflict(message, code="not_alone")
 
         async def planned() -> PlanResult[Any]:
             async with self:
-                return await (self.plan(request) if output_type is None else self.plan(request, output_type=output_type))
+                return await (
+                    self.plan(request)
+                    if output_type is None
+                    else self.plan(request, output_type=output_type)
+                )
 
         return asyncio.run(planned())
 
@@ -395,6 +475,8 @@ def _in_a_loop() -> bool:
 
 def with_profile(settings: Settings, profile: ModelProfile) -> Settings:
     """The same settings with every lane on one model profile."""
-    lanes = settings.policy.lanes.model_copy(update={"profiles": {lane: ["default"] for lane in Lane}})
+    lanes = settings.policy.lanes.model_copy(
+        update={"profiles": {lane: ["default"] for lane in Lane}}
+    )
     policy = settings.policy.model_copy(update={"lanes": lanes})
     return settings.model_copy(update={"profiles": {"default": profile}, "policy": policy})

@@ -41,15 +41,23 @@ from ordain.wording.languages import table_with
 from ordain.wording_files import read_folder
 
 DECLARED = (WORKFLOWS.name, CARDS.name, SEATS.name)
-"""The folders below ``$ORDAIN_HOME`` whose files are no verbs and no wording, and stand in the catalog as they are."""
+"""The folders below ``$ORDAIN_HOME`` whose files are no verbs and no wording, and stand in the
+catalog as they are.
+"""
 OWN = __name__.partition(".")[0]
-"""The package whose templates are the build's own: its tests look through them, and they are compiled when they are first used."""
+"""The package whose templates are the build's own: its tests look through them, and they are
+compiled when they are first used.
+"""
 
 
 def build_registry(
-    settings: Settings, more: Sequence[FunctionVerb[..., Any]] = (), library: Callable[[], Library] = no_library
+    settings: Settings,
+    more: Sequence[FunctionVerb[..., Any]] = (),
+    library: Callable[[], Library] = no_library,
 ) -> Registry:
-    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own; ``library`` is asked when a verb needs it."""
+    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own; ``library`` is
+    asked when a verb needs it.
+    """
     return build_verbs(settings, own_verbs(settings), more, library)[0]
 
 
@@ -61,12 +69,15 @@ def build_verbs(
     *,
     strict: bool = False,
 ) -> tuple[Registry, tuple[CatalogProblem, ...]]:
-    """As ``build_registry``, and what is to be told of it; ``strict`` leaves no broken Python file out.
+    """As ``build_registry``, and what is to be told of it; ``strict`` leaves no broken Python file
+    out.
 
-    Told are Python files that were left out because they are broken or off, verbs that are used at a stricter effect than they declare, and
-    confirmations that cannot be read.
+    Told are Python files that were left out because they are broken or off, verbs that are used at
+    a stricter effect than they declare, and confirmations that cannot be read.
     """
-    registry, left_out = own.added_to(shipped_registry(settings, library, own.http), more, strict=strict)
+    registry, left_out = own.added_to(
+        shipped_registry(settings, library, own.http), more, strict=strict
+    )
     confirmed: Mapping[str, Confirmation] = {}
     try:
         confirmed = read_confirmed(settings.home / CONFIRMED)
@@ -81,15 +92,24 @@ def raised_verbs(registry: Registry) -> Iterator[CatalogProblem]:
     for name, spec in sorted(registry.specs.items()):
         if why := why_raised(spec):
             origin = registry.origins[name]
-            yield CatalogProblem(code="effect_raised", message=f"{origin}: verb {name}: {why}", file=_file(origin), warning=True)
+            yield CatalogProblem(
+                code="effect_raised",
+                message=f"{origin}: verb {name}: {why}",
+                file=_file(origin),
+                warning=True,
+            )
 
 
 def _file(origin: str) -> str:
     return "" if origin.startswith("function ") else origin
 
 
-def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None) -> Registry:
-    """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``. What other users of a workspace are given is not private."""
+def shipped_registry(
+    settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None
+) -> Registry:
+    """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``. What other
+    users of a workspace are given is not private.
+    """
     root = settings.verbs.files_root
     http = http or own_verbs(settings).http
     registry = builtin_registry(
@@ -98,14 +118,18 @@ def shipped_registry(settings: Settings, library: Callable[[], Library] = no_lib
         http=http,
         library=library,
         options=ShippedOptions(
-            max_depth=settings.policy.verbs.max_depth, playbooks=settings.home / "playbooks", mail=mail_server(settings, http.own)
+            max_depth=settings.policy.verbs.max_depth,
+            playbooks=settings.home / "playbooks",
+            mail=mail_server(settings, http.own),
         ),
     )
     return registry.raised(WRITES, VerbEffect.SEND) if settings.policy.memory.shared else registry
 
 
 def mail_server(settings: Settings, own: OwnAddresses) -> MailServer | None:
-    """Where mail goes out; None where settings name no server, or the password that they refer to has no value here."""
+    """Where mail goes out; None where settings name no server, or the password that they refer to
+    has no value here.
+    """
     mail = settings.mail
     if mail is None or (mail.user and not settings.mail_password):
         return None
@@ -124,10 +148,13 @@ def mail_server(settings: Settings, own: OwnAddresses) -> MailServer | None:
 def own_verbs(settings: Settings) -> OwnVerbs:
     """The operator's verbs folder, and what HTTP verbs are given."""
     secrets = {
-        name: Secret(settings.verb_secrets.get(name, ""), frozenset(source.hosts)) for name, source in settings.verbs.secrets.items()
+        name: Secret(settings.verb_secrets.get(name, ""), frozenset(source.hosts))
+        for name, source in settings.verbs.secrets.items()
     }
     return OwnVerbs(
-        settings.home / "verbs", HttpAccess(secrets=secrets, private_hosts=settings.verbs.private_hosts), python=settings.verbs.python
+        settings.home / "verbs",
+        HttpAccess(secrets=secrets, private_hosts=settings.verbs.private_hosts),
+        python=settings.verbs.python,
     )
 
 
@@ -138,24 +165,39 @@ def build_catalog(
     agents: Sequence[AgentCard] = (),
     left_out: list[ConfigurationError] | None = None,
 ) -> Catalog:
-    """Policy, verbs, prompts, profiles, wording, workflows, cards and seats as one value; every template that is not the build's own is compiled once here.
+    """Policy, verbs, prompts, profiles, wording, workflows, cards and seats as one value; every
+    template that is not the build's own is compiled once here.
 
-    ``agents`` are an embedder's own cards. Where ``left_out`` is given, files of ``cards`` and ``council`` that cannot be used are left out, and told there.
+    ``agents`` are an embedder's own cards. Where ``left_out`` is given, files of ``cards`` and
+    ``council`` that cannot be used are left out, and told there.
 
     Raises:
-        ConfigurationError: the assistant's verb cannot answer; a template or a file of ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or policy routes by a purpose that no kind of this build has.
+        ConfigurationError: the assistant's verb cannot answer; a template or a file of
+            ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or
+            policy routes by a purpose that no kind of this build has.
     """
     kinds.check_policy(settings.policy)
     packaged = packaged_templates(kinds.templates)
     prompts = {**registry.templates, **packaged}
-    own = {packaged[name] for name, package in kinds.templates.items() if package.partition(".")[0] == OWN}
+    own = {
+        packaged[name]
+        for name, package in kinds.templates.items()
+        if package.partition(".")[0] == OWN
+    }
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
-        from ordain.prompts.renderer import check_template  # lazy: the template engine; only foreign templates need it now
+        from ordain.prompts.renderer import (
+            check_template,
+        )  # lazy: the template engine; only foreign templates need it now
 
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
-    cards, mail = CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out), mail_server(settings, OwnAddresses())
-    arguments = [argument for spec in registry.specs.values() for argument in spec.arguments.values()]
+    cards, mail = (
+        CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out),
+        mail_server(settings, OwnAddresses()),
+    )
+    arguments = [
+        argument for spec in registry.specs.values() for argument in spec.arguments.values()
+    ]
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -168,7 +210,9 @@ def build_catalog(
         seats=SEATS.of(settings.home / SEATS.name, left_out=left_out),
         workflow_verbs=dict(settings.workflows.verbs),
         unconfigured=[*([] if mail is not None else [MAIL_SEND]), *_without_handoff(cards, kinds)],
-        fixed={} if mail is None else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
+        fixed={}
+        if mail is None
+        else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
         rows_by_call=bool(settings.policy.approvals.rules),
@@ -193,10 +237,16 @@ def _check_chat_verb(catalog: Catalog) -> None:
     if verb is None:
         return
     if verb not in catalog.verbs:
-        raise ConfigurationError(f"assistant.verb: {no_such('chat verb', verb, catalog.verbs)}", code="unknown_verb")
-    if not isinstance(filled(catalog, verb), Complete) or (catalog.verbs[verb].spec.entry and verb != ENTRY_OF[ExecMode.BRAIN]):
+        raise ConfigurationError(
+            f"assistant.verb: {no_such('chat verb', verb, catalog.verbs)}", code="unknown_verb"
+        )
+    if not isinstance(filled(catalog, verb), Complete) or (
+        catalog.verbs[verb].spec.entry and verb != ENTRY_OF[ExecMode.BRAIN]
+    ):
         message = f"assistant.verb: {verb} cannot answer a message, which is one text"
-        raise ConfigurationError(f"{message}; ordain verbs new NAME --for chat makes one that can", code="no_chat_verb")
+        raise ConfigurationError(
+            f"{message}; ordain verbs new NAME --for chat makes one that can", code="no_chat_verb"
+        )
 
 
 def _by_name(agents: Sequence[AgentCard]) -> dict[str, AgentCard]:

@@ -1,4 +1,6 @@
-"""What stands in the data folder's own files, as a catalog that is made anew when they have changed."""
+"""What stands in the data folder's own files, as a catalog that is made anew when they have
+changed.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +52,19 @@ class TakesUp(Protocol):
 
 
 class DeclaredFiles(CatalogSource):
-    """The catalog of an ``Ordain``, made anew from its folders of verbs, wording, workflows, cards and seats."""
+    """The catalog of an ``Ordain``, made anew from its folders of verbs, wording, workflows, cards
+    and seats.
+    """
 
-    def __init__(self, ordain: TakesUp, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
-        """For this Ordain, with ``more`` verbs of an embedder's; ``library`` is what those of the library are for."""
+    def __init__(
+        self,
+        ordain: TakesUp,
+        more: Sequence[FunctionVerb[..., Any]],
+        library: Callable[[], Library],
+    ) -> None:
+        """For this Ordain, with ``more`` verbs of an embedder's; ``library`` is what those of the
+        library are for.
+        """
         self._ordain, self._more, self._library = ordain, more, library
         self._own = own_verbs(ordain.settings)
         self.listening = self._own.http.own
@@ -63,7 +74,13 @@ class DeclaredFiles(CatalogSource):
         home = self._ordain.settings.home
         declared = [files_of(home / name, YAML_SUFFIXES) for name in DECLARED]
         settings = stamps_of(self._ordain.settings.files)
-        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), declared, files_of(home, (CONFIRMED,)), settings
+        return (
+            self._own.fingerprint(),
+            files_of(home / "wording", SUFFIXES),
+            declared,
+            files_of(home, (CONFIRMED,)),
+            settings,
+        )
 
     def close(self) -> None:
         """The modules of Python verbs go."""
@@ -82,10 +99,17 @@ class DeclaredFiles(CatalogSource):
 
         return Built(catalog=catalog, install=install, problems=(*problems, *change.problems))
 
-    def read(self, settings: Settings, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
-        """As ``build``, not to be installed yet; unless ``strict``, without the cards and seats that cannot be used, which are told. The wording is compiled by who is talked to: nothing else reads it."""
+    def read(
+        self, settings: Settings, *, strict: bool
+    ) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
+        """As ``build``, not to be installed yet; unless ``strict``, without the cards and seats
+        that cannot be used, which are told. The wording is compiled by who is talked to: nothing
+        else reads it.
+        """
         ordain = self._ordain
-        registry, problems = build_verbs(settings, self._own, self._more, self._library, strict=strict)
+        registry, problems = build_verbs(
+            settings, self._own, self._more, self._library, strict=strict
+        )
         left_out: list[ConfigurationError] | None = None if strict else []
         catalog = build_catalog(settings, registry, ordain.kinds, ordain.agents, left_out)
         return registry, catalog, (*problems, *map(problem_of, left_out or ()))

@@ -4,24 +4,22 @@
 
     OrdainError                      code, message, details
     ├── CallerError                  the caller's mistake: change the request         (HTTP 4xx)
-    │   ├── InvalidRequest           not of the contract's shape                      (400, 408, 413, 415, 422)
-    │   ├── Unauthenticated          no token, or one that is not good (any more)     (401)
-    │   ├── NotFound                 no such run, verb, record                        (404)
-    │   ├── Conflict                 the state does not permit it                     (409)
-    │   └── ConfigurationError       settings, policy, verb files: fix and start again
-    ├── Refused                      policy or capacity says no: wait or ask for less (403, 429)
-    ├── NoAnswer                     no model answered: see to the model, as it says  (502)
-    ├── Transient                    try again later, nothing was lost                (503)
-    │   ├── StorageUnavailable       full, read-only or locked storage
-    │   └── LeaseLost                somebody else may have these runs now
-    │       ├── RunLost              one run: it has moved on without this engine
-    │       └── EngineLost           this engine: its lease has lapsed, or another took the store
-    ├── JournalError                 do not go on: the record and the world disagree
-    │   ├── JournalCorrupt           a stored record is not what was written
-    │   ├── JournalDiverged          the flow no longer does what its record says
-    │   ├── Erased                   the content was erased, so it cannot be replayed
-    │   └── FlowUnavailable          this build lacks the flow version a run pins
-    └── FlowFault                    a bug in a flow: the run is kept and can be resumed
+    │   ├── InvalidRequest           not of the contract's shape                      (400, 408,
+    413, 415, 422) │   ├── Unauthenticated          no token, or one that is not good (any more)
+    (401) │   ├── NotFound                 no such run, verb, record                        (404) │
+    ├── Conflict                 the state does not permit it                     (409) │   └──
+    ConfigurationError       settings, policy, verb files: fix and start again ├── Refused
+    policy or capacity says no: wait or ask for less (403, 429) ├── NoAnswer                     no
+    model answered: see to the model, as it says  (502) ├── Transient                    try again
+    later, nothing was lost                (503) │   ├── StorageUnavailable       full, read-only or
+    locked storage │   └── LeaseLost                somebody else may have these runs now │
+    ├── RunLost              one run: it has moved on without this engine │       └── EngineLost
+    this engine: its lease has lapsed, or another took the store ├── JournalError                 do
+    not go on: the record and the world disagree │   ├── JournalCorrupt           a stored record is
+    not what was written │   ├── JournalDiverged          the flow no longer does what its record
+    says │   ├── Erased                   the content was erased, so it cannot be replayed │   └──
+    FlowUnavailable          this build lacks the flow version a run pins └── FlowFault
+    a bug in a flow: the run is kept and can be resumed
 
 Control signals are not errors and derive from ``BaseException``: see ``ports.effects``.
 Over HTTP a refusal is RFC 9457 problem+json with ``code`` (B-45).
@@ -41,7 +39,9 @@ class OrdainError(Exception):
     code: str = "internal"
     status: int = 500
 
-    def __init__(self, message: str, *, code: str | None = None, details: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str | None = None, details: Mapping[str, object] | None = None
+    ) -> None:
         """Keep the sentence for people and the code for programs."""
         super().__init__(message)
         self.message = message
@@ -73,7 +73,12 @@ class InvalidRequest(CallerError):
     status = 422
 
     def __init__(
-        self, message: str, *, code: str | None = None, status: int | None = None, details: Mapping[str, object] | None = None
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        status: int | None = None,
+        details: Mapping[str, object] | None = None,
     ) -> None:
         """Allow the HTTP status to say more precisely what was wrong (400, 408, 413, 415, 422)."""
         super().__init__(message, code=code, details=details)
@@ -83,11 +88,16 @@ class InvalidRequest(CallerError):
 
 def unknown_page(what: str, before: str) -> InvalidRequest:
     """That a list cannot go on after a ``what``: an empty page would say that nothing is left."""
-    return InvalidRequest(f"there is no {what} {before[:64]} (any more): begin with the first page", code="unknown_page")
+    return InvalidRequest(
+        f"there is no {what} {before[:64]} (any more): begin with the first page",
+        code="unknown_page",
+    )
 
 
 class Unauthenticated(CallerError):
-    """Nobody knows who asks: a token is missing, or the one that was sent is not good, or not any more."""
+    """Nobody knows who asks: a token is missing, or the one that was sent is not good, or not any
+    more.
+    """
 
     code = "unauthenticated"
     status = 401
@@ -120,7 +130,14 @@ class Refused(OrdainError):
     code = "refused"
     status = 403
 
-    def __init__(self, message: str, *, code: str | None = None, status: int = 403, retry_after_s: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        status: int = 403,
+        retry_after_s: int | None = None,
+    ) -> None:
         """Carry the HTTP status and, where known, the delay after which to try again in seconds."""
         super().__init__(message, code=code)
         self.status = status
@@ -128,7 +145,9 @@ class Refused(OrdainError):
 
 
 class NoAnswer(OrdainError):
-    """A turn has ended without an answer, since its model gave none: that is the endpoint's or the operator's, and no mistake of the request."""
+    """A turn has ended without an answer, since its model gave none: that is the endpoint's or the
+    operator's, and no mistake of the request.
+    """
 
     code = "model_failed"
     status = 502
@@ -160,7 +179,9 @@ class RunLost(LeaseLost):
 
 
 class EngineLost(LeaseLost):
-    """The engine's lease has lapsed, or another one took over the store: it writes nothing more under the id it had."""
+    """The engine's lease has lapsed, or another one took over the store: it writes nothing more
+    under the id it had.
+    """
 
 
 class JournalError(OrdainError):
@@ -171,7 +192,8 @@ class JournalError(OrdainError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlace:
-    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none.
+    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to
+    none.
 
     ``epoch`` counts who has held it, ``holder`` is the engine that does.
     """
@@ -190,9 +212,16 @@ class JournalCorrupt(JournalError):
     code = "journal_corrupt"
 
     def __init__(
-        self, message: str, *, code: str | None = None, details: Mapping[str, object] | None = None, place: RunPlace | None = None
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        details: Mapping[str, object] | None = None,
+        place: RunPlace | None = None,
     ) -> None:
-        """``place`` is whose record it is, where its run's row can be read; the wire shows details, and never this."""
+        """``place`` is whose record it is, where its run's row can be read; the wire shows details,
+        and never this.
+        """
         super().__init__(message, code=code, details=details)
         self.place = place
 

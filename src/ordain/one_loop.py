@@ -1,4 +1,6 @@
-"""One event loop of one process: what belongs to it is not asked from another one, where callbacks would never come and two threads would write at once."""
+"""One event loop of one process: what belongs to it is not asked from another one, where callbacks
+would never come and two threads would write at once.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class OneLoop:
         return os.getpid() != self._process
 
     def elsewhere(self) -> str:
-        """Why whoever asks here is not where this belongs; "" where they are. Outside of any loop nothing can be awaited, so that is no elsewhere."""
+        """Why whoever asks here is not where this belongs; "" where they are. Outside of any loop
+        nothing can be awaited, so that is no elsewhere.
+        """
         if os.getpid() != self._process:  # ``copied``, which every unit of every run would call
             return "what is asked here works in another process, of which this one is a copy (fork)"
         loop = asyncio._get_running_loop()  # noqa: SLF001 - asyncio's own way to ask without an exception
@@ -52,11 +56,14 @@ class OneLoop:
     def awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """What the work comes to in this loop; called in a thread that has none.
 
-        Raises: as ``work``; TypeError: it is no coroutine; Conflict: there is no loop to wait for (``not_started``), or this is not where one may wait for it
-            (``another_loop``): another process, or an event loop's own thread, which would stand still.
+        Raises: as ``work``; TypeError: it is no coroutine; Conflict: there is no loop to wait for
+            (``not_started``), or this is not where one may wait for it (``another_loop``): another
+            process, or an event loop's own thread, which would stand still.
         """
         if not asyncio.iscoroutine(work):
-            raise TypeError(f"a coroutine is awaited, such as ordain.plan(...), and no {type(work).__name__}")
+            raise TypeError(
+                f"a coroutine is awaited, such as ordain.plan(...), and no {type(work).__name__}"
+            )
         try:
             handed = asyncio.run_coroutine_threadsafe(work, self._to_wait_for())
         except BaseException:  # whatever it was: nobody else would await it
@@ -68,13 +75,17 @@ class OneLoop:
             except TimeoutError:  # nobody ends what a loop still had when it was closed
                 if handed.done() or self._loop is None or self._loop.is_closed():
                     raise
-            except BaseException:  # its own error, or this thread is to end: then so is the work, in its loop
+            except BaseException:
+                # its own error, or this thread is to end: then so is the work, in its loop
                 handed.cancel()
                 raise
 
     def _to_wait_for(self) -> asyncio.AbstractEventLoop:
         if self.copied or asyncio._get_running_loop() is not None:  # noqa: SLF001 - see above
-            raise Conflict(self.elsewhere() or "an event loop runs here, which would stand still: await it", code="another_loop")
+            raise Conflict(
+                self.elsewhere() or "an event loop runs here, which would stand still: await it",
+                code="another_loop",
+            )
         if self._loop is None or not self._loop.is_running():
             raise Conflict("nothing runs whose event loop could be waited for", code="not_started")
         return self._loop

@@ -1,9 +1,11 @@
-"""Whose word a file of configuration is: read only where nobody but the user and root can have written it.
+"""Whose word a file of configuration is: read only where nobody but the user and root can have
+written it.
 
-Settings, policy, verbs, profiles, phrases, playbooks and secrets decide what is allowed. Whoever may write one of them, or may put another in the place
-of a folder or link on the way to it, may do all that they allow. So the whole way is looked at, from the root, links followed one by one: each
-folder, link and file belongs to the user or to root, and is writable by nobody else. A folder may be so where it is sticky (``/tmp``): what
-stands in it is then replaced by its owner alone.
+Settings, policy, verbs, profiles, phrases, playbooks and secrets decide what is allowed. Whoever
+may write one of them, or may put another in the place of a folder or link on the way to it, may do
+all that they allow. So the whole way is looked at, from the root, links followed one by one: each
+folder, link and file belongs to the user or to root, and is writable by nobody else. A folder may
+be so where it is sticky (``/tmp``): what stands in it is then replaced by its owner alone.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ CODE = "not_own_file"
 
 
 def not_owned(file: Path) -> str:
-    """What on the way to a file somebody else may write, in words; "" where nothing is. What is missing is for whoever reads it to tell."""
+    """What on the way to a file somebody else may write, in words; "" where nothing is. What is
+    missing is for whoever reads it to tell.
+    """
     ahead = list(reversed(_parts(file)))
     place, links = Path("/"), 0
     fault = _fault(place, os.lstat(place))
@@ -74,7 +78,8 @@ def read_owned(file: Path) -> str:
 
 
 def regular_bytes(file: Path, most: int = -1) -> bytes:
-    """The bytes of a regular file, at most so many. Nothing is waited for: a pipe that nobody writes into would keep whoever reads it for ever.
+    """The bytes of a regular file, at most so many. Nothing is waited for: a pipe that nobody
+    writes into would keep whoever reads it for ever.
 
     Raises:
         OSError: it cannot be read, or is something else: a pipe, a device, a folder.
@@ -86,20 +91,27 @@ def regular_bytes(file: Path, most: int = -1) -> bytes:
     mode = os.fstat(descriptor).st_mode
     if not S_ISREG(mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, os.strerror(errno.EISDIR) if S_ISDIR(mode) else "it is no regular file", str(file))
+        raise OSError(
+            errno.EINVAL,
+            os.strerror(errno.EISDIR) if S_ISDIR(mode) else "it is no regular file",
+            str(file),
+        )
     with os.fdopen(descriptor, "rb") as opened:
         return opened.read(most)
 
 
 def _parts(file: Path) -> list[str]:
-    """The parts of the way from the root; ``..`` stays, since it is the parent of what a link before it leads to."""
+    """The parts of the way from the root; ``..`` stays, since it is the parent of what a link
+    before it leads to.
+    """
     return [part for part in str(Path.cwd() / file).split("/") if part not in {"", "."}]
 
 
 def _fault(place: Path, found: os.stat_result) -> str:
     if found.st_uid not in {0, os.geteuid()}:
         return f"{place} belongs to another user (uid {found.st_uid})"
-    if S_ISLNK(found.st_mode) or not found.st_mode & (S_IWGRP | S_IWOTH):  # a link has no mode of its own
+    if S_ISLNK(found.st_mode) or not found.st_mode & (S_IWGRP | S_IWOTH):
+        # a link has no mode of its own
         return ""
     sticky = S_ISDIR(found.st_mode) and found.st_mode & S_ISVTX
     return "" if sticky else f"{place} can be written by others (chmod go-w {shell_word(place)})"

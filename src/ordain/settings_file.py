@@ -1,4 +1,6 @@
-"""The shape of ``ordain.toml``: what its keys are, what they may be, and how a text is held to it. Reading files is ``settings``'."""
+"""The shape of ``ordain.toml``: what its keys are, what they may be, and how a text is held to it.
+Reading files is ``settings``'.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,15 @@ M = TypeVar("M", bound=Strict)
 DEFAULT_HOST = "127.0.0.1"
 HOST_CHARS = 253
 SECRET_MIN, SECRET_MAX = 8, 4096
-"""Fewest and most characters of a verb's secret: a shorter one could not be blanked without blanking words."""
+"""Fewest and most characters of a verb's secret: a shorter one could not be blanked without
+blanking words.
+"""
 
 
 class SecretSource(Strict):
-    """Where a secret comes from: a variable of the environment, or a file; ``hosts`` are all that it may be sent to, one at least."""
+    """Where a secret comes from: a variable of the environment, or a file; ``hosts`` are all that
+    it may be sent to, one at least.
+    """
 
     env: str | None = Field(default=None, min_length=1, max_length=200)
     file: str | None = Field(default=None, min_length=1)
@@ -43,8 +49,9 @@ class SecretSource(Strict):
 class VerbSettings(Strict):
     """What verbs may reach.
 
-    ``secrets`` are those of HTTP verbs, by the name that a verb file uses. ``python``: the folder's ``*.py`` files are run in this process.
-    ``watch_ms``: how often a server looks for changed verb files; 0 is never.
+    ``secrets`` are those of HTTP verbs, by the name that a verb file uses. ``python``: the folder's
+    ``*.py`` files are run in this process. ``watch_ms``: how often a server looks for changed verb
+    files; 0 is never.
     """
 
     files_root: str | None = None
@@ -53,16 +60,23 @@ class VerbSettings(Strict):
     threads: int = Field(default=8, ge=1, le=256)
     python: bool = False
     watch_ms: int = Field(default=1000, ge=0, le=3_600_000)
-    secrets: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")], SecretSource] = {}
+    secrets: dict[
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")], SecretSource
+    ] = {}
 
 
 class WorkflowSettings(Strict):
-    """What workflows need of this house: the verbs of steps that templates leave to it, by the name that they have there."""
+    """What workflows need of this house: the verbs of steps that templates leave to it, by the name
+    that they have there.
+    """
 
     verbs: dict[SettingName, VerbId] = Field(
         default={},
         max_length=100,
-        description="Verbs by the name that templates have for them: `search` for `search_web`, `weather` for `lookup_weather`.",
+        description=(
+            "Verbs by the name that templates have for them: `search` for `search_web`, `weather` "
+            "for `lookup_weather`."
+        ),
     )
 
 
@@ -88,34 +102,63 @@ class ServerSettings(Strict):
         max_length=HOST_CHARS,
         description="Address or name to listen on. Beyond loopback a token is demanded.",
     )
-    require_token: bool = Field(default=False, description='Demand a token on loopback too, as `[access] loopback = "token"` does.')
+    require_token: bool = Field(
+        default=False,
+        description='Demand a token on loopback too, as `[access] loopback = "token"` does.',
+    )
     allowed_hosts: list[str] = Field(
         default=[],
         max_length=100,
-        description="Names, without port, that requests may be addressed to where a token is demanded, besides loopback's; empty: any.",
+        description=(
+            "Names, without port, that requests may be addressed to where a token is demanded, "
+            "besides loopback's; empty: any."
+        ),
     )
     origins: list[WebOrigin] = Field(
         default=[],
         max_length=100,
-        description="Web origins (`https://chat.example`) whose pages may ask, each with a token, also on this machine; nobody else's may (CORS).",
+        description=(
+            "Web origins (`https://chat.example`) whose pages may ask, each with a token, also on "
+            "this machine; nobody else's may (CORS)."
+        ),
     )
     trusted_proxies: list[str] = Field(
         default=[],
         max_length=100,
-        description="Addresses or networks (`10.0.0.0/8`) of reverse proxies, whose `X-Forwarded-For` says where a request comes from; nobody else's is read.",
+        description=(
+            "Addresses or networks (`10.0.0.0/8`) of reverse proxies, whose `X-Forwarded-For` "
+            "says where a request comes from; nobody else's is read."
+        ),
     )
     rate: RateText = Field(
-        default=str(DEFAULT_RATE), description="How often a token may ask that has no rate of its own: N/s, N/min or N/h."
+        default=str(DEFAULT_RATE),
+        description="How often a token may ask that has no rate of its own: N/s, N/min or N/h.",
     )
     failed_rate: RateText = Field(
-        default=str(DEFAULT_FAILED_RATE), description="How often one address may send tokens that are not good, before it has to wait."
+        default=str(DEFAULT_FAILED_RATE),
+        description=(
+            "How often one address may send tokens that are not good, before it has to wait."
+        ),
     )
-    body_bytes: int = Field(default=262_144, ge=4096, le=16_777_216, description="Most bytes of a JSON body, or of a WebSocket's frame.")
-    body_values: int = Field(default=10_000, ge=100, le=1_000_000, description="Most values in either; all wait while they are read.")
+    body_bytes: int = Field(
+        default=262_144,
+        ge=4096,
+        le=16_777_216,
+        description="Most bytes of a JSON body, or of a WebSocket's frame.",
+    )
+    body_values: int = Field(
+        default=10_000,
+        ge=100,
+        le=1_000_000,
+        description="Most values in either; all wait while they are read.",
+    )
     log_level: LogLevel = Field(
         default=LogLevel.INFO,
         strict=False,
-        description="debug, info, warning or error: how much goes to stderr. At debug every library speaks, secrets struck out.",
+        description=(
+            "debug, info, warning or error: how much goes to stderr. At debug every library "
+            "speaks, secrets struck out."
+        ),
     )
 
 
@@ -124,7 +167,10 @@ class AccessSettings(Strict):
 
     loopback: Literal["owner", "token"] = Field(
         default="owner",
-        description="`owner`: a process of the server's own user speaks as the owner, one of another user needs a token. `token`: each needs one.",
+        description=(
+            "`owner`: a process of the server's own user speaks as the owner, one of another user "
+            "needs a token. `token`: each needs one."
+        ),
     )
 
 
@@ -134,23 +180,47 @@ _PORTS: dict[MailSecurity, int] = {"tls": 465, "starttls": 587, "none": 25}
 class MailSettings(Strict):
     """The server through which `mail.send` sends, and as whom."""
 
-    host: str = Field(pattern=r"^[A-Za-z0-9.:_-]{1,253}$", description="The mail server's name or address.")
+    host: str = Field(
+        pattern=r"^[A-Za-z0-9.:_-]{1,253}$", description="The mail server's name or address."
+    )
     port: int | None = Field(
-        default=None, ge=1, le=65535, description="Its port; unset: 465 with `tls`, 587 with `starttls`, 25 with `none`."
+        default=None,
+        ge=1,
+        le=65535,
+        description="Its port; unset: 465 with `tls`, 587 with `starttls`, 25 with `none`.",
     )
     security: MailSecurity = Field(
         default="tls",
-        description="`tls`: encrypted from the beginning. `starttls`: encrypted before anything is said, or not at all sent. `none`: to this machine only.",
+        description=(
+            "`tls`: encrypted from the beginning. `starttls`: encrypted before anything is said, "
+            "or not at all sent. `none`: to this machine only."
+        ),
     )
     sender: str = Field(
-        alias="from", max_length=ADDRESS_CHARS, description="The address that mail comes from: a plain one, without a name."
+        alias="from",
+        max_length=ADDRESS_CHARS,
+        description="The address that mail comes from: a plain one, without a name.",
     )
-    user: str = Field(default="", max_length=320, pattern=r"^[ -~]*$", description="Whom to log in as; empty: without a login.")
+    user: str = Field(
+        default="",
+        max_length=320,
+        pattern=r"^[ -~]*$",
+        description="Whom to log in as; empty: without a login.",
+    )
     password_env: str | None = Field(
-        default=None, min_length=1, max_length=200, description="The environment variable that holds the password."
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="The environment variable that holds the password.",
     )
-    password_file: str | None = Field(default=None, min_length=1, description="The file that holds it, counted from the data folder.")
-    timeout_ms: int = Field(default=30_000, ge=1000, le=600_000, description="Longest time of one attempt.")
+    password_file: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The file that holds it, counted from the data folder.",
+    )
+    timeout_ms: int = Field(
+        default=30_000, ge=1000, le=600_000, description="Longest time of one attempt."
+    )
 
     @field_validator("sender")
     @classmethod
@@ -163,7 +233,10 @@ class MailSettings(Strict):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.security == "none" and not _this_machine(self.host):
-            raise ValueError('security = "none" is for a server on this machine only: localhost, 127.0.0.1 or ::1')
+            raise ValueError(
+                'security = "none" is for a server on this machine only: localhost, 127.0.0.1 '
+                "or ::1"
+            )
         if (self.password_env is not None) + (self.password_file is not None) != bool(self.user):
             raise ValueError("user goes with password_env or password_file, exactly one of them")
         return self
@@ -176,7 +249,11 @@ class MailSettings(Strict):
     @property
     def password(self) -> SecretSource | None:
         """Where the password comes from."""
-        return SecretSource(env=self.password_env, file=self.password_file, hosts=[self.host]) if self.user else None
+        return (
+            SecretSource(env=self.password_env, file=self.password_file, hosts=[self.host])
+            if self.user
+            else None
+        )
 
 
 def _this_machine(host: str) -> bool:
@@ -190,16 +267,29 @@ class FileSettings(Strict):
     """The shape of ``ordain.toml``; unknown keys are refused."""
 
     models: dict[str, ModelProfile] = {}
-    server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
-    access: AccessSettings = Field(default=AccessSettings(), description="Who needs a token on this machine.")
-    assistant: Assistant = Field(default=Assistant(), description="Who the assistant is in conversations.")
+    server: ServerSettings = Field(
+        default=ServerSettings(), description="Where it listens, and who may talk to it."
+    )
+    access: AccessSettings = Field(
+        default=AccessSettings(), description="Who needs a token on this machine."
+    )
+    assistant: Assistant = Field(
+        default=Assistant(), description="Who the assistant is in conversations."
+    )
     verbs: VerbSettings = VerbSettings()
-    workflows: WorkflowSettings = Field(default=WorkflowSettings(), description="What workflow templates leave to this house.")
+    workflows: WorkflowSettings = Field(
+        default=WorkflowSettings(), description="What workflow templates leave to this house."
+    )
     mail: MailSettings | None = Field(
-        default=None, description="The server through which `mail.send` sends; without it the verb is inactive."
+        default=None,
+        description="The server through which `mail.send` sends; without it the verb is inactive.",
     )
     embedder: EmbedderProfile | None = Field(
-        default=None, description="An endpoint in place of the extra's own embedder; what is remembered gets its vectors anew by itself."
+        default=None,
+        description=(
+            "An endpoint in place of the extra's own embedder; what is remembered gets its "
+            "vectors anew by itself."
+        ),
     )
     policy: str | None = None
     node: str = "default"
@@ -219,7 +309,10 @@ def checked(model: type[M], tree: Any, name: str) -> M:
     try:
         return model.model_validate(tree, strict=False)
     except ValidationError as error:
-        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {misfit_words(model, e)}" for e in error.errors()[:5])
+        places = "; ".join(
+            f"{'.'.join(str(part) for part in e['loc'])}: {misfit_words(model, e)}"
+            for e in error.errors()[:5]
+        )
         raise ConfigurationError(f"{name}: {places}") from None
 
 

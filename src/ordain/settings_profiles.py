@@ -1,4 +1,6 @@
-"""The model profiles of the settings: written ones, those of a profiles file, and what the environment makes of them (LLM-07, B-35)."""
+"""The model profiles of the settings: written ones, those of a profiles file, and what the
+environment makes of them (LLM-07, B-35).
+"""
 
 from __future__ import annotations
 
@@ -31,25 +33,42 @@ def api_key(env: Mapping[str, str]) -> str:
 
 
 def model_profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
-    """The environment wins over ``[models.default]``; without either the default is the offline provider.
+    """The environment wins over ``[models.default]``; without either the default is the offline
+    provider.
 
-    A key alone makes a default here only where no profile is written and no backend is named. Otherwise it is only a key, unless a lane names
-    ``default`` and nothing else makes it (``load_settings``).
+    A key alone makes a default here only where no profile is written and no backend is named.
+    Otherwise it is only a key, unless a lane names ``default`` and nothing else makes it
+    (``load_settings``).
     """
     profiles = {**profiles_file(env), **given.models}
-    script, url, model = env_value(env, "ORDAIN_SCRIPT"), env_value(env, "OPENAI_BASE_URL"), env_value(env, "PLANNER_MODEL")
+    script, url, model = (
+        env_value(env, "ORDAIN_SCRIPT"),
+        env_value(env, "OPENAI_BASE_URL"),
+        env_value(env, "PLANNER_MODEL"),
+    )
     backend = env_value(env, "LLM_DEFAULT_BACKEND")
     base = profiles.get(DEFAULT_PROFILE)
     known = base if base is not None and base.provider == "openai" else None
     if script:
-        profiles[DEFAULT_PROFILE] = ModelProfile(provider="scripted", model="scripted", script=script)
+        profiles[DEFAULT_PROFILE] = ModelProfile(
+            provider="scripted", model="scripted", script=script
+        )
     elif url or known is not None or (not profiles and not backend and api_key(env)):
         base = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
-        made = base.model_copy(update={"base_url": url or base.base_url or OPENAI_URL, "model": model or base.model})
-        profiles[DEFAULT_PROFILE] = made if known is not None and made.model == known.model else at_list_price(made)
+        made = base.model_copy(
+            update={"base_url": url or base.base_url or OPENAI_URL, "model": model or base.model}
+        )
+        profiles[DEFAULT_PROFILE] = (
+            made if known is not None and made.model == known.model else at_list_price(made)
+        )
     if backend and DEFAULT_PROFILE not in profiles:
-        named = {"provider": PROVIDERS.get(backend, backend), "model": env_value(env, "LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
-        profiles[DEFAULT_PROFILE] = at_list_price(checked(ModelProfile, named, "LLM_DEFAULT_BACKEND"))
+        named = {
+            "provider": PROVIDERS.get(backend, backend),
+            "model": env_value(env, "LLM_DEFAULT_MODEL") or model or PLANNER_MODEL,
+        }
+        profiles[DEFAULT_PROFILE] = at_list_price(
+            checked(ModelProfile, named, "LLM_DEFAULT_BACKEND")
+        )
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
     return profiles
@@ -62,21 +81,33 @@ def check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
         ConfigurationError: ``key_missing``; the message says what to do.
     """
     for name, profile in profiles.items():
-        check_key_file(f"models.{name}", profile, home, "take the profile out and choose another: ordain init --replace")
+        check_key_file(
+            f"models.{name}",
+            profile,
+            home,
+            "take the profile out and choose another: ordain init --replace",
+        )
 
 
-def check_key_file(place: str, profile: ModelProfile | EmbedderProfile, home: Path, otherwise: str) -> None:
-    """The same of one of them, by what it is called in the file; ``otherwise`` is what else can be done.
+def check_key_file(
+    place: str, profile: ModelProfile | EmbedderProfile, home: Path, otherwise: str
+) -> None:
+    """The same of one of them, by what it is called in the file; ``otherwise`` is what else can be
+    done.
 
     Raises:
         ConfigurationError: ``key_missing``.
     """
     if missing := missing_key(profile, home):
-        raise ConfigurationError(f"{place}: {missing}: put the key there, or {otherwise}", code="key_missing")
+        raise ConfigurationError(
+            f"{place}: {missing}: put the key there, or {otherwise}", code="key_missing"
+        )
 
 
 def missing_key(profile: ModelProfile | EmbedderProfile, home: Path) -> str:
-    """What is wrong with the file that a profile has its key in; "" where it has a key, or the profile names no file."""
+    """What is wrong with the file that a profile has its key in; "" where it has a key, or the
+    profile names no file.
+    """
     if profile.key_file is None:
         return ""
     file = home / Path(profile.key_file).expanduser()
@@ -86,7 +117,8 @@ def missing_key(profile: ModelProfile | EmbedderProfile, home: Path) -> str:
 
 
 def at_list_price(profile: ModelProfile) -> ModelProfile:
-    """A profile that the environment makes, at the price and with the window that a written one is given when it is set up.
+    """A profile that the environment makes, at the price and with the window that a written one is
+    given when it is set up.
 
     A price that was written for another model does not hold for this one.
     """
@@ -97,14 +129,24 @@ def at_list_price(profile: ModelProfile) -> ModelProfile:
     return priced(profile)
 
 
-PROVIDERS = {"vllm": "openai", "llamacpp": "openai", "ollama": "openai", "lmstudio": "openai", "google": "gemini"}
-"""Names by which a profiles file may call a provider (B-35): servers that speak another one's wire."""
+PROVIDERS = {
+    "vllm": "openai",
+    "llamacpp": "openai",
+    "ollama": "openai",
+    "lmstudio": "openai",
+    "google": "gemini",
+}
+"""Names by which a profiles file may call a provider (B-35): servers that speak another one's
+wire.
+"""
 
 
 def profiles_file(env: Mapping[str, str]) -> dict[str, ModelProfile]:
-    """The model profiles of the file that ``LLM_PROFILES_CONFIG_PATH`` names (LLM-07), by name; empty where it names none.
+    """The model profiles of the file that ``LLM_PROFILES_CONFIG_PATH`` names (LLM-07), by name;
+    empty where it names none.
 
-    TOML (``[profiles.NAME]``) or, with the suffix ``.yaml`` or ``.yml``, YAML (``profiles: {NAME: ...}``).
+    TOML (``[profiles.NAME]``) or, with the suffix ``.yaml`` or ``.yml``, YAML (``profiles: {NAME:
+    ...}``).
 
     Raises:
         ConfigurationError: with file and place.
@@ -131,7 +173,11 @@ def _native(fields: Any) -> Any:
         return fields
     given = cast("dict[str, Any]", fields)
     provider = given.get("provider")
-    return {**given, "provider": PROVIDERS.get(provider, provider)} if isinstance(provider, str) else given
+    return (
+        {**given, "provider": PROVIDERS.get(provider, provider)}
+        if isinstance(provider, str)
+        else given
+    )
 
 
 def _yaml(text: str, name: str) -> Any:
@@ -146,11 +192,13 @@ def _yaml(text: str, name: str) -> Any:
 def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
     """The lanes as ``LLM_ROUTE_*`` changes them (LLM-07).
 
-    ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas between. ``LLM_ROUTE_PLANNER``, ``_VERB``
-    and so on: the lane of that purpose, which is held to the kinds of the build as policy is. An empty value is as good as none.
+    ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas
+    between. ``LLM_ROUTE_PLANNER``, ``_VERB`` and so on: the lane of that purpose, which is held to
+    the kinds of the build as policy is. An empty value is as good as none.
 
     Raises:
-        ConfigurationError: a value that is no lane, one of commas only, or what is a key of ``lanes`` and no purpose.
+        ConfigurationError: a value that is no lane, one of commas only, or what is a key of
+            ``lanes`` and no purpose.
     """
     profiles, purposes = dict(lanes.profiles), dict[str, Lane]()
     for name, value in sorted(env.items()):
@@ -158,13 +206,20 @@ def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
             continue
         what = name.removeprefix(ROUTE_PREFIX).lower()
         if what in set(Lane):
-            profiles[Lane(what)] = named = [part.strip() for part in value.split(",") if part.strip()]
+            profiles[Lane(what)] = named = [
+                part.strip() for part in value.split(",") if part.strip()
+            ]
             if not named:
                 raise ConfigurationError(f"{name} names no profile")
         elif what in NO_PURPOSES:
-            raise ConfigurationError(f"{name} is not known: routes are of a lane ({', '.join(Lane)}) or of what models are asked for")
+            raise ConfigurationError(
+                f"{name} is not known: routes are of a lane ({', '.join(Lane)}) or of what models "
+                "are asked for"
+            )
         elif value.strip() in set(Lane):
             purposes[what] = Lane(value.strip())
         else:
-            raise ConfigurationError(f"{name[:60]}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
+            raise ConfigurationError(
+                f"{name[:60]}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}"
+            )
     return lanes.model_copy(update={**purposes, "profiles": profiles})

@@ -1,7 +1,8 @@
 """Every verb that ships, put together: those that stand on the house, and the toolbox.
 
-What is always there stands in ``shipped_verbs.json`` as ``@verb`` declares it: a start reads that, and no function's signature. ``python -m scripts.shipped
---write`` makes it; a test holds it to the code.
+What is always there stands in ``shipped_verbs.json`` as ``@verb`` declares it: a start reads that,
+and no function's signature. ``python -m scripts.shipped --write`` makes it; a test holds it to the
+code.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from ordain.verbs.registry import Registry
 class ShippedOptions(Struct, frozen=True, kw_only=True):
     """What settings say of shipped verbs beside what they may reach.
 
-    ``playbooks``: their folder; without one, or while it holds none, the shipped examples. ``mail``: where mail goes out; without it ``mail.send`` fails.
+    ``playbooks``: their folder; without one, or while it holds none, the shipped examples.
+    ``mail``: where mail goes out; without it ``mail.send`` fails.
     """
 
     max_depth: int = VerbsPolicy().max_depth
@@ -57,7 +59,8 @@ def builtin_registry(
         files_root: the folder below which files may be read.
         urls: the URLs that may be fetched.
         http: what verbs that send HTTP requests are given.
-        library: what is remembered; asked when a verb that needs it runs, since a registry is built before storage is open.
+        library: what is remembered; asked when a verb that needs it runs, since a registry is built
+            before storage is open.
         options: what else settings say.
 
     Raises:
@@ -65,18 +68,30 @@ def builtin_registry(
     """
     makers = shipped_makers(library, options)
     functions: list[AnyFunctionVerb | DeferredVerb] = [
-        DeferredVerb(_as_set(spec, options), origin, makers[spec.name]) for origin, spec in _declarations().items()
+        DeferredVerb(_as_set(spec, options), origin, makers[spec.name])
+        for origin, spec in _declarations().items()
     ]
     if files_root is not None:
-        from ordain.verbs.builtin.files_verb import files_read  # lazy: only where a folder is declared
+        from ordain.verbs.builtin.files_verb import (
+            files_read,
+        )  # lazy: only where a folder is declared
 
         functions.append(files_read(files_root))
     if urls:
-        from ordain.verbs.builtin.web_verb import web_fetch  # lazy: the HTTP client and what it needs
+        from ordain.verbs.builtin.web_verb import (
+            web_fetch,
+        )  # lazy: the HTTP client and what it needs
 
         http = http or HttpAccess()
-        functions.append(web_fetch(urls, private_hosts=http.private_hosts, resolver=http.resolver, own=http.own))
-    return Registry([prompt_plans()], functions, code={"thread.close": close_thread}, max_depth=options.max_depth)
+        functions.append(
+            web_fetch(urls, private_hosts=http.private_hosts, resolver=http.resolver, own=http.own)
+        )
+    return Registry(
+        [prompt_plans()],
+        functions,
+        code={"thread.close": close_thread},
+        max_depth=options.max_depth,
+    )
 
 
 def _as_set(spec: VerbSpec, options: ShippedOptions) -> VerbSpec:
@@ -86,11 +101,17 @@ def _as_set(spec: VerbSpec, options: ShippedOptions) -> VerbSpec:
     return spec.model_copy(update={"timeout_ms": options.mail.timeout_ms})
 
 
-def shipped_makers(library: Callable[[], Library], options: ShippedOptions = AS_SHIPPED) -> Mapping[str, Callable[[], AnyFunctionVerb]]:
-    """What makes each verb that is always there with its code, by id; called at a verb's first call."""
+def shipped_makers(
+    library: Callable[[], Library], options: ShippedOptions = AS_SHIPPED
+) -> Mapping[str, Callable[[], AnyFunctionVerb]]:
+    """What makes each verb that is always there with its code, by id; called at a verb's first
+    call.
+    """
 
     def calculate() -> AnyFunctionVerb:
-        from ordain.toolbox.math_verb import math_evaluate  # lazy: as all of these, when it is called
+        from ordain.toolbox.math_verb import (
+            math_evaluate,
+        )  # lazy: as all of these, when it is called
 
         return math_evaluate()
 
@@ -162,7 +183,9 @@ class ShippedDeclaration(Struct, frozen=True, kw_only=True):
 @cache
 def _declarations() -> Mapping[str, VerbSpec]:
     """The declaration of each, by where its function stands."""
-    written = msgspec.json.decode((Path(__file__).parent / "shipped_verbs.json").read_bytes(), type=list[ShippedDeclaration])
+    written = msgspec.json.decode(
+        (Path(__file__).parent / "shipped_verbs.json").read_bytes(), type=list[ShippedDeclaration]
+    )
     return {one.origin: read_only(VerbSpec.model_validate_json(bytes(one.spec))) for one in written}
 
 
@@ -170,7 +193,9 @@ def latest_themes(library: Callable[[], Library]) -> Callable[[VerbContext, int]
     """The latest themes that a call may see: of its own session's run, or of its workspace."""
 
     async def themes(context: VerbContext, limit: int) -> list[str]:
-        found = await library().themes(context.workspace, limit=limit, run=context.run if context.session else None)
+        found = await library().themes(
+            context.workspace, limit=limit, run=context.run if context.session else None
+        )
         return [one.theme for one in found]
 
     return themes

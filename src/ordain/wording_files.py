@@ -1,4 +1,6 @@
-"""An operator's files of phrases, as they stand in a folder: read here, and judged in the room of wording, which opens none."""
+"""An operator's files of phrases, as they stand in a folder: read here, and judged in the room of
+wording, which opens none.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from ordain.owned_files import not_owned, regular_bytes
-from ordain.wording.languages import FILE_BYTES, SUFFIX, Language, check_phrases, check_sizes, read_language, wrong_file
+from ordain.wording.languages import (
+    FILE_BYTES,
+    SUFFIX,
+    Language,
+    check_phrases,
+    check_sizes,
+    read_language,
+    wrong_file,
+)
 
 FILES_MAX: Final = 64
 """Most files of phrases in a folder."""
@@ -18,7 +28,8 @@ SUFFIXES: Final = (SUFFIX, ".yaml", ".yml")
 def read_folder(folder: Path, *, checked: bool = False) -> tuple[Language, ...]:
     """Every file of a folder, by name; none where there is no such folder.
 
-    ``checked`` is for what somebody else wrote: each phrase is looked at, and there may not be too many.
+    ``checked`` is for what somebody else wrote: each phrase is looked at, and there may not be too
+    many.
 
     Raises:
         ConfigurationError: a file cannot be used, or there are too many files, phrases or words.
@@ -63,5 +74,7 @@ def read_file(file: Path) -> Language:
 
 
 def _counts(entry: Path) -> bool:
-    """Whether it is meant as a file of phrases: what an editor leaves behind, or notes beside, is not."""
+    """Whether it is meant as a file of phrases: what an editor leaves behind, or notes beside, is
+    not.
+    """
     return not entry.name.startswith(".") and entry.name.endswith(SUFFIXES)

@@ -1,4 +1,6 @@
-"""Another process on the same data folder: it opens the store as a guest, posts an answer to a run, opens another, and goes."""
+"""Another process on the same data folder: it opens the store as a guest, posts an answer to a run,
+opens another, and goes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Erasure over the whole storage: no table and no byte of its files has the ids of what was erased, but where the docs say so."""
+"""Erasure over the whole storage: no table and no byte of its files has the ids of what was erased,
+but where the docs say so.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ DRAFT = {"template": "draft_email", "args": {"to": ["a@example.org"], "subject":
 SCRIPT = script_of(
     holds("slowly"),
     asks("which place", "location"),
-    steps(call("collapse.write_entry", text=SAID, theme="warm"), finish("written"), when=about("write")),
+    steps(
+        call("collapse.write_entry", text=SAID, theme="warm"),
+        finish("written"),
+        when=about("write"),
+    ),
 ).on("planner", fails("rejected"), when=about("fail"))
 POLICY: dict[str, dict[str, Any]] = {
     "budget": {"session": {"tokens": 9_000_000, "per": "ever"}},
@@ -30,9 +36,13 @@ POLICY: dict[str, dict[str, Any]] = {
 
 
 async def lively(house: House) -> None:
-    """A session of two users with all that a session can leave behind: answers, overrides, entries, drafts, a pin, a summary, an account."""
+    """A session of two users with all that a session can leave behind: answers, overrides, entries,
+    drafts, a pin, a summary, an account.
+    """
     for config in ({"profile": "none"}, None):  # and nothing is pinned any more
-        pin = RecordChange(place="default", resource="policy", id=f"profile-pin:session:{SESSION}", config=config)
+        pin = RecordChange(
+            place="default", resource="policy", id=f"profile-pin:session:{SESSION}", config=config
+        )
         assert isinstance(await house.ordain.runtime.control.change(pin, by="op"), Applied)
     speaking = 0
 
@@ -58,20 +68,34 @@ async def lively(house: House) -> None:
 
 
 def in_files(home: Path, house: House) -> dict[str, int]:
-    """How often each id stands in the files beyond what the ledger says of it, once the log is empty; what never does is left out."""
-    assert house.ordain.store.writer._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
+    """How often each id stands in the files beyond what the ledger says of it, once the log is
+    empty; what never does is left out.
+    """
+    assert house.ordain.store.writer._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (
+        0,
+        0,
+        0,
+    )
     files = b"".join(file.read_bytes() for file in home.rglob("*") if file.is_file())
     ledger = b"".join(items for (items,) in house.query("SELECT items FROM ledger"))
-    return {one: times for one in (*IDS, SAID) if (times := files.count(one.encode()) - ledger.count(one.encode())) > 0}
+    return {
+        one: times
+        for one in (*IDS, SAID)
+        if (times := files.count(one.encode()) - ledger.count(one.encode())) > 0
+    }
 
 
 async def test_no_byte_of_the_storage_names_what_was_erased(tmp_path: Path) -> None:
-    """Erased ids of a session, a request and whoever spoke stand in no table and no byte of the files, log included; the ledger alone has the session's."""
+    """Erased ids of a session, a request and whoever spoke stand in no table and no byte of the
+    files, log included; the ledger alone has the session's.
+    """
     home = tmp_path / "home"
     async with House(home, script=SCRIPT, policy=POLICY) as house:
         await house.say("hello", "other", user="somebody")
         await lively(house)
-        asked = VerbRequest(verb_id="math.evaluate", payload={"expression": "1"}, caller="test", request_id=REQUEST)
+        asked = VerbRequest(
+            verb_id="math.evaluate", payload={"expression": "1"}, caller="test", request_id=REQUEST
+        )
         accepted = await house.ordain.runtime.accept(asked, "local:test")
         await house.ordain.runtime.wait(accepted.run)
         assert {
@@ -86,15 +110,27 @@ async def test_no_byte_of_the_storage_names_what_was_erased(tmp_path: Path) -> N
         assert set(in_files(home, house)) == {*IDS, SAID}
         await house.ordain.runtime.erase_session(SESSION, by="op", why="asked to")
         await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
-        assert {one: places for one in (*IDS, SAID) if (places := holding(house, one))} == {SESSION: ["ledger.items"]}
+        assert {one: places for one in (*IDS, SAID) if (places := holding(house, one))} == {
+            SESSION: ["ledger.items"]
+        }
         assert in_files(home, house) == {}
 
 
 async def test_a_note_of_ones_own_outlives_the_session(tmp_path: Path) -> None:
-    """Erasing a session takes what its runs wrote; what its users said to memory themselves is theirs, and is forgotten by itself, with their names."""
+    """Erasing a session takes what its runs wrote; what its users said to memory themselves is
+    theirs, and is forgotten by itself, with their names.
+    """
     async with House(tmp_path / "home", script=SCRIPT, policy=POLICY) as house:
-        kept = await house.ordain.runtime.library.add_note("default", NoteRequest(text=SAID, user_id=USERS[0]))
-        await house.say("please write of it", SESSION, user=USERS[0], mode="agent", allowed_verbs=["collapse.write_entry"])
+        kept = await house.ordain.runtime.library.add_note(
+            "default", NoteRequest(text=SAID, user_id=USERS[0])
+        )
+        await house.say(
+            "please write of it",
+            SESSION,
+            user=USERS[0],
+            mode="agent",
+            allowed_verbs=["collapse.write_entry"],
+        )
         await house.ordain.runtime.erase_session(SESSION, by="op", why="asked to")
         assert holding(house, USERS[0]) == ["items.author"]
         await house.ordain.runtime.library.forget("default", kept.id, by="op")
@@ -102,16 +138,26 @@ async def test_a_note_of_ones_own_outlives_the_session(tmp_path: Path) -> None:
 
 
 async def test_what_builds_before_left_goes_at_the_next_start(tmp_path: Path) -> None:
-    """Items that are gone and still name their session name none after a start; what is kept keeps it."""
+    """Items that are gone and still name their session name none after a start; what is kept keeps
+    it.
+    """
     house = House(tmp_path / "home", script=SCRIPT)
     await house.open()
     for _ in range(2):
-        await house.say("please write of it", SESSION, mode="agent", allowed_verbs=["collapse.write_entry"])
+        await house.say(
+            "please write of it", SESSION, mode="agent", allowed_verbs=["collapse.write_entry"]
+        )
     ((first,), (second,)) = house.query("SELECT id FROM items ORDER BY no")
     await house.ordain.runtime.library.forget("default", first, by="op")
-    assert house.query("SELECT id, session FROM items ORDER BY no") == [(first, ""), (second, SESSION)]
+    assert house.query("SELECT id, session FROM items ORDER BY no") == [
+        (first, ""),
+        (second, SESSION),
+    ]
     with house.ordain.store.writer._db as db:
         db.execute("UPDATE items SET session = ? WHERE id = ?", (SESSION, first))
     await house.reopen()
-    assert house.query("SELECT id, session FROM items ORDER BY no") == [(first, ""), (second, SESSION)]
+    assert house.query("SELECT id, session FROM items ORDER BY no") == [
+        (first, ""),
+        (second, SESSION),
+    ]
     await house.kill()

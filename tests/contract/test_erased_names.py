@@ -1,4 +1,6 @@
-"""What named what was erased is gone with it: session ids, request ids and the accounts that bear them; the store still holds to its ledger."""
+"""What named what was erased is gone with it: session ids, request ids and the accounts that bear
+them; the store still holds to its ledger.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +46,22 @@ async def found(house: House) -> tuple[str, list[str]]:
 
 @pytest.mark.parametrize("per", ["day", "ever"])
 async def test_no_table_but_the_ledger_names_the_session(tmp_path: Path, per: str) -> None:
-    """Neither sessions, runs, subjects nor accounts hold the id any more; a new session under it has all to itself, and both verify."""
-    async with House(tmp_path / "home", policy={"budget": {"session": {"tokens": 9_000_000, "per": per}}}) as house:
+    """Neither sessions, runs, subjects nor accounts hold the id any more; a new session under it
+    has all to itself, and both verify.
+    """
+    async with House(
+        tmp_path / "home", policy={"budget": {"session": {"tokens": 9_000_000, "per": per}}}
+    ) as house:
         await house.say("tell me about cats", NAMED)
         await house.say("tell me about dogs", NAMED + ":2026-01")
-        assert {"sessions.id", "runs.session", "subjects.id", "accounts.name"} <= set(holding(house, NAMED + "#") + holding(house, NAMED))
+        assert {"sessions.id", "runs.session", "subjects.id", "accounts.name"} <= set(
+            holding(house, NAMED + "#") + holding(house, NAMED)
+        )
         await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
-        places = "SELECT id FROM sessions UNION ALL SELECT session FROM runs UNION ALL SELECT id FROM subjects UNION ALL SELECT name FROM accounts"
+        places = (
+            "SELECT id FROM sessions UNION ALL SELECT session FROM runs UNION ALL SELECT id FROM "
+            "subjects UNION ALL SELECT name FROM accounts"
+        )
         left = [name for (name,) in house.query(places) if NAMED in name]
         assert all(NAMED + ":2026-01" in name for name in left)
         assert len(set(left)) == 3
@@ -61,18 +72,27 @@ async def test_no_table_but_the_ledger_names_the_session(tmp_path: Path, per: st
 
 
 async def test_a_sessions_pin_goes_with_its_name() -> None:
-    """Every version of it: no other session under that name is pinned by it, another's pin stays, and the store holds to its ledger."""
+    """Every version of it: no other session under that name is pinned by it, another's pin stays,
+    and the store holds to its ledger.
+    """
     async with House() as house:
         control = house.ordain.runtime.control
         for session in (NAMED, NAMED + ":2"):
             for profile in ("one", "two", None, "three"):
                 config = None if profile is None else {"profile": profile}
-                change = RecordChange(place="default", resource="policy", id=f"profile-pin:session:{session}", config=config)
+                change = RecordChange(
+                    place="default",
+                    resource="policy",
+                    id=f"profile-pin:session:{session}",
+                    config=config,
+                )
                 assert isinstance(await control.change(change, by="op"), Applied)
         await house.say("tell me about cats", NAMED)
         assert await found(house) == ("equal", ["equal"])
         await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
-        assert house.query("SELECT DISTINCT id FROM configuration") == [(f"profile-pin:session:{NAMED}:2",)]
+        assert house.query("SELECT DISTINCT id FROM configuration") == [
+            (f"profile-pin:session:{NAMED}:2",)
+        ]
         assert await found(house) == ("equal", ["erased"])
         again = await house.say("tell me about birds", NAMED)
         assert again.reply is not None
@@ -81,11 +101,15 @@ async def test_a_sessions_pin_goes_with_its_name() -> None:
 
 
 async def test_a_session_that_was_talked_in_long_is_renamed_slice_by_slice(tmp_path: Path) -> None:
-    """Between any two slices, and after a kill there, the store holds to its ledger, and the id is another session's already."""
+    """Between any two slices, and after a kill there, the store holds to its ledger, and the id is
+    another session's already.
+    """
     house = House(tmp_path / "home", script=LIVELY, policy=POLICY)
     await house.open()
     await lively(house)
-    begun = await house.ordain.store.submit(Operation(name="erase", args={"workspace": "default", "session": "s1", "at": 1}))
+    begun = await house.ordain.store.submit(
+        Operation(name="erase", args={"workspace": "default", "session": "s1", "at": 1})
+    )
     assert await found(house) == ("equal", ["erased"])
     assert (await house.say("tell me about birds")).session_seq == 1
     slices, after = 0, None
@@ -103,7 +127,9 @@ async def test_a_session_that_was_talked_in_long_is_renamed_slice_by_slice(tmp_p
 
 
 async def test_what_changed_in_the_commit_of_its_erasure_verifies(tmp_path: Path) -> None:
-    """A thread of which a turn said something in the same batch stands as it said, under the name that its session has since."""
+    """A thread of which a turn said something in the same batch stands as it said, under the name
+    that its session has since.
+    """
     async with House(tmp_path / "home") as house:
         said, store = await house.say("tell me about cats"), house.ordain.store
         ((epoch,),) = house.query("SELECT epoch FROM runs WHERE id = ?", said.run_id)
@@ -111,7 +137,9 @@ async def test_what_changed_in_the_commit_of_its_erasure_verifies(tmp_path: Path
         commits = store.writer.commits
         erase = Operation(name="erase", args={"workspace": "default", "session": "s1", "at": 1})
         _, begun = await asyncio.gather(
-            store.submit(Append(run=str(said.run_id), epoch=epoch, writes=(change,))), store.submit(erase), return_exceptions=False
+            store.submit(Append(run=str(said.run_id), epoch=epoch, writes=(change,))),
+            store.submit(erase),
+            return_exceptions=False,
         )
         assert store.writer.commits == commits + 1
         assert await found(house) == ("equal", ["erased"])
@@ -121,7 +149,9 @@ async def test_what_changed_in_the_commit_of_its_erasure_verifies(tmp_path: Path
 
 
 async def test_what_was_placed_anew_is_erased_and_verifies() -> None:
-    """A message that a model placed stands on the ledger under the session's name of now; the same number under the old id is another message's."""
+    """A message that a model placed stands on the ledger under the session's name of now; the same
+    number under the old id is another message's.
+    """
     script = script_of(holds("slowly")).on("triage", suggests("new_request"))
     async with House(script=script, policy={"attach": {"ask": "local"}}) as house:
         for _ in range(2):
@@ -130,13 +160,17 @@ async def test_what_was_placed_anew_is_erased_and_verifies() -> None:
             await house.say("hm right so suggest it")
             house.puppet.let_go()
             await house.quiet()
-            assert house.query("SELECT count(*) FROM transcript WHERE length(marks) > 32")[0][0] >= 1
+            assert (
+                house.query("SELECT count(*) FROM transcript WHERE length(marks) > 32")[0][0] >= 1
+            )
             await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
             assert (await found(house))[0] == "equal"
 
 
 async def test_a_stopped_turn_says_nothing_in_the_session_after_it(tmp_path: Path) -> None:
-    """What is erased once is not written into the session that begins under its id, and erasing that leaves the one before as it is."""
+    """What is erased once is not written into the session that begins under its id, and erasing
+    that leaves the one before as it is.
+    """
     async with House(tmp_path / "home") as house:
         await house.say("tell me about cats")
         await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
@@ -154,14 +188,21 @@ async def test_no_face_names_it() -> None:
     async with House() as house:
         said = await house.say("tell me about cats", NAMED)
         await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
-        transport = httpx2.ASGITransport(build_app(Face(runtime=house.ordain.runtime)), raise_app_exceptions=False)
+        transport = httpx2.ASGITransport(
+            build_app(Face(runtime=house.ordain.runtime)), raise_app_exceptions=False
+        )
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             listed = await http.get("/sessions")
             (one,) = listed.json()["sessions"]
             assert (one["erased"], one["userId"]) == (True, "")
             run = await http.get(f"/runs/{said.run_id}")
             assert run.json()["session_id"] is None
-            for answer in (listed, run, await http.get(f"/runs/{said.run_id}/journal"), await http.get(f"/sessions/{one['sessionId']}")):
+            for answer in (
+                listed,
+                run,
+                await http.get(f"/runs/{said.run_id}/journal"),
+                await http.get(f"/sessions/{one['sessionId']}"),
+            ):
                 assert answer.status_code == 200
                 assert NAMED not in answer.text
             assert (await http.get(f"/sessions/{NAMED}")).status_code == 404
@@ -169,10 +210,17 @@ async def test_no_face_names_it() -> None:
 
 @pytest.mark.parametrize("run_id", ["mail-of-ada", "r" * 200])
 async def test_a_request_id_goes_with_its_run(run_id: str) -> None:
-    """No table has it, the ledger neither, the store holds to that, and the id may be used again."""
+    """No table has it, the ledger neither, the store holds to that, and the id may be used
+    again.
+    """
     async with House() as house:
         for _ in range(2):
-            asked = VerbRequest(verb_id="math.evaluate", payload={"expression": "1"}, caller="test", request_id=run_id)
+            asked = VerbRequest(
+                verb_id="math.evaluate",
+                payload={"expression": "1"},
+                caller="test",
+                request_id=run_id,
+            )
             accepted = await house.ordain.runtime.accept(asked, "local:test")
             await house.ordain.runtime.wait(accepted.run)
             assert "requests.request_id" in holding(house, run_id)
@@ -182,10 +230,17 @@ async def test_a_request_id_goes_with_its_run(run_id: str) -> None:
 
 
 async def test_a_ledger_of_builds_before_goes_on(tmp_path: Path) -> None:
-    """One that names requests, and says nothing of what erased runs still say, verifies as it is, and says it otherwise from the next start on."""
+    """One that names requests, and says nothing of what erased runs still say, verifies as it is,
+    and says it otherwise from the next start on.
+    """
     house = House(tmp_path / "home")
     await house.open()
-    asked = VerbRequest(verb_id="math.evaluate", payload={"expression": "1"}, caller="test", request_id="mail-of-ada")
+    asked = VerbRequest(
+        verb_id="math.evaluate",
+        payload={"expression": "1"},
+        caller="test",
+        request_id="mail-of-ada",
+    )
     for again in (False, True):
         accepted = await house.ordain.runtime.accept(asked, "local:test")
         await house.ordain.runtime.wait(accepted.run)
@@ -193,13 +248,24 @@ async def test_a_ledger_of_builds_before_goes_on(tmp_path: Path) -> None:
             await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
     await house.kill()
     with sqlite3.connect(tmp_path / "home" / "ordain.db") as db:
-        items = [item for row in ledger_rows(db) for item in items_of(row.items) if item.what not in ("asked", "kept", "covers")]
+        items = [
+            item
+            for row in ledger_rows(db)
+            for item in items_of(row.items)
+            if item.what not in ("asked", "kept", "covers")
+        ]
         key = db.execute("SELECT key FROM subjects WHERE key IS NOT NULL").fetchone()[0]
-        request, content = db.execute("SELECT request_id, digest FROM requests WHERE digest <> ''").fetchone()
+        request, content = db.execute(
+            "SELECT request_id, digest FROM requests WHERE digest <> ''"
+        ).fetchone()
         named = request_item("default", request, accepted.run, content, key)
-        ((erased,),) = db.execute("SELECT r.id FROM requests q JOIN runs r ON r.no = q.run WHERE q.digest = ''").fetchall()
+        ((erased,),) = db.execute(
+            "SELECT r.id FROM requests q JOIN runs r ON r.no = q.run WHERE q.digest = ''"
+        ).fetchall()
         (was,) = db.execute("SELECT request_id FROM requests WHERE digest = ''").fetchone()
-        row = next_row(None, [*items, COVERS, named, request_item("default", was, erased, "", None)])
+        row = next_row(
+            None, [*items, COVERS, named, request_item("default", was, erased, "", None)]
+        )
         db.execute("DELETE FROM ledger")
         db.execute("INSERT INTO ledger VALUES (?,?,?)", (row.no, row.items, row.chain))
         assert standing(db) == []
@@ -224,13 +290,22 @@ def standing(db: sqlite3.Connection) -> list[str]:
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'completed', 'failed') AS BLOB) WHERE kind = 'ended'",
+        (
+            "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'completed', 'failed') AS "
+            "BLOB) WHERE kind = 'ended'"
+        ),
         "UPDATE journal SET body = NULL WHERE kind = 'ended'",
-        "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'asked to', 'lost') AS BLOB) WHERE kind = 'note'",
+        (
+            "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'asked to', 'lost') AS "
+            "BLOB) "
+            "WHERE kind = 'note'"
+        ),
     ],
 )
 async def test_what_an_erased_run_still_says_is_on_the_ledger(tmp_path: Path, change: str) -> None:
-    """Its header, its verdict and what was noted of it: their digests went with the key, and nobody changes them unseen."""
+    """Its header, its verdict and what was noted of it: their digests went with the key, and nobody
+    changes them unseen.
+    """
     home = tmp_path / "home"
     house = House(home)
     await house.open()

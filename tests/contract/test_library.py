@@ -47,14 +47,19 @@ class Clock(SystemClock):
 
 
 class OtherEmbedder:
-    """Implements ``Embedder`` with another model's name: its vectors are the first one's, turned round."""
+    """Implements ``Embedder`` with another model's name: its vectors are the first one's, turned
+    round.
+    """
 
     name = "other-1"
     dimension = EMBEDDER.dimension
 
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         size = 4
-        return [b"".join(vector[at : at + size] for at in range(len(vector) - size, -1, -size)) for vector in EMBEDDER.embed(texts)]
+        return [
+            b"".join(vector[at : at + size] for at in range(len(vector) - size, -1, -size))
+            for vector in EMBEDDER.embed(texts)
+        ]
 
 
 class House:
@@ -110,15 +115,21 @@ def note(text: str, **more: object) -> NewItem:
 
 
 def question(query: str, **more: object) -> LibrarySearch:
-    return LibrarySearch(**{"workspace": "default", "query": query, "limit": 3, "kinds": EVERY, **more})  # pyright: ignore[reportArgumentType]
+    return LibrarySearch(
+        **{"workspace": "default", "query": query, "limit": 3, "kinds": EVERY, **more}
+    )  # pyright: ignore[reportArgumentType]
 
 
 async def found(library: SqliteLibrary, query: str, **more: object) -> list[str]:
     return [one.text for one in (await library.search(question(query, **more))).fragments]
 
 
-async def test_words_that_stand_nearly_everywhere_are_not_weighed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found by words: the rare ones find, the commonest are left out and named; a common word alone is looked up all the same."""
+async def test_words_that_stand_nearly_everywhere_are_not_weighed(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by words: the rare ones find, the commonest are left out and named; a common word alone
+    is looked up all the same.
+    """
     monkeypatch.setattr(finder, "WEIGHED", 3)
     library = house.again(None)
     for place in ("harbour", "station", "market", "bridge"):
@@ -136,7 +147,9 @@ async def test_words_that_stand_nearly_everywhere_are_not_weighed(house: House, 
 
 
 async def test_what_others_have_is_not_counted(on_disk: House) -> None:
-    """What lacks a vector is counted of what whoever asks may be given: others' notes and other sessions' files are no matter of theirs, and hinder no search by meaning."""
+    """What lacks a vector is counted of what whoever asks may be given: others' notes and other
+    sessions' files are no matter of theirs, and hinder no search by meaning.
+    """
     library = on_disk.again(None)
     for author, text in (("bob", "Bob keeps bees."), ("ada", "Ada's kettle is red.")):
         await library.add(note(text, author=author))
@@ -147,12 +160,16 @@ async def test_what_others_have_is_not_counted(on_disk: House) -> None:
         assert (nothing.method, nothing.fragments, nothing.notice) == (Method.DENSE, (), "")
     some = await library.search(question("the flowers of spring", user="ada", **asked))
     assert (some.method, some.notice[:26]) == (Method.DENSE, "1 passages have no vector ")
-    assert (await library.search(question("who keeps bees", user="bob", **asked))).notice == finder.NOTHING_EMBEDDED
+    assert (
+        await library.search(question("who keeps bees", user="bob", **asked))
+    ).notice == finder.NOTHING_EMBEDDED
     assert (await library.search(question("bees"))).notice.startswith("2 passages have no vector")
 
 
 async def test_a_key_is_one_item_for_ever(house: House) -> None:
-    """The same key adds once, whatever it says the second time, and adds nothing again once the item was removed."""
+    """The same key adds once, whatever it says the second time, and adds nothing again once the
+    item was removed.
+    """
     first = await house.library.add(note("Tea at five.", key="k"))
     again = await house.library.add(note("Coffee at six.", key="k"))
     assert (first.outcome, again.outcome, again.id) == ("added", "same", first.id)
@@ -165,14 +182,18 @@ async def test_a_digest_is_one_item_while_it_is_kept(house: House) -> None:
     """The same content is kept once; once it was forgotten it can be remembered again."""
     first = await house.library.add(note("Tea at five.", digest="d"))
     assert (await house.library.add(note("Tea at five.", digest="d"))).id == first.id
-    assert (await house.library.add(note("Tea at five.", digest="d", workspace="other"))).outcome == "added"
+    assert (
+        await house.library.add(note("Tea at five.", digest="d", workspace="other"))
+    ).outcome == "added"
     await house.library.remove("default", first.id, by="me")
     assert (await house.library.add(note("Tea at five.", digest="d"))).outcome == "added"
 
 
 @pytest.mark.parametrize("kind", [ItemKind.NOTE, ItemKind.DOCUMENT])
 async def test_the_same_content_at_once_is_one_item(house: House, kind: ItemKind) -> None:
-    """Who adds the same content at the same moment is told the same id, which stays; of the others' passages nothing is left."""
+    """Who adds the same content at the same moment is told the same id, which stays; of the others'
+    passages nothing is left.
+    """
     same = note("Tea at five. " * 300, digest="d", kind=kind, source="/tea")
     added = await asyncio.gather(*(house.library.add(same) for _ in range(8)))
     assert sorted(one.outcome for one in added) == ["added", *["same"] * 7]
@@ -185,7 +206,9 @@ async def test_the_same_content_at_once_is_one_item(house: House, kind: ItemKind
 
 
 async def test_a_key_that_lost_to_the_same_content_names_what_is_kept(house: House) -> None:
-    """Of two keys that add the same content at the same moment one is kept; each, added again, is told that one's id."""
+    """Of two keys that add the same content at the same moment one is kept; each, added again, is
+    told that one's id.
+    """
     items = [note("Tea at five. " * 300, digest="d", key=key) for key in ("one", "two")]
     first, second = await asyncio.gather(*map(house.library.add, items))
     assert sorted((first.outcome, second.outcome)) == ["added", "same"]
@@ -196,14 +219,24 @@ async def test_a_key_that_lost_to_the_same_content_names_what_is_kept(house: Hou
 
 
 async def test_the_same_key_at_once_is_one_item(house: House) -> None:
-    """Of additions with one key at the same moment the first is kept, whole, and the others are told its id: none takes another one's away."""
+    """Of additions with one key at the same moment the first is kept, whole, and the others are
+    told its id: none takes another one's away.
+    """
     texts = ["Tea at five. " * 300, "Coffee at six. " * 300, "Water at seven."]
-    first, *others = await asyncio.gather(*(house.library.add(note(text, key="k")) for text in texts))
-    assert [(one.outcome, one.id) for one in (first, *others)] == [("added", first.id), ("same", first.id), ("same", first.id)]
+    first, *others = await asyncio.gather(
+        *(house.library.add(note(text, key="k")) for text in texts)
+    )
+    assert [(one.outcome, one.id) for one in (first, *others)] == [
+        ("added", first.id),
+        ("same", first.id),
+        ("same", first.id),
+    ]
     kept = await house.library.item("default", first.id)
     assert kept is not None
     assert (len(kept[1]), "Tea" in kept[1][-1].text) == (first.passages, True)
-    assert house.store.query("SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM passages)") == [(1, first.passages)]
+    assert house.store.query(
+        "SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM passages)"
+    ) == [(1, first.passages)]
 
 
 class Dying:
@@ -223,14 +256,23 @@ class Dying:
 
 def in_storage(house: House) -> list[int]:
     """How many items, passages and vectors there are, kept or not."""
-    return [house.store.query(f"SELECT count(*) FROM {table}")[0][0] for table in ("items", "passages", "vectors")]
+    return [
+        house.store.query(f"SELECT count(*) FROM {table}")[0][0]
+        for table in ("items", "passages", "vectors")
+    ]
 
 
-HERRINGS = tuple(Section(text=f"Paragraph {number} of the treaty about zebrafinks.") for number in range(7))
+HERRINGS = tuple(
+    Section(text=f"Paragraph {number} of the treaty about zebrafinks.") for number in range(7)
+)
 
 
-async def test_an_addition_that_fails_leaves_nothing(on_disk: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it breaks off with an error, all that it had stored is deleted at once, to the last byte; the same addition can then be made."""
+async def test_an_addition_that_fails_leaves_nothing(
+    on_disk: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it breaks off with an error, all that it had stored is deleted at once, to the last
+    byte; the same addition can then be made.
+    """
     monkeypatch.setattr(library_module, "FILLED", 2)
     on_disk.close()
     library = on_disk.open(lambda: Dying(3))
@@ -251,26 +293,38 @@ async def test_an_addition_that_fails_leaves_its_key_to_the_next(on_disk: House)
     on_disk.close()
     library = on_disk.open(lambda: Dying(1))
     failed, added = await asyncio.gather(
-        *(library.add(note(text, key="k")) for text in ("Tea at five.", "Coffee at six.")), return_exceptions=True
+        *(library.add(note(text, key="k")) for text in ("Tea at five.", "Coffee at six.")),
+        return_exceptions=True,
     )
     assert isinstance(failed, RuntimeError)
     assert isinstance(added, Added)
-    assert (added.outcome, await found(library, '"Coffee at six."')) == ("added", ["Coffee at six."])
+    assert (added.outcome, await found(library, '"Coffee at six."')) == (
+        "added",
+        ["Coffee at six."],
+    )
 
 
-async def test_an_addition_that_is_given_up_leaves_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever it is cancelled, it is kept whole or nothing of it is stored, and its key is free then."""
+async def test_an_addition_that_is_given_up_leaves_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever it is cancelled, it is kept whole or nothing of it is stored, and its key is free
+    then.
+    """
     monkeypatch.setattr(library_module, "FILLED", 2)
     outcomes: set[str] = set()
     for steps in range(0, 60, 3):
-        adding = asyncio.ensure_future(house.library.add(note("", sections=HERRINGS, key=f"k{steps}")))
+        adding = asyncio.ensure_future(
+            house.library.add(note("", sections=HERRINGS, key=f"k{steps}"))
+        )
         for _ in range(steps):
             await asyncio.sleep(0)
         adding.cancel()
         await asyncio.gather(adding, return_exceptions=True)
         kept = await house.library.items("default", EVERY, limit=9)
         assert in_storage(house)[1:] == [7 * len(kept)] * 2
-        assert house.store.query("SELECT count(*) FROM items WHERE state IN ('staged', 'removed')") == [(0,)]
+        assert house.store.query(
+            "SELECT count(*) FROM items WHERE state IN ('staged', 'removed')"
+        ) == [(0,)]
         again = await house.library.add(note("", sections=HERRINGS, key=f"k{steps}"))
         assert again.outcome == ("same" if kept else "added")
         assert await house.library.remove("default", again.id, by="me")
@@ -279,10 +333,18 @@ async def test_an_addition_that_is_given_up_leaves_nothing(house: House, monkeyp
 
 
 async def test_another_content_of_a_source_replaces_a_document(house: House) -> None:
-    """A changed document takes the place of what was added of its source, which is found no longer."""
-    old = note("The notice period is two months.", kind=ItemKind.DOCUMENT, source="/contract", digest="1")
-    new = note("The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="/contract", digest="2")
-    elsewhere = note("The notice period is a year.", kind=ItemKind.DOCUMENT, source="/other", digest="3")
+    """A changed document takes the place of what was added of its source, which is found no
+    longer.
+    """
+    old = note(
+        "The notice period is two months.", kind=ItemKind.DOCUMENT, source="/contract", digest="1"
+    )
+    new = note(
+        "The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="/contract", digest="2"
+    )
+    elsewhere = note(
+        "The notice period is a year.", kind=ItemKind.DOCUMENT, source="/other", digest="3"
+    )
     first = await house.library.add(old)
     await house.library.add(elsewhere)
     replaced = await house.library.add(new)
@@ -295,22 +357,43 @@ async def test_another_content_of_a_source_replaces_a_document(house: House) -> 
 
 
 async def test_the_same_content_of_another_source_is_another_document(house: House) -> None:
-    """A document whose new content is that of another source replaces its own old one, and leaves the other where it is."""
-    await house.library.add(note("The notice period is two months.", kind=ItemKind.DOCUMENT, source="report.md", digest="1"))
-    other = await house.library.add(note("The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="other.md", digest="2"))
-    second = note("The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="report.md", digest="2")
+    """A document whose new content is that of another source replaces its own old one, and leaves
+    the other where it is.
+    """
+    await house.library.add(
+        note(
+            "The notice period is two months.",
+            kind=ItemKind.DOCUMENT,
+            source="report.md",
+            digest="1",
+        )
+    )
+    other = await house.library.add(
+        note(
+            "The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="other.md", digest="2"
+        )
+    )
+    second = note(
+        "The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="report.md", digest="2"
+    )
     replaced = await house.library.add(second)
     assert (replaced.outcome, replaced.id != other.id) == ("replaced", True)
     assert (await house.library.add(second)) == Added(id=replaced.id, outcome="same")
-    assert {(one.id, one.source) for one in await house.library.items("default", EVERY, limit=9)} == {
+    assert {
+        (one.id, one.source) for one in await house.library.items("default", EVERY, limit=9)
+    } == {
         (other.id, "other.md"),
         (replaced.id, "report.md"),
     }
 
 
 async def test_workspaces_see_nothing_of_each_other(house: House) -> None:
-    """What one workspace remembers is in no answer, list or count of another, by meaning, by letters or by id."""
-    kept = await house.library.add(note("The safe opens with 7-7-1-3.", workspace="a", theme="home"))
+    """What one workspace remembers is in no answer, list or count of another, by meaning, by
+    letters or by id.
+    """
+    kept = await house.library.add(
+        note("The safe opens with 7-7-1-3.", workspace="a", theme="home")
+    )
     for query in ("how does the safe open", '"opens with"', "7-7-1-3"):
         assert await found(house.library, query, workspace="b") == []
         assert await found(house.library, query, workspace="a") != []
@@ -323,55 +406,113 @@ async def test_workspaces_see_nothing_of_each_other(house: House) -> None:
 
 SECRET = "The vault code 4711-XYZ opens the vault; the code is in the vault, says the vault."
 PROBES = (
-    *('"code 4711"', '"code 4712"', '"code 9999"', '"4711"', '"9999"', '"vault code" 4711', '"says the"', "4711", "vault"),
-    *("4711 or 9999", "code 4712 9999", "amber beryl", '"amber stone" cellar', '"stone" amber beryl', "what does the vault say"),
+    *(
+        '"code 4711"',
+        '"code 4712"',
+        '"code 9999"',
+        '"4711"',
+        '"9999"',
+        '"vault code" 4711',
+        '"says the"',
+        "4711",
+        "vault",
+    ),
+    *(
+        "4711 or 9999",
+        "code 4712 9999",
+        "amber beryl",
+        '"amber stone" cellar',
+        '"stone" amber beryl',
+        "what does the vault say",
+    ),
 )
 
 
 @pytest.mark.parametrize("embedder", [EMBEDDER, None], ids=["dense", "words"])
-async def test_no_answer_tells_what_another_workspace_holds(on_disk: House, embedder: Embedder | None) -> None:
-    """Every answer, its scores and its order are the same whether or not another workspace holds the words that are asked for."""
+async def test_no_answer_tells_what_another_workspace_holds(
+    on_disk: House, embedder: Embedder | None
+) -> None:
+    """Every answer, its scores and its order are the same whether or not another workspace holds
+    the words that are asked for.
+    """
     library = on_disk.again(embedder)
-    for text in ("vault code 4711", "vault code 4712", "vault code 9999", "an amber stone", "a beryl stone", "a stone in the cellar"):
+    for text in (
+        "vault code 4711",
+        "vault code 4712",
+        "vault code 9999",
+        "an amber stone",
+        "a beryl stone",
+        "a stone in the cellar",
+    ):
         await library.add(note(text, workspace="alpha"))
     before = [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES]
-    for text in (SECRET, "vault code 4711-XYZ", *(f"amber, code 9999 and stone number {number} in the cellar" for number in range(30))):
+    for text in (
+        SECRET,
+        "vault code 4711-XYZ",
+        *(f"amber, code 9999 and stone number {number} in the cellar" for number in range(30)),
+    ):
         await library.add(note(text, workspace="beta"))
     after = [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES]
     assert after == before
-    scores = {one.text: one.score for one in before[0].fragments + before[1].fragments + before[2].fragments}
+    scores = {
+        one.text: one.score
+        for one in before[0].fragments + before[1].fragments + before[2].fragments
+    }
     assert len(scores) == 3
     assert len(set(scores.values())) == 1
     gone = await library.items("beta", EVERY, limit=99)
     for one in gone:
         await library.remove("beta", one.id, by="me")
-    assert [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES] == before
+    assert [
+        await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES
+    ] == before
 
 
 def as_version(db: sqlite3.Connection, version: int) -> None:
-    """Take back what the schema's seventh version and those after it made, and say that the database has an earlier one."""
+    """Take back what the schema's seventh version and those after it made, and say that the
+    database has an earlier one.
+    """
     for made, name in re.findall(
         r"CREATE (TABLE|INDEX) (\w+)",
-        UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS + LEDGER_TABLES + APPROVAL_TABLES + CONFIGURATION_TABLES + SENT_INDEX,
+        UPKEEP_TABLES
+        + LOST_TIME
+        + SHEET_TABLES
+        + HOLDERS
+        + LEDGER_TABLES
+        + APPROVAL_TABLES
+        + CONFIGURATION_TABLES
+        + SENT_INDEX,
     ):
         db.execute(f"DROP {made} IF EXISTS {name}")
     db.execute("CREATE INDEX runs_roots ON runs(status, parent)")
-    for table, column in (("runs", "holder"), ("transcript", "marks"), ("items", "seal"), ("items", "words")):
+    for table, column in (
+        ("runs", "holder"),
+        ("transcript", "marks"),
+        ("items", "seal"),
+        ("items", "words"),
+    ):
         db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     db.execute(f"PRAGMA user_version = {version}")
 
 
 async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: House) -> None:
-    """A database of schema version 3, with one text index over all workspaces, finds by words what it held, each workspace its own."""
+    """A database of schema version 3, with one text index over all workspaces, finds by words what
+    it held, each workspace its own.
+    """
     for workspace in ("alpha", "beta"):
-        await on_disk.library.add(note(f"The pump of {workspace} stands in the cellar.", workspace=workspace))
+        await on_disk.library.add(
+            note(f"The pump of {workspace} stands in the cellar.", workspace=workspace)
+        )
     on_disk.close()
     assert on_disk.folder is not None
     with sqlite3.connect(on_disk.folder / FILE) as db:
         for (no,) in db.execute("SELECT no FROM word_indexes").fetchall():
             db.execute(f"DROP TABLE passages_text_{no}")
         db.execute("DROP TABLE word_indexes")
-        db.execute("CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', content_rowid='no')")
+        db.execute(
+            "CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', "
+            "content_rowid='no')"
+        )
         db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
         db.execute("DROP INDEX records_settled")
         db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
@@ -379,12 +520,18 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
     db.close()
     library = on_disk.open(lambda: None)
     for workspace in ("alpha", "beta"):
-        assert await found(library, '"stands in the cellar"', workspace=workspace) == [f"The pump of {workspace} stands in the cellar."]
-    assert on_disk.store.query("SELECT count(*) FROM sqlite_master WHERE name = 'passages_text'") == [(0,)]
+        assert await found(library, '"stands in the cellar"', workspace=workspace) == [
+            f"The pump of {workspace} stands in the cellar."
+        ]
+    assert on_disk.store.query(
+        "SELECT count(*) FROM sqlite_master WHERE name = 'passages_text'"
+    ) == [(0,)]
 
 
 async def test_an_upgrade_leaves_the_text_indices_alone(on_disk: House) -> None:
-    """A database of schema version 6 has its indices; brought on, it finds each passage once, and forgets it whole."""
+    """A database of schema version 6 has its indices; brought on, it finds each passage once, and
+    forgets it whole.
+    """
     added = await on_disk.library.add(note("A zebrafink sang."))
     on_disk.close()
     assert on_disk.folder is not None
@@ -398,29 +545,49 @@ async def test_an_upgrade_leaves_the_text_indices_alone(on_disk: House) -> None:
 
 
 async def test_trust_and_author_are_kept(house: House) -> None:
-    """What is stored keeps its trust; what somebody wrote as their own is a member's to everybody else."""
+    """What is stored keeps its trust; what somebody wrote as their own is a member's to everybody
+    else.
+    """
     await house.library.add(note("Ada likes tulips.", author="ada"))
-    await house.library.add(note("A page says that tulips are poisonous.", trust=Trust.FOREIGN, author=""))
-    seen = {user: await house.library.search(question("tulips", user=user)) for user in ("ada", "bob", "")}
-    trusts = {user: {one.author: one.trust for one in answer.fragments} for user, answer in seen.items()}
+    await house.library.add(
+        note("A page says that tulips are poisonous.", trust=Trust.FOREIGN, author="")
+    )
+    seen = {
+        user: await house.library.search(question("tulips", user=user))
+        for user in ("ada", "bob", "")
+    }
+    trusts = {
+        user: {one.author: one.trust for one in answer.fragments} for user, answer in seen.items()
+    }
     assert trusts["ada"] == {"ada": Trust.OWN, "": Trust.FOREIGN}
     assert trusts["bob"] == trusts[""] == {"ada": Trust.MEMBER, "": Trust.FOREIGN}
 
 
 async def test_letters_are_found_by_the_text_index_alone(house: House) -> None:
-    """What stands in quotes is found only where it stands so; an id that nothing holds falls back to meaning, and says so."""
+    """What stands in quotes is found only where it stands so; an id that nothing holds falls back
+    to meaning, and says so.
+    """
     await house.library.add(note("Invoice INV-2024-113 is unpaid."))
     await house.library.add(note("Invoice INV-2024-114 was paid in May."))
     exact = await house.library.search(question("what about INV-2024-114"))
-    assert (exact.method, [one.text for one in exact.fragments]) == (Method.TEXT, ["Invoice INV-2024-114 was paid in May."])
+    assert (exact.method, [one.text for one in exact.fragments]) == (
+        Method.TEXT,
+        ["Invoice INV-2024-114 was paid in May."],
+    )
     quoted = await house.library.search(question('"is paid"'))
     assert (quoted.method, quoted.fragments, "quotes" in quoted.notice) == (Method.TEXT, (), True)
     near = await house.library.search(question("unpaid invoice INV-2024-999"))
-    assert (near.method, len(near.fragments), "INV-2024-999" in near.notice) == (Method.DENSE, 2, True)
+    assert (near.method, len(near.fragments), "INV-2024-999" in near.notice) == (
+        Method.DENSE,
+        2,
+        True,
+    )
 
 
 async def test_without_an_embedder_words_are_found_and_it_says_so(on_disk: House) -> None:
-    """Where there is no embedder the text index answers and the notice says so; what was kept so gets its vectors later."""
+    """Where there is no embedder the text index answers and the notice says so; what was kept so
+    gets its vectors later.
+    """
     library = on_disk.again(None)
     added = await library.add(note("Father was prescribed tablets against high blood pressure."))
     answer = await library.search(question("was a tablet prescribed"))
@@ -437,7 +604,9 @@ async def test_without_an_embedder_words_are_found_and_it_says_so(on_disk: House
 
 
 async def test_vectors_of_another_embedder_are_never_compared(on_disk: House) -> None:
-    """After a change of embedder nothing is compared with the old vectors; ``reindex`` and a start give everything new ones."""
+    """After a change of embedder nothing is compared with the old vectors; ``reindex`` and a start
+    give everything new ones.
+    """
     await on_disk.library.add(note("The cat sleeps in the sun."))
     library = on_disk.again(OtherEmbedder())
     await library.add(note("The dog barks at night."))
@@ -451,11 +620,18 @@ async def test_vectors_of_another_embedder_are_never_compared(on_disk: House) ->
 
 
 async def test_forgetting_leaves_nothing_on_disk(on_disk: House) -> None:
-    """After a note was forgotten none of its words is in any file: not in rows, not in the text index, not in free pages."""
+    """After a note was forgotten none of its words is in any file: not in rows, not in the text
+    index, not in free pages.
+    """
     kept = await on_disk.library.add(note("Nothing much happened on Tuesday."))
     gone = [
         await on_disk.library.add(
-            note(f"Zebrafink {number} met quagmirella.", title=f"Xylothek {number}", tags=("vuvuzela",), author="mxyzptlk")
+            note(
+                f"Zebrafink {number} met quagmirella.",
+                title=f"Xylothek {number}",
+                tags=("vuvuzela",),
+                author="mxyzptlk",
+            )
         )
         for number in range(20)
     ]
@@ -464,14 +640,20 @@ async def test_forgetting_leaves_nothing_on_disk(on_disk: House) -> None:
     on_disk.close()
     everything = on_disk.bytes().lower()
     on_disk.open(lambda: EMBEDDER)
-    assert [word for word in (b"zebrafink", b"quagmirel", b"xylothek", b"vuvuzela", b"mxyzptlk") if word in everything] == []
+    assert [
+        word
+        for word in (b"zebrafink", b"quagmirel", b"xylothek", b"vuvuzela", b"mxyzptlk")
+        if word in everything
+    ] == []
     assert b"nothing much happened" in everything
     assert [one.id for one in await on_disk.library.items("default", EVERY, limit=99)] == [kept.id]
     assert on_disk.store.query("SELECT count(*) FROM vectors") == [(1,)]
 
 
 async def test_forgetting_empties_the_log_too(on_disk: House) -> None:
-    """While the engine runs no file has a word of what was forgotten; who still reads holds the log up only until they are done."""
+    """While the engine runs no file has a word of what was forgotten; who still reads holds the log
+    up only until they are done.
+    """
     first = await on_disk.library.add(note("A zebrafink sang."))
     second = await on_disk.library.add(note("A quagmirella sang."))
     assert b"zebrafink" in on_disk.bytes()
@@ -489,10 +671,16 @@ async def test_forgetting_empties_the_log_too(on_disk: House) -> None:
     assert b"quagmirella" not in on_disk.bytes()
 
 
-async def test_an_addition_that_was_cut_off_leaves_nothing(on_disk: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a document is being added it is in no answer; what a crash left of it is gone after the next start."""
+async def test_an_addition_that_was_cut_off_leaves_nothing(
+    on_disk: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a document is being added it is in no answer; what a crash left of it is gone after the
+    next start.
+    """
     monkeypatch.setattr(library_module, "FILLED", 2)
-    sections = tuple(Section(text=f"Paragraph {number} of the treaty about herrings.") for number in range(7))
+    sections = tuple(
+        Section(text=f"Paragraph {number} of the treaty about herrings.") for number in range(7)
+    )
     seen: list[int] = []
 
     class Crash(BaseException):
@@ -508,7 +696,11 @@ async def test_an_addition_that_was_cut_off_leaves_nothing(on_disk: House, monke
     with pytest.raises(Crash):
         await on_disk.library.add(treaty, progress)
     assert seen == [2, 4]
-    assert await found(on_disk.library, "treaty about herrings") == await found(on_disk.library, '"treaty about herrings"') == []
+    assert (
+        await found(on_disk.library, "treaty about herrings")
+        == await found(on_disk.library, '"treaty about herrings"')
+        == []
+    )
     library = on_disk.again()
     assert in_storage(on_disk) == [1, 4, 4]
     await library.recover()
@@ -523,7 +715,10 @@ async def test_of_a_note_only_the_best_passage_is_given(house: House) -> None:
     await house.library.add(note(text))
     assert len(await found(house.library, "how long does the ferry take")) == 1
     await house.library.add(note(text, kind=ItemKind.DOCUMENT, source="/ferries"))
-    assert len(await found(house.library, "how long does the ferry take", kinds=(ItemKind.DOCUMENT,))) == 3
+    assert (
+        len(await found(house.library, "how long does the ferry take", kinds=(ItemKind.DOCUMENT,)))
+        == 3
+    )
 
 
 async def test_only_what_is_recent_where_that_is_asked(house: House) -> None:
@@ -537,7 +732,9 @@ async def test_only_what_is_recent_where_that_is_asked(house: House) -> None:
 
 
 async def test_what_a_window_leaves_out_is_said(house: House) -> None:
-    """The notice says that only so many days were searched, where something older is kept or nothing was found; else nothing."""
+    """The notice says that only so many days were searched, where something older is kept or
+    nothing was found; else nothing.
+    """
     old = await house.library.add(note("The old bridge is closed."))
     house.clock.ahead = 5 * 86_400_000_000
     await house.library.add(note("The new bridge is open."))
@@ -555,46 +752,74 @@ async def test_what_a_window_leaves_out_is_said(house: House) -> None:
 async def test_themes_come_in_order(house: House) -> None:
     """The last themes, oldest first; items without one, and removed ones, are not among them."""
     for number in range(5):
-        await house.library.add(note(f"Entry {number}.", kind=ItemKind.ENTRY, theme=f"theme {number}" if number != 2 else ""))
+        await house.library.add(
+            note(
+                f"Entry {number}.",
+                kind=ItemKind.ENTRY,
+                theme=f"theme {number}" if number != 2 else "",
+            )
+        )
     items = await house.library.items("default", EVERY, limit=9)
-    await house.library.remove("default", next(one.id for one in items if one.theme == "theme 3"), by="me")
-    assert [one.theme for one in await house.library.themes("default", limit=2)] == ["theme 1", "theme 4"]
+    await house.library.remove(
+        "default", next(one.id for one in items if one.theme == "theme 3"), by="me"
+    )
+    assert [one.theme for one in await house.library.themes("default", limit=2)] == [
+        "theme 1",
+        "theme 4",
+    ]
 
 
 async def test_an_item_has_a_bound(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """An item of too many passages is refused before anything of it is stored."""
     monkeypatch.setattr(library_module, "PASSAGES_MAX", 3)
     with pytest.raises(InvalidRequest) as refused:
-        await house.library.add(note("", sections=tuple(Section(text=f"Part {number}.") for number in range(4))))
+        await house.library.add(
+            note("", sections=tuple(Section(text=f"Part {number}.") for number in range(4)))
+        )
     assert refused.value.code == "document_too_long"
     assert house.store.query("SELECT count(*) FROM items") == [(0,)]
 
 
-NOTES = json.loads((Path(__file__).parents[1] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
+NOTES = json.loads(
+    (Path(__file__).parents[1] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8")
+)
 
 
-@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(12),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(
     st.lists(
-        st.one_of(st.integers(0, 9).map(lambda n: ("add", n)), st.integers(0, 9).map(lambda n: ("remove", n)), st.just(("ask", 0))),
+        st.one_of(
+            st.integers(0, 9).map(lambda n: ("add", n)),
+            st.integers(0, 9).map(lambda n: ("remove", n)),
+            st.just(("ask", 0)),
+        ),
         max_size=25,
     )
 )
 async def test_the_cached_matrix_finds_what_a_fresh_one_finds(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
 ) -> None:
-    """Whatever was added and removed between questions, an index that was kept answers as one that reads everything anew."""
+    """Whatever was added and removed between questions, an index that was kept answers as one that
+    reads everything anew.
+    """
     house = House(tmp_path_factory.mktemp("library"))
     ids: dict[int, str] = {}
     for step, number in [*steps, ("ask", 0)]:
         if step == "add":
-            ids[number] = (await house.library.add(note(NOTES["notes"][number], digest=str(number)))).id
+            ids[number] = (
+                await house.library.add(note(NOTES["notes"][number], digest=str(number)))
+            ).id
         elif step == "remove" and number in ids:
             await house.library.remove("default", ids.pop(number), by="me")
         elif step == "ask":
             warm = await house.library.search(question("birthday, boiler or flight", limit=9))
             fresh = SqliteLibrary(house.store, house.clock, lambda: EMBEDDER)
-            assert msgspec.to_builtins(await fresh.search(question("birthday, boiler or flight", limit=9))) == msgspec.to_builtins(warm)
+            assert msgspec.to_builtins(
+                await fresh.search(question("birthday, boiler or flight", limit=9))
+            ) == msgspec.to_builtins(warm)
             assert {one.id for one in warm.fragments} <= set(ids.values())
             fresh.close()
     house.close()

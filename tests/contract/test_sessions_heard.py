@@ -1,4 +1,6 @@
-"""What SQLite alone promises of who is told that a transcript has grown: what other processes commit to the file is noticed, and told once."""
+"""What SQLite alone promises of who is told that a transcript has grown: what other processes
+commit to the file is noticed, and told once.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,21 @@ PATIENCE_S = 10
 
 def receive(message_id: str) -> Arrive:
     """A message from which nothing follows."""
-    return message(NewEntry(kind=EntryKind.MESSAGE, body=b'{"text":"hi"}', size=4, at=1, message_id=message_id, session="s1"))
+    return message(
+        NewEntry(
+            kind=EntryKind.MESSAGE,
+            body=b'{"text":"hi"}',
+            size=4,
+            at=1,
+            message_id=message_id,
+            session="s1",
+        )
+    )
 
 
-async def test_the_first_entry_of_all_is_heard_from_another_process(file_mode: str, reopen: OpenStore) -> None:
+async def test_the_first_entry_of_all_is_heard_from_another_process(
+    file_mode: str, reopen: OpenStore
+) -> None:
     """A guest's message is announced also where no transcript held anything before."""
     engine = reopen(file_mode)
     heard = asyncio.Event()
@@ -33,11 +46,19 @@ async def test_the_first_entry_of_all_is_heard_from_another_process(file_mode: s
 
 
 async def test_what_was_committed_here_is_announced_once(file_mode: str, reopen: OpenStore) -> None:
-    """By its commit; a look at what other processes did tells of theirs alone, of the same session too."""
+    """By its commit; a look at what other processes did tells of theirs alone, of the same session
+    too.
+    """
     engine = reopen(file_mode)
     heard: list[str] = []
     by_another = asyncio.Event()
-    engine.listen(lambda change: (heard.extend(session for _, session in change.sessions), by_another.set()) if change.sessions else None)
+    engine.listen(
+        lambda change: (
+            (heard.extend(session for _, session in change.sessions), by_another.set())
+            if change.sessions
+            else None
+        )
+    )
     watching = asyncio.create_task(engine.poll())
     try:
         await asyncio.sleep(0)
@@ -54,8 +75,12 @@ async def test_what_was_committed_here_is_announced_once(file_mode: str, reopen:
         watching.cancel()
 
 
-async def test_what_is_kept_of_own_entries_is_what_no_look_has_passed(file_mode: str, reopen: OpenStore) -> None:
-    """Each look empties it, also where no other process commits for days; an entry of one that does is told then, and no earlier one again."""
+async def test_what_is_kept_of_own_entries_is_what_no_look_has_passed(
+    file_mode: str, reopen: OpenStore
+) -> None:
+    """Each look empties it, also where no other process commits for days; an entry of one that does
+    is told then, and no earlier one again.
+    """
     engine = reopen(file_mode)
     engine.writer.own_entries = set()
     elsewhere = Elsewhere(engine.reading, engine.writer)
@@ -67,7 +92,9 @@ async def test_what_is_kept_of_own_entries_is_what_no_look_has_passed(file_mode:
         assert not engine.writer.own_entries
     heard: list[str] = []
     engine.listen(lambda change: heard.extend(session for _, session in change.sessions))
-    other = NewEntry(kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m3", session="s2")
+    other = NewEntry(
+        kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m3", session="s2"
+    )
     await reopen(file_mode, holder=None).submit(message(other))
     elsewhere.look()
     assert heard == ["s2"]

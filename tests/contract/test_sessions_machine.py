@@ -1,4 +1,6 @@
-"""A session as a state machine: messages of every kind, answers, edits, time, operators and crashes, in any order."""
+"""A session as a state machine: messages of every kind, answers, edits, time, operators and
+crashes, in any order.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,11 @@ class Session(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         """An empty house."""
-        self.folder = Path(tempfile.mkdtemp(prefix="ordain-session-", dir=SHARED if os.access(SHARED, os.W_OK) else None))
+        self.folder = Path(
+            tempfile.mkdtemp(
+                prefix="ordain-session-", dir=SHARED if os.access(SHARED, os.W_OK) else None
+            )
+        )
         self.runner = asyncio.Runner()
         self.house = House(self.folder / "home", script=SCRIPT, policy=POLICY)
         self.sent: dict[str, tuple[Acknowledged, str, dict[str, Any]]] = {}
@@ -105,15 +111,18 @@ class Session(RuleBasedStateMachine):
             if not self.failed:
                 self.runner.run(self._finish())
         finally:
-            with contextlib.suppress(sqlite3.ProgrammingError):  # a failed step may have left it closed
+            with contextlib.suppress(sqlite3.ProgrammingError):
+                # a failed step may have left it closed
                 self.runner.run(self.house.kill())
             self.runner.close()
             shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _finish(self) -> None:
         for _ in range(MAX_OPEN + 2):
-            for (run,) in self.house.query("SELECT id FROM runs WHERE status = 'quarantined'"):  # it died there again and again
-                with contextlib.suppress(Conflict):  # another turn has its place: it is resumed once that has ended
+            for (run,) in self.house.query("SELECT id FROM runs WHERE status = 'quarantined'"):
+                # it died there again and again
+                with contextlib.suppress(Conflict):
+                    # another turn has its place: it is resumed once that has ended
                     await self.house.ordain.runtime.resume(run, by="op")
             self.house.puppet.let_go()
             await self.house.quiet()
@@ -125,11 +134,17 @@ class Session(RuleBasedStateMachine):
     def _look(self) -> None:
         broken = broken_now(rows_of(self.house.ordain), max_active=MAX_ACTIVE)
         assert not broken, broken
-        kept = dict(self.house.query("SELECT message_id, seq FROM transcript WHERE kind = 'message'"))
-        assert kept == {name: sent.seq for name, (sent, _, _) in self.sent.items()}, "what was acknowledged is not what is kept"
+        kept = dict(
+            self.house.query("SELECT message_id, seq FROM transcript WHERE kind = 'message'")
+        )
+        assert kept == {name: sent.seq for name, (sent, _, _) in self.sent.items()}, (
+            "what was acknowledged is not what is kept"
+        )
 
     def _step(self, work: Coroutine[Any, Any, Any], turns: int) -> Any:
-        """Do something, let the loop go round so many times (-1: until nothing is at work), and look."""
+        """Do something, let the loop go round so many times (-1: until nothing is at work), and
+        look.
+        """
 
         async def step() -> Any:
             result = await work
@@ -160,7 +175,7 @@ class Session(RuleBasedStateMachine):
         names = sorted(self.sent, key=lambda name: self.sent[name][0].seq)
         return names[-1 - back % len(names)] if names else None
 
-    # --- what may happen --------------------------------------------------------------------------------------------------------------
+    # --- what may happen --------------------------------------------------------------------------
 
     @rule(text=st.sampled_from(REQUESTS), mode=MODES, turns=TURNS)
     def request(self, text: str, mode: str, turns: int) -> None:
@@ -175,18 +190,33 @@ class Session(RuleBasedStateMachine):
     @rule(back=BACK, text=st.sampled_from([*REMARKS, *REQUESTS]), turns=TURNS)
     def reply(self, back: int, text: str, turns: int) -> None:
         """Somebody replies to an earlier message."""
-        self._step(self._say(text.format(n=self.count), reply_to=self._earlier(back), mode="agent"), turns)
+        self._step(
+            self._say(text.format(n=self.count), reply_to=self._earlier(back), mode="agent"), turns
+        )
 
     @rule(back=BACK, text=st.sampled_from(REMARKS), turns=TURNS)
     def answer(self, back: int, text: str, turns: int) -> None:
         """Somebody replies to something that was asked or said."""
-        said = [name for (name,) in self.house.query("SELECT message_id FROM transcript WHERE kind IN ('question', 'reply') ORDER BY seq")]
+        said = [
+            name
+            for (name,) in self.house.query(
+                "SELECT message_id FROM transcript WHERE kind IN ('question', 'reply') ORDER BY seq"
+            )
+        ]
         self._step(self._say(text, reply_to=said[-1 - back % len(said)] if said else None), turns)
 
-    @rule(back=BACK, text=st.sampled_from([*REQUESTS, "stop"]), ts=st.sampled_from([0, 1, 1000, 1001]), turns=TURNS)
+    @rule(
+        back=BACK,
+        text=st.sampled_from([*REQUESTS, "stop"]),
+        ts=st.sampled_from([0, 1, 1000, 1001]),
+        turns=TURNS,
+    )
     def edit(self, back: int, text: str, ts: int, turns: int) -> None:
         """An earlier message is replaced, in or out of order."""
-        self._step(self._say(text.format(n=self.count), edits=self._earlier(back), ts=ts, mode="agent"), turns)
+        self._step(
+            self._say(text.format(n=self.count), edits=self._earlier(back), ts=ts, mode="agent"),
+            turns,
+        )
 
     @rule(text=st.sampled_from(REQUESTS), turns=TURNS)
     def edit_before_its_message(self, text: str, turns: int) -> None:
@@ -199,23 +229,31 @@ class Session(RuleBasedStateMachine):
 
         self._step(both(), turns)
 
-    @rule(texts=st.lists(st.sampled_from([*REMARKS, *REQUESTS]), min_size=2, max_size=5), turns=TURNS)
+    @rule(
+        texts=st.lists(st.sampled_from([*REMARKS, *REQUESTS]), min_size=2, max_size=5), turns=TURNS
+    )
     def several_at_once(self, texts: list[str], turns: int) -> None:
         """Several messages come at the same moment."""
 
         async def burst() -> None:
-            await asyncio.gather(*(self._say(text.format(n=self.count), mode="agent") for text in texts))
+            await asyncio.gather(
+                *(self._say(text.format(n=self.count), mode="agent") for text in texts)
+            )
 
         self._step(burst(), turns)
 
     @rule(back=BACK)
     def again(self, back: int) -> None:
-        """A message is delivered again: it is the same one, and where it found no place it may find none again; with another content it is refused."""
+        """A message is delivered again: it is the same one, and where it found no place it may find
+        none again; with another content it is refused.
+        """
         name = self._earlier(back)
         if name is None:
             return
         sent, text, more = self.sent[name]
-        ((ts, attached),) = self.house.query("SELECT timestamp_ms, attached FROM transcript WHERE message_id = ?", name)
+        ((ts, attached),) = self.house.query(
+            "SELECT timestamp_ms, attached FROM transcript WHERE message_id = ?", name
+        )
 
         async def delivered() -> None:
             try:
@@ -254,18 +292,27 @@ class Session(RuleBasedStateMachine):
 
     @rule(with_message=st.booleans(), turns=TURNS)
     def operator_answers(self, with_message: bool, turns: int) -> None:
-        """An operator answers an open question, perhaps at the very moment at which somebody else does."""
-        asked = self.house.query("SELECT json_extract(asked, '$.run'), json_extract(asked, '$.addr') FROM threads WHERE asked IS NOT NULL")
+        """An operator answers an open question, perhaps at the very moment at which somebody else
+        does.
+        """
+        asked = self.house.query(
+            "SELECT json_extract(asked, '$.run'), json_extract(asked, '$.addr') FROM threads "
+            "WHERE asked IS NOT NULL"
+        )
 
         async def both() -> None:
             run, addr = asked[0]
-            await asyncio.gather(self._operator(run, addr), *([self._say("yes please")] if with_message else []))
+            await asyncio.gather(
+                self._operator(run, addr), *([self._say("yes please")] if with_message else [])
+            )
 
         if asked:
             self._step(both(), turns)
 
     async def _operator(self, run: str, addr: int) -> None:
-        """A yes by an operator; to a question that expects something else it is no answer, and changes nothing."""
+        """A yes by an operator; to a question that expects something else it is no answer, and
+        changes nothing.
+        """
         with contextlib.suppress(InvalidRequest):
             await self.house.ordain.runtime.answer(run, addr, "yes", by="op")
 
@@ -295,4 +342,6 @@ Session.TestCase.settings = settings(
 
 @pytest.mark.timeout(HANGS_S)
 class TestSession(Session.TestCase):
-    """At every moment of any course of events, each accepted message has exactly one consequence, no answer is used twice, and order is kept."""
+    """At every moment of any course of events, each accepted message has exactly one consequence,
+    no answer is used twice, and order is kept.
+    """

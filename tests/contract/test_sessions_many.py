@@ -1,4 +1,6 @@
-"""Sessions under many messages: deliveries at once, two clients, caps that leave nothing behind, long and many sessions, bad input."""
+"""Sessions under many messages: deliveries at once, two clients, caps that leave nothing behind,
+long and many sessions, bad input.
+"""
 
 from __future__ import annotations
 
@@ -25,28 +27,41 @@ def lawful(house: House, *, max_active: int = 4) -> None:
     assert not broken_now(rows_of(house.ordain), max_active=max_active)
 
 
-# --- deliveries ---------------------------------------------------------------------------------------------------------------------------
+# --- deliveries -----------------------------------------------------------------------------------
 
 
 async def test_a_hundred_deliveries_are_one_message() -> None:
-    """De-duplication: one message delivered a hundred times at once has one number, one turn and one reply, and each delivery learns of it."""
+    """De-duplication: one message delivered a hundred times at once has one number, one turn and
+    one reply, and each delivery learns of it.
+    """
     async with House() as house:
-        sent = await asyncio.gather(*(house.send("tell me about cats", id="m1", ts=5) for _ in range(100)))
+        sent = await asyncio.gather(
+            *(house.send("tell me about cats", id="m1", ts=5) for _ in range(100))
+        )
         assert {(one.seq, one.message_id) for one in sent} == {(1, "m1")}
         assert sum(not one.duplicate for one in sent) == 1
         answers = await asyncio.gather(*(house.told(one) for one in sent))
         assert len({answer.reply.narrative for answer in answers if answer.reply}) == 1
         assert house.query("SELECT count(*) FROM runs WHERE parent IS NULL") == [(1,)]
-        assert house.query("SELECT kind, count(*) FROM transcript GROUP BY kind ORDER BY kind") == [("message", 1), ("reply", 1)]
+        assert house.query("SELECT kind, count(*) FROM transcript GROUP BY kind ORDER BY kind") == [
+            ("message", 1),
+            ("reply", 1),
+        ]
         lawful(house)
 
 
 async def test_a_used_id_with_another_content_is_refused() -> None:
-    """The same id with another text, user, hint or context is refused as message_id_reused, and nothing is written."""
+    """The same id with another text, user, hint or context is refused as message_id_reused, and
+    nothing is written.
+    """
     async with House() as house:
         await house.say("tell me about cats", id="m1", ts=5)
         before = house.query("SELECT head, threads FROM sessions")
-        for text, more in (("tell me about dogs", {}), ("tell me about cats", {"user": "bob"}), ("tell me about cats", {"mode": "agent"})):
+        for text, more in (
+            ("tell me about dogs", {}),
+            ("tell me about cats", {"user": "bob"}),
+            ("tell me about cats", {"mode": "agent"}),
+        ):
             with pytest.raises(Conflict) as refused:
                 await house.send(text, id="m1", ts=5, **more)
             assert refused.value.code == "message_id_reused"
@@ -54,22 +69,32 @@ async def test_a_used_id_with_another_content_is_refused() -> None:
 
 
 async def test_an_id_belongs_to_its_channel_and_session() -> None:
-    """Two channels, sessions or workspaces may use the same message id; each is a message of its own."""
+    """Two channels, sessions or workspaces may use the same message id; each is a message of its
+    own.
+    """
     async with House() as house:
         first = await house.send("tell me about cats", id="m1")
         other = await house.send("tell me about cats", id="m1", channel="telegram")
         third = await house.send("tell me about cats", "s2", id="m1")
-        fourth = await house.ordain.send(message("tell me about cats", id="m1"), workspace="elsewhere")
+        fourth = await house.ordain.send(
+            message("tell me about cats", id="m1"), workspace="elsewhere"
+        )
         assert [one.duplicate for one in (first, other, third, fourth)] == [False] * 4
         assert (first.seq, other.seq, third.seq, fourth.seq) == (1, other.seq, 1, 1)
         assert first.seq != other.seq
         await house.quiet()
-        assert house.query("SELECT workspace, id FROM sessions ORDER BY no") == [("default", "s1"), ("default", "s2"), ("elsewhere", "s1")]
+        assert house.query("SELECT workspace, id FROM sessions ORDER BY no") == [
+            ("default", "s1"),
+            ("default", "s2"),
+            ("elsewhere", "s1"),
+        ]
         lawful(house)
 
 
 async def test_a_delivery_after_a_restart_is_still_the_same(tmp_path: Any) -> None:
-    """De-duplication is durable: a message delivered again after a crash is the one that was acknowledged."""
+    """De-duplication is durable: a message delivered again after a crash is the one that was
+    acknowledged.
+    """
     house = House(tmp_path / "home")
     await house.open()
     first = await house.send("tell me about cats", id="m1")
@@ -82,17 +107,24 @@ async def test_a_delivery_after_a_restart_is_still_the_same(tmp_path: Any) -> No
     await house.kill()
 
 
-# --- two clients, caps --------------------------------------------------------------------------------------------------------------------
+# --- two clients, caps ----------------------------------------------------------------------------
 
 
 async def test_two_clients_at_once_keep_one_order() -> None:
-    """Two clients of one session: numbers are gapless, each client's own messages stand in its order, all are answered, caps hold."""
+    """Two clients of one session: numbers are gapless, each client's own messages stand in its
+    order, all are answered, caps hold.
+    """
     async with House(policy={"session": {"max_active": 4, "max_open": 256}}) as house:
         first = await house.say("tell me about birds", mode="agent")
 
         async def client(name: str) -> list[Acknowledged]:
             return [
-                await house.send(f"tell me more about {name} {number}", user=name, reply_to=first.message_id, mode="agent")
+                await house.send(
+                    f"tell me more about {name} {number}",
+                    user=name,
+                    reply_to=first.message_id,
+                    mode="agent",
+                )
                 for number in range(20)
             ]
 
@@ -102,19 +134,44 @@ async def test_two_clients_at_once_keep_one_order() -> None:
         await house.quiet()
         answers = await asyncio.gather(*(house.told(one) for one in [*ada, *bob]))
         assert all(answer.reply is not None and answer.reply.ok for answer in answers)
-        order = [run for (run,) in house.query("SELECT id FROM runs WHERE flow = 'turn' ORDER BY ended_at, no")]
-        placed = [run for (run,) in house.query("SELECT run FROM transcript WHERE kind = 'message' ORDER BY seq")]
+        order = [
+            run
+            for (run,) in house.query(
+                "SELECT id FROM runs WHERE flow = 'turn' ORDER BY ended_at, no"
+            )
+        ]
+        placed = [
+            run
+            for (run,) in house.query(
+                "SELECT run FROM transcript WHERE kind = 'message' ORDER BY seq"
+            )
+        ]
         assert order == placed
         lawful(house)
         assert not broken_at_rest(house.ordain, [*ada, *bob])
 
 
 async def test_a_busy_session_refuses_and_leaves_nothing() -> None:
-    """With as many turns at work as policy permits, another request is refused as session_busy with a delay, and leaves no trace."""
+    """With as many turns at work as policy permits, another request is refused as session_busy with
+    a delay, and leaves no trace.
+    """
     async with House(script=SLOW, policy=CAPS) as house:
-        held = [await house.send(f"tell me slowly about {what}", mode="agent") for what in ("cats", "dogs")]
+        held = [
+            await house.send(f"tell me slowly about {what}", mode="agent")
+            for what in ("cats", "dogs")
+        ]
         await house.quiet()
-        tables = ("sessions", "threads", "turns", "transcript", "runs", "records", "mailbox", "subjects", "catalogs")
+        tables = (
+            "sessions",
+            "threads",
+            "turns",
+            "transcript",
+            "runs",
+            "records",
+            "mailbox",
+            "subjects",
+            "catalogs",
+        )
         before = [house.query(f"SELECT count(*) FROM {table}") for table in tables]
         head = house.query("SELECT head, chain, threads, active FROM sessions")
         with pytest.raises(Refused) as refused:
@@ -133,7 +190,9 @@ async def test_a_busy_session_refuses_and_leaves_nothing() -> None:
 
 
 async def test_a_refused_first_message_makes_no_session() -> None:
-    """Where the engine is full, a session's first message is refused as busy, and there is no session afterwards."""
+    """Where the engine is full, a session's first message is refused as busy, and there is no
+    session afterwards.
+    """
     async with House(script=SLOW, policy={"engine": {"max_accepted": 1}}) as house:
         await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
@@ -145,11 +204,15 @@ async def test_a_refused_first_message_makes_no_session() -> None:
 
 
 async def test_a_full_session_can_be_stopped() -> None:
-    """An order to stop is accepted however many turns are queued: it interrupts all of the thread, and says what had happened."""
+    """An order to stop is accepted however many turns are queued: it interrupts all of the thread,
+    and says what had happened.
+    """
     async with House(script=SLOW, policy=CAPS) as house:
         first = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
-        queued = [await house.send(f"tell me about cats {n}", reply_to=first.message_id) for n in range(3)]
+        queued = [
+            await house.send(f"tell me about cats {n}", reply_to=first.message_id) for n in range(3)
+        ]
         with pytest.raises(Refused):
             await house.send("tell me about more cats", reply_to=first.message_id)
         stop = await house.say("stop", reply_to=first.message_id)
@@ -164,7 +227,9 @@ async def test_a_full_session_can_be_stopped() -> None:
 
 
 async def test_repairs_do_not_pile_up() -> None:
-    """The same ambiguous order again and again asks one question at a time; the earlier ones are given up."""
+    """The same ambiguous order again and again asks one question at a time; the earlier ones are
+    given up.
+    """
     async with House(script=SLOW) as house:
         for what in ("cats", "dogs"):
             await house.send(f"tell me slowly about {what}", mode="agent")
@@ -180,54 +245,93 @@ async def test_repairs_do_not_pile_up() -> None:
         lawful(house)
 
 
-# --- long and many ------------------------------------------------------------------------------------------------------------------------
+# --- long and many --------------------------------------------------------------------------------
 
 
 @pytest.mark.timeout(HANGS_S)
 async def test_ten_thousand_messages_in_one_session() -> None:
-    """Ten thousand messages of mixed traffic in one session: numbers stay gapless, every one is decided, every request is answered."""
-    policy = {"session": {"max_open": 256}, "history": {"max_entries": 4, "keep_entries": 2, "verb": ""}}
+    """Ten thousand messages of mixed traffic in one session: numbers stay gapless, every one is
+    decided, every request is answered.
+    """
+    policy = {
+        "session": {"max_open": 256},
+        "history": {"max_entries": 4, "keep_entries": 2, "verb": ""},
+    }
     async with House(policy=policy) as house:
         sent: list[Acknowledged] = []
         for block in range(100):
-            texts = [f"tell me about number {block}", "stop", "any luck?", *["ok", "thanks!", "👍"] * 33][:100]
+            texts = [
+                f"tell me about number {block}",
+                "stop",
+                "any luck?",
+                *["ok", "thanks!", "👍"] * 33,
+            ][:100]
             sent += await asyncio.gather(*(house.send(text) for text in texts))
             await house.quiet()
         assert [one.seq for one in sent] == sorted(one.seq for one in sent)
-        kinds = dict(house.query("SELECT attached, count(*) FROM transcript WHERE kind = 'message' GROUP BY attached"))
+        kinds = dict(
+            house.query(
+                "SELECT attached, count(*) FROM transcript WHERE kind = 'message' GROUP BY attached"
+            )
+        )
         assert sum(kinds.values()) == 10_000
         assert kinds["new_request"] >= 100
         (head,) = house.query("SELECT head FROM sessions")[0]
-        assert house.query("SELECT count(*), max(seq), min(seq) FROM transcript") == [(head, head, 1)]
+        assert house.query("SELECT count(*), max(seq), min(seq) FROM transcript") == [
+            (head, head, 1)
+        ]
         last = await house.say("tell me about the end")
         assert last.reply is not None
         assert last.reply.ok
-        assert house.query("SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting', 'queued')") == [(0,)]
+        assert house.query(
+            "SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting', 'queued')"
+        ) == [(0,)]
 
 
 @pytest.mark.timeout(HANGS_S)
 async def test_two_thousand_sessions_at_once() -> None:
-    """Two thousand sessions each say something at once: each has its own transcript, thread and reply."""
+    """Two thousand sessions each say something at once: each has its own transcript, thread and
+    reply.
+    """
     policy = {"engine": {"max_accepted": 5000}}
     async with House(policy=policy) as house:
-        sent = await asyncio.gather(*(house.send("tell me about cats", f"s{number}") for number in range(2000)))
+        sent = await asyncio.gather(
+            *(house.send("tell me about cats", f"s{number}") for number in range(2000))
+        )
         answers = [await house.told(one) for one in sent]
         assert all(answer.reply is not None and answer.reply.ok for answer in answers)
         assert house.query("SELECT count(*), min(head), max(head) FROM sessions") == [(2000, 2, 2)]
         assert house.query("SELECT count(*) FROM turns WHERE state <> 'over'") == [(0,)]
-        assert Counter(status for (status,) in house.query("SELECT status FROM runs")) == {"completed": 4000}
+        assert Counter(status for (status,) in house.query("SELECT status FROM runs")) == {
+            "completed": 4000
+        }
 
 
-# --- bad input ----------------------------------------------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------
 
 GOOD: dict[str, Any] = {"sessionId": "s1", "userId": "ada", "message": {"text": "hi"}}
 FIELDS: dict[str, tuple[tuple[str, ...], list[Any]]] = {
-    "sessionId": (("sessionId",), [None, "", 1, " s", "-s", "a" * 201, "a b", "a\n", "ä", ["s1"], {"id": "s1"}]),
+    "sessionId": (
+        ("sessionId",),
+        [None, "", 1, " s", "-s", "a" * 201, "a b", "a\n", "ä", ["s1"], {"id": "s1"}],
+    ),
     "userId": (("userId",), [None, "", 1, "u" * 201, []]),
     "channel": (("channel",), ["fax", "", "WEB", 1, None]),
     "messageId": (("messageId",), ["", "m" * 201, 5, []]),
     "timestampMs": (("timestampMs",), [-1, 2**53 + 1, 1.5, "5", float("nan")]),
-    "message": (("message",), [None, "hi", [], {}, {"text": ""}, {"text": " \n"}, {"text": 5}, {"text": "x" * (MESSAGE_CHARS + 1)}]),
+    "message": (
+        ("message",),
+        [
+            None,
+            "hi",
+            [],
+            {},
+            {"text": ""},
+            {"text": " \n"},
+            {"text": 5},
+            {"text": "x" * (MESSAGE_CHARS + 1)},
+        ],
+    ),
     "attachments": (
         ("message", "attachments"),
         [
@@ -240,7 +344,10 @@ FIELDS: dict[str, tuple[tuple[str, ...], list[Any]]] = {
             [{"name": "a"}] * 21,
         ],
     ),
-    "metadata": (("message", "metadata"), [[], {str(n): n for n in range(51)}, {"x": float("inf")}, "x"]),
+    "metadata": (
+        ("message", "metadata"),
+        [[], {str(n): n for n in range(51)}, {"x": float("inf")}, "x"],
+    ),
     "context": (("context",), [None, [], "x", {"unknown": 1}]),
     "replyTo": (("context", "replyTo"), ["", "r" * 201, 5]),
     "threadRef": (("context", "threadRef"), ["t" * 201, 5]),
@@ -248,7 +355,10 @@ FIELDS: dict[str, tuple[tuple[str, ...], list[Any]]] = {
     "locale": (("context", "locale"), ["", "e", "english-", "en_", "de DE", 5, "e" * 50]),
     "mode": (("context", "routingHints", "mode"), ["", "chat", "BRAIN", None, 1]),
     "verb": (("context", "routingHints", "verb"), ["", "v" * 129, 5]),
-    "allowedVerbs": (("context", "routingHints", "allowedVerbs"), ["x", [""], [5], ["v"] * 51, None]),
+    "allowedVerbs": (
+        ("context", "routingHints", "allowedVerbs"),
+        ["x", [""], [5], ["v"] * 51, None],
+    ),
     "supervised": (("context", "routingHints", "supervised"), [1, "true", None]),
     "maxSteps": (("context", "routingHints", "maxSteps"), [0, -1, 101, 1.5, "3", True]),
     "budgetClass": (("context", "routingHints", "budgetClass"), ["", "huge", 1]),
@@ -274,7 +384,9 @@ def with_value(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("field", FIELDS)
 async def test_bad_values_are_refused_at_the_door(field: str) -> None:
-    """Every field of a message refuses what is not of its shape, with its place, and nothing is written."""
+    """Every field of a message refuses what is not of its shape, with its place, and nothing is
+    written.
+    """
     path, values = FIELDS[field]
     async with House() as house:
         for value in values:
@@ -292,10 +404,16 @@ def test_what_is_required_is_required(missing: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "code"), [({"id": "ordain:0:reply"}, "message_id_reserved"), ({"session": "erased:0"}, "session_id_reserved")]
+    ("named", "code"),
+    [
+        ({"id": "ordain:0:reply"}, "message_id_reserved"),
+        ({"session": "erased:0"}, "session_id_reserved"),
+    ],
 )
 async def test_our_own_ids_are_reserved(named: dict[str, str], code: str) -> None:
-    """A sender cannot pose as the assistant, nor go on with what was erased: ids that begin like ours are refused."""
+    """A sender cannot pose as the assistant, nor go on with what was erased: ids that begin like
+    ours are refused.
+    """
     async with House() as house:
         with pytest.raises(InvalidRequest) as refused:
             await house.send("hi", **named)
@@ -304,7 +422,17 @@ async def test_our_own_ids_are_reserved(named: dict[str, str], code: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["\x00", "a\x00b", "\u202e\u2066", "😀" * 100, "ß" * 1000, "'; DROP TABLE transcript; --", "{{ x }}", "\x1b[2J"]
+    "text",
+    [
+        "\x00",
+        "a\x00b",
+        "\u202e\u2066",
+        "😀" * 100,
+        "ß" * 1000,
+        "'; DROP TABLE transcript; --",
+        "{{ x }}",
+        "\x1b[2J",
+    ],
 )
 async def test_odd_text_goes_through_unharmed(text: str) -> None:
     """Whatever a person types is kept as it is, answered, and replays."""

@@ -1,6 +1,8 @@
-"""What SQLite alone promises of leases: its folder has one engine at a time, and what that leaves behind is read as it was written by the one after it.
+"""What SQLite alone promises of leases: its folder has one engine at a time, and what that leaves
+behind is read as it was written by the one after it.
 
-How every store's leases behave is said in ``ports/test_leases.py``, and what several engines promise each other in ``holders``.
+How every store's leases behave is said in ``ports/test_leases.py``, and what several engines
+promise each other in ``holders``.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ async def joined(store: SqliteStore) -> tuple[SqliteLeases, Lease]:
 
 
 async def test_beats_and_pauses_outlive_their_engine(tmp_path: Path) -> None:
-    """The last beat counts; pauses come in order, each once; what a clock that was set back makes unknown is gone."""
+    """The last beat counts; pauses come in order, each once; what a clock that was set back makes
+    unknown is gone.
+    """
     said = (
         Beat(at=10),
         Beat(at=20, pauses=(Pause(20, 80), Pause(15, 70), Pause(60, 90))),
         Beat(at=20, pauses=(Pause(60, 90),)),  # told again: nobody knew that it was written
         Beat(at=60, clock_back=60),
-        Beat(at=1010, pauses=(Pause(1000, 1001),)),  # nothing is unsettled that could ask for what was before
+        # nothing is unsettled that could ask for what was before
+        Beat(at=1010, pauses=(Pause(1000, 1001),)),
     )
     found = [
         (None, ()),
@@ -41,14 +46,20 @@ async def test_beats_and_pauses_outlive_their_engine(tmp_path: Path) -> None:
     for index, expected in enumerate(found):
         store = SqliteStore(tmp_path, StoreOptions(holder=str(index)))
         leases, lease = await joined(store)
-        assert (lease.engine, lease.alone, lease.last_beat, lease.pauses) == (index + 1, True, *expected)
+        assert (lease.engine, lease.alone, lease.last_beat, lease.pauses) == (
+            index + 1,
+            True,
+            *expected,
+        )
         if index < len(said):
             await leases.beat(lease, said[index])
         store.close()
 
 
 async def test_an_engine_that_lost_the_store_does_not_come_back(tmp_path: Path) -> None:
-    """It writes nothing more, and gets no other number in the same process; nor does a guest get one."""
+    """It writes nothing more, and gets no other number in the same process; nor does a guest get
+    one.
+    """
     first = SqliteStore(tmp_path, StoreOptions(holder="first", lock=False))
     leases, lease = await joined(first)
     second = SqliteStore(tmp_path, StoreOptions(holder="second", lock=False))

@@ -36,8 +36,14 @@ def of_kind(store: SqliteStore, kind: RecordKind, run: str = "a") -> list[Record
 
 def holds(store: SqliteStore, words: str) -> list[str]:
     """The tables in which the words stand."""
-    tables = [name for (name,) in store.query("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    return [name for name in tables if any(words in str(row) for row in store.query(f"SELECT * FROM {name}"))]
+    tables = [
+        name for (name,) in store.query("SELECT name FROM sqlite_master WHERE type = 'table'")
+    ]
+    return [
+        name
+        for name in tables
+        if any(words in str(row) for row in store.query(f"SELECT * FROM {name}"))
+    ]
 
 
 async def erased(store: SqliteStore, run: str = "a") -> int:
@@ -57,7 +63,9 @@ async def finished(store: SqliteStore, run: str, words: str) -> Run:
         made.intent(effect=words),
         made.observation(result=words),
     )
-    await store.submit(Append(run=run, epoch=1, records=call, writes=(OutboxRow(addr=0, text=words, at=1),)))
+    await store.submit(
+        Append(run=run, epoch=1, records=call, writes=(OutboxRow(addr=0, text=words, at=1),))
+    )
     await store.submit(made.post(body=f'"{words}"'.encode()))
     await store.submit(made.end(words))
     return made
@@ -65,7 +73,9 @@ async def finished(store: SqliteStore, run: str, words: str) -> Run:
 
 @pytest.mark.parametrize("over", [0, 1])
 async def test_long_bodies_are_kept_apart(store: SqliteStore, over: int) -> None:
-    """A body above 4096 bytes is a payload, one of exactly 4096 stands in its record; reading and digests are the same."""
+    """A body above 4096 bytes is a payload, one of exactly 4096 stands in its record; reading and
+    digests are the same.
+    """
     shortest = len(Run("a").note("x").body or b"")
     run = Run("a")
     await store.submit(run.open())
@@ -73,7 +83,9 @@ async def test_long_bodies_are_kept_apart(store: SqliteStore, over: int) -> None
     assert len(record.body or b"") == PAYLOAD_BYTES + over
     await store.submit(Append(run="a", epoch=1, records=(record,)))
     journal_of(store)
-    assert store.query("SELECT body IS NULL, payload IS NULL FROM journal WHERE seq = 1") == [(over, 1 - over)]
+    assert store.query("SELECT body IS NULL, payload IS NULL FROM journal WHERE seq = 1") == [
+        (over, 1 - over)
+    ]
     assert store.query("SELECT count(*) FROM payloads") == [(over,)]
     assert list(found(store).records) == run.records
     verify("a", KEY, found(store).records)
@@ -81,7 +93,9 @@ async def test_long_bodies_are_kept_apart(store: SqliteStore, over: int) -> None
 
 @pytest.mark.parametrize("words", [SECRET, LONG], ids=["short", "long"])
 async def test_erasure_leaves_the_shape_and_no_content(store: SqliteStore, words: str) -> None:
-    """Erasing a subject empties every place its words stood in and destroys its key; chain, reasons and header stay."""
+    """Erasing a subject empties every place its words stood in and destroys its key; chain, reasons
+    and header stay.
+    """
     run = await finished(store, "a", words)
     await finished(store, "b", "somebody else")
     assert len(holds(store, SECRET)) == 3
@@ -105,18 +119,24 @@ async def test_erasure_leaves_the_shape_and_no_content(store: SqliteStore, words
 async def test_erasure_keeps_what_operators_wrote_and_happens_once(store: SqliteStore) -> None:
     """Notes of operators outlive erasure, long ones too; a second erasure changes nothing."""
     run = await finished(store, "a", SECRET)
-    await store.submit(Append(run="a", epoch=1, records=(run.note("why " * 2000), run.note("short"))))
+    await store.submit(
+        Append(run="a", epoch=1, records=(run.note("why " * 2000), run.note("short")))
+    )
     await erased(store)
     notes = [decode(record) for record in of_kind(store, RecordKind.NOTE)]
     assert [isinstance(note, NoteBody) and note.why[:5] for note in notes] == ["why w", "short"]
     before = found(store)
     assert await erased(store) == 0
     assert found(store) == before
-    assert await store.submit(Operation(name="erase", args={"run": "none", "at": 1})) == Outcome(refused="not_found")
+    assert await store.submit(Operation(name="erase", args={"run": "none", "at": 1})) == Outcome(
+        refused="not_found"
+    )
 
 
 async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
-    """Runs of the same subject are erased together, from whichever of them it is asked, and not while one is unsettled."""
+    """Runs of the same subject are erased together, from whichever of them it is asked, and not
+    while one is unsettled.
+    """
     parent = Run("a", given=SECRET)
     child = Run("child", parent=parent, given=SECRET)
     await store.submit(parent.open())
@@ -135,16 +155,25 @@ async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
 async def test_a_damaged_ending_does_not_stop_erasure(store: SqliteStore) -> None:
     """Content goes also where a record's body is no JSON any more."""
     await finished(store, "a", SECRET)
-    journal_of(store._db).execute("UPDATE journal SET body = CAST('broken {' AS BLOB) WHERE kind = 'ended'")
+    journal_of(store._db).execute(
+        "UPDATE journal SET body = CAST('broken {' AS BLOB) WHERE kind = 'ended'"
+    )
     await erased(store)
     assert holds(store, SECRET) == []
     assert of_kind(store, RecordKind.ENDED)[0].body is None
 
 
 @pytest.mark.parametrize("words", [SECRET, LONG], ids=["short", "long"])
-@pytest.mark.parametrize(("content", "kinds"), [("input", {"started"}), ("model", {"model_call"}), ("verb", {"verb_call"})])
-async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words: str, content: str, kinds: set[str]) -> None:
-    """A sweep empties one class of content in runs that ended before the day; digests and chain still hold."""
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [("input", {"started"}), ("model", {"model_call"}), ("verb", {"verb_call"})],
+)
+async def test_retention_empties_one_class_of_old_runs(
+    store: SqliteStore, words: str, content: str, kinds: set[str]
+) -> None:
+    """A sweep empties one class of content in runs that ended before the day; digests and chain
+    still hold.
+    """
     await finished(store, "a", words)
     young = Run("young", given=words)
     await store.submit(young.open())
@@ -155,7 +184,9 @@ async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words
     swept = await carried_out(upkeep, rule)
     records = found(store).records
     emptied = [record for record in records if record.body is None]
-    assert {record.kind if record.kind is RecordKind.STARTED else record.name for record in emptied} == kinds
+    assert {
+        record.kind if record.kind is RecordKind.STARTED else record.name for record in emptied
+    } == kinds
     assert swept == len(emptied)
     verify("a", KEY, records)
     verify("young", KEY, found(store, "young").records)
@@ -166,7 +197,9 @@ async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words
 
 @pytest.mark.parametrize("words", [SECRET, LONG], ids=["short", "long"])
 async def test_retention_of_results_keeps_the_header(store: SqliteStore, words: str) -> None:
-    """A sweep of results takes them out of old runs wherever they are stored; the header stays, and the journal is intact."""
+    """A sweep of results takes them out of old runs wherever they are stored; the header stays, and
+    the journal is intact.
+    """
     await finished(store, "a", words)
     await carried_out(SqliteUpkeep(store), OldContent(content_class="result", before=10**18, at=99))
     ended = decode(of_kind(store, RecordKind.ENDED)[0])
@@ -175,8 +208,12 @@ async def test_retention_of_results_keeps_the_header(store: SqliteStore, words: 
     verify("a", KEY, found(store).records)
 
 
-async def test_a_store_is_what_it_was_when_it_is_opened_again(file_mode: str, tmp_path: Path) -> None:
-    """Runs, mail, requests and catalogs are the same after closing and opening, and in a backup made while it is open."""
+async def test_a_store_is_what_it_was_when_it_is_opened_again(
+    file_mode: str, tmp_path: Path
+) -> None:
+    """Runs, mail, requests and catalogs are the same after closing and opening, and in a backup
+    made while it is open.
+    """
     options = StoreOptions(holder="engine", threaded=file_mode == "threaded")
     first = SqliteStore(tmp_path / "data", options)
     run = await finished(first, "a", LONG)

@@ -1,4 +1,6 @@
-"""A run whose records were stored by several builds: read, gone on with, swept and erased as one, in whichever form each record stands."""
+"""A run whose records were stored by several builds: read, gone on with, swept and erased as one,
+in whichever form each record stands.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ async def stored(store: SqliteStore, rows: int) -> Run:
     units = [
         run.open(),
         Append(
-            run="a", epoch=1, records=(run.intent("model_call", SECRET), run.observation("model_call", SECRET), run.intent(effect=SECRET))
+            run="a",
+            epoch=1,
+            records=(
+                run.intent("model_call", SECRET),
+                run.observation("model_call", SECRET),
+                run.intent(effect=SECRET),
+            ),
         ),
         Append(run="a", epoch=1, records=(run.observation(result=LONG), run.note(), run.note())),
         run.end(SECRET),
@@ -60,7 +68,9 @@ async def test_a_run_is_the_same_in_every_form(store: SqliteStore, rows: int) ->
 
 @pytest.mark.parametrize("rows", range(UNITS + 1))
 @pytest.mark.parametrize("content", ["input", "model", "verb", "result"])
-async def test_retention_empties_one_class_in_every_form(store: SqliteStore, rows: int, content: str) -> None:
+async def test_retention_empties_one_class_in_every_form(
+    store: SqliteStore, rows: int, content: str
+) -> None:
     """A sweep takes the bodies of one class and leaves all others, and the chain."""
     run = await stored(store, rows)
     rule = OldContent(content_class=content, before=400 * DAY, at=500 * DAY)
@@ -90,7 +100,9 @@ async def test_retention_empties_one_class_in_every_form(store: SqliteStore, row
 
 @pytest.mark.parametrize("rows", range(UNITS + 1))
 async def test_erasure_leaves_headings_in_every_form(store: SqliteStore, rows: int) -> None:
-    """Nothing of what was said is left in the database but notes and the header, and the chain holds."""
+    """Nothing of what was said is left in the database but notes and the header, and the chain
+    holds.
+    """
     run = await stored(store, rows)
     begun = await store.submit(Operation(name="erase", args={"run": "a", "at": 99}))
     upkeep, after = SqliteUpkeep(store), None
@@ -112,7 +124,9 @@ async def test_erasure_leaves_headings_in_every_form(store: SqliteStore, rows: i
 async def test_a_sheet_that_cannot_be_read_is_erased_whole(store: SqliteStore) -> None:
     """What stands in a damaged row goes with its subject: what cannot be told apart cannot stay."""
     await stored(store, 0)
-    store._db.execute("UPDATE sheets SET records = CAST('?' || CAST(records AS TEXT) AS BLOB) WHERE seq = 1")
+    store._db.execute(
+        "UPDATE sheets SET records = CAST('?' || CAST(records AS TEXT) AS BLOB) WHERE seq = 1"
+    )
     begun = await store.submit(Operation(name="erase", args={"run": "a", "at": 99}))
     upkeep, after = SqliteUpkeep(store), None
     while True:

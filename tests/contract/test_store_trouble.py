@@ -1,4 +1,6 @@
-"""The journal store where the storage is full, locked, read-only, foreign, damaged or somebody else's."""
+"""The journal store where the storage is full, locked, read-only, foreign, damaged or somebody
+else's.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from ordain.errors import ConfigurationError, EngineLost, JournalCorrupt, OrdainError, StorageUnavailable
+from ordain.errors import (
+    ConfigurationError,
+    EngineLost,
+    JournalCorrupt,
+    OrdainError,
+    StorageUnavailable,
+)
 from ordain.journal.records import Record
 from ordain.ports.store import Append, Change, Operation, Outcome, Unit
 from ordain.store import writer
@@ -56,15 +64,22 @@ def stored_records(store: SqliteStore, run: str = "a") -> tuple[Record, ...]:
     return () if found is None else found.records
 
 
-# --- somebody else's --------------------------------------------------------------------------------------------------------------
+# --- somebody else's ------------------------------------------------------------------------------
 
 
 async def test_a_stale_engine_cannot_commit(file_mode: str, reopen: OpenStore) -> None:
-    """After another engine took the lease, nothing of the first is committed, of whatever kind; the second goes on."""
+    """After another engine took the lease, nothing of the first is committed, of whatever kind; the
+    second goes on.
+    """
     first = reopen(file_mode, holder="first")
     run = await opened(first)
     second = reopen(file_mode, holder="second")
-    units = (run.step(), Run("b").open(), run.post(), Operation(name="release", args={"engine": 1, "runs": ["a"]}))
+    units = (
+        run.step(),
+        Run("b").open(),
+        run.post(),
+        Operation(name="release", args={"engine": 1, "runs": ["a"]}),
+    )
     results = await asyncio.gather(*map(first.submit, units), return_exceptions=True)
     assert [type(result) for result in results] == [EngineLost] * 4
     assert (stored(second), second.stored("b"), second.untaken("a")) == (1, None, [])
@@ -86,7 +101,9 @@ async def test_a_guest_posts_mail_and_takes_no_lease(file_mode: str, reopen: Ope
 
 
 async def test_a_folder_has_one_engine(file_mode: str, reopen: OpenStore) -> None:
-    """The folder's lock is held by one engine; a second is told so, and may open it once the first has closed."""
+    """The folder's lock is held by one engine; a second is told so, and may open it once the first
+    has closed.
+    """
     first = reopen(file_mode, lock=True)
     with pytest.raises(StorageUnavailable) as refusal:
         reopen(file_mode, lock=True)
@@ -99,7 +116,9 @@ async def test_a_folder_has_one_engine(file_mode: str, reopen: OpenStore) -> Non
 
 
 async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> None:
-    """Mail that another process posts to a run, and a run that it opens, are announced to this one."""
+    """Mail that another process posts to a run, and a run that it opens, are announced to this
+    one.
+    """
     engine = reopen(file_mode, lock=True)
     await opened(engine, "known")
     heard: set[str] = set()
@@ -114,9 +133,18 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
     watching = asyncio.create_task(engine.poll())
     try:
         await asyncio.sleep(0)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
-        command = [sys.executable, str(ROOT / "tests" / "contract" / "guest.py"), str(engine.folder)]
-        process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, env=environment)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
+        }
+        command = [
+            sys.executable,
+            str(ROOT / "tests" / "contract" / "guest.py"),
+            str(engine.folder),
+        ]
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=subprocess.PIPE, env=environment
+        )
         out, _ = await process.communicate()
         assert out == b"done done"
         await both.wait()
@@ -125,11 +153,13 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
     assert [mail.key for mail in engine.untaken("known")] == ["from outside"]
 
 
-# --- locked -----------------------------------------------------------------------------------------------------------------------
+# --- locked ---------------------------------------------------------------------------------------
 
 
 async def test_a_lock_held_elsewhere_puts_the_batch_back(file_store: SqliteStore) -> None:
-    """While another connection holds the write lock nothing is lost and the loop goes on; afterwards all is written, in order."""
+    """While another connection holds the write lock nothing is lost and the loop goes on;
+    afterwards all is written, in order.
+    """
     run = await opened(file_store)
     with beside(file_store) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -160,7 +190,9 @@ async def test_a_lock_that_stays_is_unavailable_storage(file_store: SqliteStore)
 
 
 async def test_closing_writes_what_is_queued(file_mode: str, reopen: OpenStore) -> None:
-    """What was submitted before the close is durable after it, without a turn of the loop in between."""
+    """What was submitted before the close is durable after it, without a turn of the loop in
+    between.
+    """
     store = reopen(file_mode)
     run = await opened(store)
     futures = [store.submit(run.step()) for _ in range(1200)]
@@ -170,7 +202,9 @@ async def test_closing_writes_what_is_queued(file_mode: str, reopen: OpenStore) 
 
 
 async def test_closing_waits_for_a_lock_held_elsewhere(file_mode: str, reopen: OpenStore) -> None:
-    """A batch that met a lock when the store closes is written once the lock is gone, before what was queued after it."""
+    """A batch that met a lock when the store closes is written once the lock is gone, before what
+    was queued after it.
+    """
     store = reopen(file_mode)
     run = await opened(store)
     with beside(store) as other:
@@ -184,8 +218,12 @@ async def test_closing_waits_for_a_lock_held_elsewhere(file_mode: str, reopen: O
     assert stored(reopen(file_mode)) == 3
 
 
-async def test_closing_on_a_lock_that_stays_says_so(file_mode: str, reopen: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Units that could not be written by the close fail with a typed error; none is left without an answer."""
+async def test_closing_on_a_lock_that_stays_says_so(
+    file_mode: str, reopen: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Units that could not be written by the close fail with a typed error; none is left without an
+    answer.
+    """
     monkeypatch.setattr(writer, "BUSY_TRIES", 3)
     store = reopen(file_mode)
     run = await opened(store)
@@ -200,8 +238,12 @@ async def test_closing_on_a_lock_that_stays_says_so(file_mode: str, reopen: Open
     assert [type(result) for result in results] == [StorageUnavailable] * 2
 
 
-async def test_closing_goes_on_where_a_lock_cut_a_batch_short(file_mode: str, reopen: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch that fails as a whole is written unit by unit; where a lock comes in between, the rest is written after it, and all is closed."""
+async def test_closing_goes_on_where_a_lock_cut_a_batch_short(
+    file_mode: str, reopen: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that fails as a whole is written unit by unit; where a lock comes in between, the
+    rest is written after it, and all is closed.
+    """
     store = reopen(file_mode)
     run = await opened(store)
     transaction, tried = store.writer._in_one, list[int]()
@@ -222,8 +264,12 @@ async def test_closing_goes_on_where_a_lock_cut_a_batch_short(file_mode: str, re
     assert stored(reopen(file_mode)) == 4
 
 
-async def test_a_writer_without_a_thread_is_unavailable_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system has no more threads the store does not open, rather than take what it never writes; later it does."""
+async def test_a_writer_without_a_thread_is_unavailable_storage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system has no more threads the store does not open, rather than take what it never
+    writes; later it does.
+    """
 
     def none_left(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -238,17 +284,21 @@ async def test_a_writer_without_a_thread_is_unavailable_storage(tmp_path: Path, 
     store.close()
 
 
-# --- full and read-only -----------------------------------------------------------------------------------------------------------
+# --- full and read-only ---------------------------------------------------------------------------
 
 
 async def test_full_storage_refuses_writes_and_loses_nothing(store: SqliteStore) -> None:
-    """On a full disk units fail as ``storage_unavailable``, reads go on, small units still fit, and later all are taken."""
+    """On a full disk units fail as ``storage_unavailable``, reads go on, small units still fit, and
+    later all are taken.
+    """
     run = await opened(store)
     other = await opened(store, "b")
     (pages,) = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count={pages}")
     large = Append(run="a", epoch=1, records=(run.note("x" * 2_000_000),))
-    failed, small = await asyncio.gather(store.submit(large), store.submit(other.step()), return_exceptions=True)
+    failed, small = await asyncio.gather(
+        store.submit(large), store.submit(other.step()), return_exceptions=True
+    )
     assert isinstance(failed, StorageUnavailable)
     assert isinstance(small, (Outcome, StorageUnavailable))
     assert stored(store) == 1
@@ -258,11 +308,15 @@ async def test_full_storage_refuses_writes_and_loses_nothing(store: SqliteStore)
 
 
 async def test_read_only_storage_refuses_writes_and_goes_on_reading(store: SqliteStore) -> None:
-    """A database that turns read-only refuses every unit as ``storage_unavailable``; when it is writable again they are taken."""
+    """A database that turns read-only refuses every unit as ``storage_unavailable``; when it is
+    writable again they are taken.
+    """
     run = await opened(store)
     unit = run.step()
     store._db.execute("PRAGMA query_only=1")
-    results = await asyncio.gather(store.submit(unit), store.submit(Run("b").open()), return_exceptions=True)
+    results = await asyncio.gather(
+        store.submit(unit), store.submit(Run("b").open()), return_exceptions=True
+    )
     assert [type(result) for result in results] == [StorageUnavailable] * 2
     assert (stored(store), stored(store, "b")) == (1, 0)
     store._db.execute("PRAGMA query_only=0")
@@ -270,7 +324,9 @@ async def test_read_only_storage_refuses_writes_and_goes_on_reading(store: Sqlit
 
 
 async def test_a_checkpoint_that_fails_costs_nothing(file_store: SqliteStore) -> None:
-    """Where the checkpoint after a batch is refused by the storage, the batch is durable and its callers are told so."""
+    """Where the checkpoint after a batch is refused by the storage, the batch is durable and its
+    callers are told so.
+    """
     run = await opened(file_store)
     file_store.writer._batches = writer.CHECKPOINT_BATCHES - 1
     refused: list[str | None] = []
@@ -295,7 +351,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
             SqliteStore(tmp_path / "file" / "data", StoreOptions(holder=holder))
 
 
-# --- newer, foreign, damaged ------------------------------------------------------------------------------------------------------
+# --- newer, foreign, damaged ----------------------------------------------------------------------
 
 
 def refusal(folder: Path) -> str:
@@ -327,28 +383,52 @@ async def test_a_newer_schema_is_refused(file_mode: str, reopen: OpenStore, tmp_
 def tables(folder: Path) -> dict[str, str]:
     """What the database's tables and indices are made by."""
     with sqlite3.connect(folder / FILE) as connection:
-        found = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall())
+        found = dict(
+            connection.execute(
+                "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+            ).fetchall()
+        )
     connection.close()
     return found
 
 
-async def test_an_older_schema_is_brought_on(file_mode: str, reopen: OpenStore, tmp_path: Path) -> None:
-    """A database of version 1 gets the tables that came later, those a new database has, and its runs go on as they were."""
+async def test_an_older_schema_is_brought_on(
+    file_mode: str, reopen: OpenStore, tmp_path: Path
+) -> None:
+    """A database of version 1 gets the tables that came later, those a new database has, and its
+    runs go on as they were.
+    """
     folder = tmp_path / "data"
     store = reopen(file_mode)
     run = await opened(store)
     as_rows(store._db)
     store.close()
     fresh = tables(folder)
-    later = [name for name in fresh if name not in set(re.findall(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX) (\w+)", DDL))]
+    later = [
+        name
+        for name in fresh
+        if name not in set(re.findall(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX) (\w+)", DDL))
+    ]
     assert {"sessions", "threads", "turns", "transcript", "items", "word_indexes"} < set(later)
     virtual = tuple(f"{name}_" for name in later if fresh[name].startswith("CREATE VIRTUAL TABLE"))
-    droppable = [name for name in later if not name.startswith((*virtual, "sqlite_"))]  # the rest goes with what it belongs to
-    drops = [f"DROP {'INDEX' if ' INDEX ' in fresh[name] else 'TABLE'} {name}" for name in droppable]
+    # the rest goes with what it belongs to
+    droppable = [name for name in later if not name.startswith((*virtual, "sqlite_"))]
+    drops = [
+        f"DROP {'INDEX' if ' INDEX ' in fresh[name] else 'TABLE'} {name}" for name in droppable
+    ]
     gone = [
-        made for made, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+)[^;]+);", DDL) if name not in fresh
+        made
+        for made, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+)[^;]+);", DDL)
+        if name not in fresh
     ]  # a later version dropped them
-    foreign(folder, *sorted(drops), *gone, "ALTER TABLE runs DROP COLUMN holder", "PRAGMA user_version = 1")  # indices first
+    # indices first
+    foreign(
+        folder,
+        *sorted(drops),
+        *gone,
+        "ALTER TABLE runs DROP COLUMN holder",
+        "PRAGMA user_version = 1",
+    )
     again = reopen(file_mode)
     assert list(stored_records(again)) == run.records
     assert await again.submit(run.step()) == Outcome(run="a")
@@ -357,14 +437,20 @@ async def test_an_older_schema_is_brought_on(file_mode: str, reopen: OpenStore, 
     assert list(stored_records(reopen(file_mode))) == run.records
 
 
-async def test_a_migration_is_whole_or_not_at_all(file_mode: str, reopen: OpenStore, tmp_path: Path) -> None:
+async def test_a_migration_is_whole_or_not_at_all(
+    file_mode: str, reopen: OpenStore, tmp_path: Path
+) -> None:
     """A migration that fails on the way leaves the older database as it was."""
     folder = tmp_path / "data"
     store = reopen(file_mode)
     await opened(store)
     store.close()
     foreign(
-        folder, "DROP TABLE sessions", "DROP TABLE threads", "DROP TABLE turns", "PRAGMA user_version = 1"
+        folder,
+        "DROP TABLE sessions",
+        "DROP TABLE threads",
+        "DROP TABLE turns",
+        "PRAGMA user_version = 1",
     )  # transcript stands in the way
     before = tables(folder)
     assert refusal(folder) == "storage_unavailable"
@@ -376,8 +462,15 @@ async def test_a_migration_is_whole_or_not_at_all(file_mode: str, reopen: OpenSt
 
 @pytest.mark.parametrize("version", [0, 1, 99])
 def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path, version: int) -> None:
-    """Somebody else's database is refused whatever version it carries, and not one byte of it changes."""
-    before = foreign(tmp_path, "CREATE TABLE theirs(x)", "INSERT INTO theirs VALUES (1)", f"PRAGMA user_version = {version}")
+    """Somebody else's database is refused whatever version it carries, and not one byte of it
+    changes.
+    """
+    before = foreign(
+        tmp_path,
+        "CREATE TABLE theirs(x)",
+        "INSERT INTO theirs VALUES (1)",
+        f"PRAGMA user_version = {version}",
+    )
     assert refusal(tmp_path) == "foreign_database"
     assert (tmp_path / FILE).read_bytes() == before
 
@@ -400,7 +493,9 @@ def test_a_file_that_is_no_database_is_damaged_storage(tmp_path: Path) -> None:
     ],
 )
 async def test_a_damaged_row_is_a_corrupt_journal(store: SqliteStore, damage: str) -> None:
-    """A row that no build wrote is ``journal_corrupt`` where it is read; other runs are not touched by it."""
+    """A row that no build wrote is ``journal_corrupt`` where it is read; other runs are not touched
+    by it.
+    """
     run, other = await opened(store), await opened(store, "b")
     await store.submit(run.step())
     journal_of(store._db).execute(damage)
@@ -411,7 +506,9 @@ async def test_a_damaged_row_is_a_corrupt_journal(store: SqliteStore, damage: st
 
 @pytest.mark.parametrize("epoch", ["'one'", "1.5", "x'31'"])
 def test_an_engines_row_that_is_none_is_named(tmp_path: Path, epoch: str) -> None:
-    """What it says of the engine before cannot be; the folder is let go again, and opens once that is mended."""
+    """What it says of the engine before cannot be; the folder is let go again, and opens once that
+    is mended.
+    """
     options = StoreOptions(holder="one")
     SqliteStore(tmp_path, options).close()
     for laid in (epoch, "7"):

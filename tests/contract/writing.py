@@ -1,4 +1,6 @@
-"""Runs as the store's contract needs them: a scribe that opens one and continues it, and shorthand for what goes into a unit."""
+"""Runs as the store's contract needs them: a scribe that opens one and continues it, and shorthand
+for what goes into a unit.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,15 @@ NOISE = Placed(attached="noise", reason="test", decision=b"{}")
 class Run:
     """One run as its driver sees it. Times are the numbers of its records, in days since 1970."""
 
-    def __init__(self, run: str, *, parent: Run | None = None, addr: int = -1, index: int = 0, given: Any = "input") -> None:
+    def __init__(
+        self,
+        run: str,
+        *,
+        parent: Run | None = None,
+        addr: int = -1,
+        index: int = 0,
+        given: Any = "input",
+    ) -> None:
         self.id = run
         self.subject = parent.subject if parent else run
         self.scribe = Scribe(run, KEY)
@@ -68,11 +78,22 @@ class Run:
         self.records.append(record)
         return record
 
-    def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> Arrive:
-        kept = KeptCatalogs(stored=() if catalog is None else ((self.new.started.catalog, catalog),))
+    def open(
+        self,
+        request_id: str | None = None,
+        digest: str = "d",
+        *,
+        accepted: int = 1000,
+        catalog: bytes | None = None,
+    ) -> Arrive:
+        kept = KeptCatalogs(
+            stored=() if catalog is None else ((self.new.started.catalog, catalog),)
+        )
         once = None if request_id is None else RequestKey(request_id=request_id, digest=digest)
         opened = Ruling(writes=(kept, self.new), run=self.id, accepted=accepted)
-        return Arrive(workspace=WORKSPACE, once=once, shared=Shared(reads=(), decide=lambda: opened))
+        return Arrive(
+            workspace=WORKSPACE, once=once, shared=Shared(reads=(), decide=lambda: opened)
+        )
 
     def note(self, why: str = "") -> Record:
         return self.write(RecordKind.NOTE, "note", NoteBody(by="test", action="note", why=why))
@@ -88,17 +109,31 @@ class Run:
         return Append(run=self.id, epoch=1, records=(self.note(),), **fields)
 
     def suspend(self, addr: int, **fields: Any) -> Append:
-        record = self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for="answer"))
-        return Append(run=self.id, epoch=1, records=(record,), status=Status.WAITING, suspend=addr, **fields)
+        record = self.write(
+            RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for="answer")
+        )
+        return Append(
+            run=self.id, epoch=1, records=(record,), status=Status.WAITING, suspend=addr, **fields
+        )
 
     def end(self, result: Any = None, status: Status = Status.COMPLETED) -> Append:
         body = EndedBody(status=status, reason="ok", header="✓ the header", result=raw(result))
-        return Append(run=self.id, epoch=1, records=(self.write(RecordKind.ENDED, "end", body),), status=status, reason="ok")
+        return Append(
+            run=self.id,
+            epoch=1,
+            records=(self.write(RecordKind.ENDED, "end", body),),
+            status=status,
+            reason="ok",
+        )
 
-    def mail(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> NewMail:
+    def mail(
+        self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}"
+    ) -> NewMail:
         return NewMail(run=self.id, kind=kind, key=key, body=body, at=1, addr=addr)
 
-    def post(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> Arrive:
+    def post(
+        self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}"
+    ) -> Arrive:
         return posted(WORKSPACE, self.mail(key, kind, addr, body))
 
 
@@ -106,9 +141,16 @@ def message(entry: NewEntry, *writes: Write, placed: Placed = NOISE) -> Arrive:
     """A message of user ``ada`` that is taken for this, and what follows from it."""
     opening = SessionOpening(user="ada", key=KEY, at=entry.at)
     read = SessionRead(
-        session=entry.session, channel=entry.channel, message_id=entry.message_id, author=entry.author, edits=entry.edits, opening=opening
+        session=entry.session,
+        channel=entry.channel,
+        message_id=entry.message_id,
+        author=entry.author,
+        edits=entry.edits,
+        opening=opening,
     )
     written = (msgspec.structs.replace(entry, placed=placed), *writes)
-    key = MessageKey(session=entry.session, channel=entry.channel, message_id=entry.message_id, body=entry.body)
+    key = MessageKey(
+        session=entry.session, channel=entry.channel, message_id=entry.message_id, body=entry.body
+    )
     shared = Shared(reads=(read,), decide=lambda _: Ruling(writes=written, run=placed.serves))
     return Arrive(workspace=WORKSPACE, once=key, shared=shared)

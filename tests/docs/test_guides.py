@@ -1,8 +1,11 @@
-"""The documents' examples are run, in order, one folder per page, and must print what the page says.
+"""The documents' examples are run, in order, one folder per page, and must print what the page
+says.
 
-Fences: ```` ```LANG file NAME ```` writes a file; ```` ```python run ```` runs a program, whose output a following ```` ```text output ````
-block shows; ```` ```console run ```` runs each line after ``$`` and compares what is printed; ```` ```console serve ```` does so beside a server of
-the page's data folder, which the page has on port 8090. Run ids, times, durations and token counts may differ.
+Fences: ```` ```LANG file NAME ```` writes a file; ```` ```python run ```` runs a program, whose
+output a following ```` ```text output ```` block shows; ```` ```console run ```` runs each line
+after ``$`` and compares what is printed; ```` ```console serve ```` does so beside a server of the
+page's data folder, which the page has on port 8090. Run ids, times, durations and token counts may
+differ.
 """
 
 import json
@@ -34,14 +37,18 @@ SERVED = "http://127.0.0.1:8090"
 PAGES = sorted(
     page
     for page in DOCS.rglob("*.md")
-    if re.search(r"^```(python run|console (run|serve))$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    if re.search(
+        r"^```(python run|console (run|serve))$", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
 )
 SECONDS = 100
 
 
 @dataclass
 class Page:
-    """One page being run: its folder, its environment, and which run of this machine stands for which id on the page."""
+    """One page being run: its folder, its environment, and which run of this machine stands for
+    which id on the page.
+    """
 
     folder: Path
     environment: dict[str, str]
@@ -70,7 +77,14 @@ class Page:
         """The address of a server of the page's data folder; it has drained when this ends."""
         with (self.folder / "serve.log").open("w", encoding="utf-8") as log:
             command = ["ordain", "serve", "--port", "0", "--json"]
-            server = subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True)
+            server = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
             try:
                 assert server.stdout is not None
                 printed = "".join(iter(server.stdout.readline, "}\n")) + "}"
@@ -86,7 +100,13 @@ class Page:
                 name, _, value = command.removeprefix("export ").partition("=")
                 self.environment[name] = value
                 continue
-            done = self.run("bash", "-c", RUN_ID.sub(lambda found: self.ids.get(found[0], found[0]), command).replace(SERVED, address))
+            done = self.run(
+                "bash",
+                "-c",
+                RUN_ID.sub(lambda found: self.ids.get(found[0], found[0]), command).replace(
+                    SERVED, address
+                ),
+            )
             actual = done.stdout
             assert plain(actual) == plain(expected), f"{command}\n{done.stderr}"
             self.ids.update(zip(RUN_ID.findall(expected), RUN_ID.findall(actual), strict=True))
@@ -100,15 +120,26 @@ def plain(text: str) -> str:
 
 
 def test_there_are_guides_with_examples() -> None:
-    """The guides for conversation, embedding, extending, policy, recall and replay have examples that run."""
-    assert {"conversation.md", "embedding.md", "extend.md", "policy.md", "recall.md", "replay.md"} <= {page.name for page in PAGES}
+    """The guides for conversation, embedding, extending, policy, recall and replay have examples
+    that run.
+    """
+    assert {
+        "conversation.md",
+        "embedding.md",
+        "extend.md",
+        "policy.md",
+        "recall.md",
+        "replay.md",
+    } <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     """Every example of the page runs in an empty home and prints what the page shows."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    running = Page(tmp_path, {**os.environ, "ORDAIN_HOME": str(tmp_path / "home"), "PATH": path}, {})
+    running = Page(
+        tmp_path, {**os.environ, "ORDAIN_HOME": str(tmp_path / "home"), "PATH": path}, {}
+    )
     printed = ""
     for info, text in FENCE.findall(page.read_text(encoding="utf-8")):
         _, _, rest = info.partition(" ")
@@ -136,11 +167,16 @@ def leads(page: Path, target: str) -> bool:
     file = page.parent / name if name else page
     if not file.exists() or not anchor:
         return file.exists()
-    return anchor in {slug(heading) for heading in re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)}
+    return anchor in {
+        slug(heading)
+        for heading in re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
 
 
 def test_links_lead_somewhere() -> None:
-    """Every relative link in the documents names a file that exists, and a heading that stands in it."""
+    """Every relative link in the documents names a file that exists, and a heading that stands in
+    it.
+    """
     assert [
         f"{page.relative_to(DOCS).as_posix()}: {target}"
         for page in sorted(DOCS.rglob("*.md"))
@@ -161,9 +197,20 @@ def test_a_guide_is_read_at_one_go(name: str) -> None:
 
 
 def test_what_is_shown_is_typed_as_type_checkers_want_it() -> None:
-    """A context manager's function gives a generator: strict checkers refuse ``AsyncIterator`` and ``Iterator`` there."""
-    shown = [DOCS.parent / "README.md", *DOCS.rglob("*.md"), *(DOCS.parent / "examples").rglob("*.py")]
+    """A context manager's function gives a generator: strict checkers refuse ``AsyncIterator`` and
+    ``Iterator`` there.
+    """
+    shown = [
+        DOCS.parent / "README.md",
+        *DOCS.rglob("*.md"),
+        *(DOCS.parent / "examples").rglob("*.py"),
+    ]
     wrong = [
-        page.name for page in shown if re.search(r"contextmanager\n(async )?def .*-> (Async)?Iterator\[", page.read_text(encoding="utf-8"))
+        page.name
+        for page in shown
+        if re.search(
+            r"contextmanager\n(async )?def .*-> (Async)?Iterator\[",
+            page.read_text(encoding="utf-8"),
+        )
     ]
     assert wrong == []

@@ -1,4 +1,6 @@
-"""A folder whose verb sends something, and so needs somebody's yes; what it sent; and asking for it."""
+"""A folder whose verb sends something, and so needs somebody's yes; what it sent; and asking for
+it.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ async def note_send(to: Text, text: Text) -> str:
 ANNOUNCE = template(
     "announce",
     [
-        {"verb": "mail.draft", "args": {"to": ["ada@example.org"], "subject": "News", "body": {"$arg": "text"}}},
+        {
+            "verb": "mail.draft",
+            "args": {"to": ["ada@example.org"], "subject": "News", "body": {"$arg": "text"}},
+        },
         {"verb": "note.send", "args": {"to": "ada@example.org", "text": {"$arg": "text"}}},
     ],
 )
@@ -77,13 +82,20 @@ def clear(server: Server) -> None:
 
 def announce(server: Server, session: str, text: str = "tea") -> str:
     """A message that names the workflow; where its answer will be."""
-    return begin(server, "announce it", session, hints={"workflow": {"template": "announce", "args": {"text": text}}})
+    return begin(
+        server,
+        "announce it",
+        session,
+        hints={"workflow": {"template": "announce", "args": {"text": text}}},
+    )
 
 
 def ask_to_send(server: Server, text: str = "tea", **headers: str) -> str:
     """A verb call outside any session whose caller does not wait; the run."""
     body = {"verb_id": "note.send", "payload": {"to": "ada@example.org", "text": text}}
-    response = server.http.post("/verbs/execute", json=body, headers={"Prefer": "respond-async", **headers})
+    response = server.http.post(
+        "/verbs/execute", json=body, headers={"Prefer": "respond-async", **headers}
+    )
     assert response.status_code == 202, response.text
     return str(response.json()["run_id"])
 
@@ -97,7 +109,16 @@ def open_approvals(server: Server, count: int = 1, **headers: str) -> list[dict[
     return found
 
 
-def decide(server: Server, item: dict[str, Any], word: str = "approve", *, headers: dict[str, str] | None = None, **more: Any) -> Any:
+def decide(
+    server: Server,
+    item: dict[str, Any],
+    word: str = "approve",
+    *,
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> Any:
     """Say yes or no to it."""
     body = {"digest": item["digest"], **more}
-    return server.http.post(f"/approvals/{item['approval_id']}/{word}", json=body, headers=headers or {})
+    return server.http.post(
+        f"/approvals/{item['approval_id']}/{word}", json=body, headers=headers or {}
+    )

@@ -1,4 +1,6 @@
-"""An OpenAI-compatible endpoint that answers what it is told and keeps what it was asked; as events where it is asked to stream."""
+"""An OpenAI-compatible endpoint that answers what it is told and keeps what it was asked; as events
+where it is asked to stream.
+"""
 
 import json
 import threading
@@ -12,7 +14,10 @@ from tests.loopback import QuietHandler, QuietServer
 class ModelEndpoint:
     """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came.
 
-    ``models`` are what it lists at ``/v1/models``; empty: it has no such path; a ``wanted_key`` has to be shown for it. A request with the field ``refuses`` is refused; ``locked``: every call is. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
+    ``models`` are what it lists at ``/v1/models``; empty: it has no such path; a ``wanted_key`` has
+    to be shown for it. A request with the field ``refuses`` is refused; ``locked``: every call is.
+    A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams
+    = False`` answers whole all the same.
     """
 
     def __init__(self) -> None:
@@ -31,7 +36,9 @@ class ModelEndpoint:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                endpoint.asked.append(
+                    json.loads(self.rfile.read(int(self.headers["content-length"])))
+                )
                 endpoint.keys.append(self.headers.get("authorization", ""))
                 if endpoint.locked:
                     self.whole(401, {"error": {"message": "no such key"}})
@@ -45,15 +52,25 @@ class ModelEndpoint:
                 if endpoint.streams and endpoint.asked[-1].get("stream"):
                     self.stream(content, usage)
                     return
-                body = {"model": "fake-1", "choices": [{"message": {"content": content}, "finish_reason": "stop"}], "usage": usage}
+                body = {
+                    "model": "fake-1",
+                    "choices": [{"message": {"content": content}, "finish_reason": "stop"}],
+                    "usage": usage,
+                }
                 self.whole(200, body)
 
             def do_GET(self) -> None:
-                if endpoint.wanted_key and self.headers.get("authorization") != f"Bearer {endpoint.wanted_key}":
+                if (
+                    endpoint.wanted_key
+                    and self.headers.get("authorization") != f"Bearer {endpoint.wanted_key}"
+                ):
                     self.whole(401, {"error": {"message": "no such key"}})
                     return
                 there = self.path == "/v1/models" and bool(endpoint.models)
-                self.whole(200 if there else 404, {"object": "list", "data": endpoint.models} if there else {})
+                self.whole(
+                    200 if there else 404,
+                    {"object": "list", "data": endpoint.models} if there else {},
+                )
 
             def whole(self, status: int, body: dict[str, Any]) -> None:
                 encoded = json.dumps(body).encode()
@@ -69,7 +86,15 @@ class ModelEndpoint:
                 self.send_header("transfer-encoding", "chunked")
                 self.end_headers()
                 for start in range(0, len(content), endpoint.piece_chars):
-                    self.event([{"index": 0, "delta": {"content": content[start : start + endpoint.piece_chars]}, "finish_reason": None}])
+                    self.event(
+                        [
+                            {
+                                "index": 0,
+                                "delta": {"content": content[start : start + endpoint.piece_chars]},
+                                "finish_reason": None,
+                            }
+                        ]
+                    )
                     time.sleep(endpoint.piece_s)
                 self.event([{"index": 0, "delta": {}, "finish_reason": "stop"}])
                 self.event([], usage=usage)
@@ -77,7 +102,11 @@ class ModelEndpoint:
                 self.chunk(b"")
 
             def event(self, choices: list[Any], **more: Any) -> None:
-                self.chunk(b"data: " + json.dumps({"model": "fake-1", "choices": choices, **more}).encode() + b"\n\n")
+                self.chunk(
+                    b"data: "
+                    + json.dumps({"model": "fake-1", "choices": choices, **more}).encode()
+                    + b"\n\n"
+                )
 
             def chunk(self, data: bytes) -> None:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
@@ -102,6 +131,11 @@ class ModelEndpoint:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._server.shutdown()
         self._server.server_close()

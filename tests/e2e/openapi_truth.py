@@ -1,4 +1,6 @@
-"""Whether what a server answers is what its published OpenAPI document says, and how to ask again by hand."""
+"""Whether what a server answers is what its published OpenAPI document says, and how to ask again
+by hand.
+"""
 
 import json
 import re
@@ -46,16 +48,28 @@ class Truth:
         operation = self.operation(request.method, request.url.raw_path.decode().partition("?")[0])
         assert operation is not None, f"no operation: {request.method} {request.url}"
         told = f"Reproduce with:\n  {curl(request)}"
-        self.judge(operation, response.status_code, response.headers.get("content-type", ""), response.content, told)
+        self.judge(
+            operation,
+            response.status_code,
+            response.headers.get("content-type", ""),
+            response.content,
+            told,
+        )
 
-    def judge(self, operation: dict[str, Any], status: int, kind: str, body: bytes, told: str) -> None:
-        """Status, media type and body are as declared for the operation; ``told`` is how to ask again."""
+    def judge(
+        self, operation: dict[str, Any], status: int, kind: str, body: bytes, told: str
+    ) -> None:
+        """Status, media type and body are as declared for the operation; ``told`` is how to ask
+        again.
+        """
         name, media = operation["operationId"], kind.partition(";")[0]
         told = f"{status} {body[:2000]!r}\n{told}"
         assert str(status) in operation["responses"], f"{name}: the status is not declared: {told}"
         self.seen.add((name, str(status)))
         content = self.resolved(operation["responses"][str(status)]).get("content", {})
-        assert media in content or (not content and not body), f"{name}: the media type {media!r} is not declared: {told}"
+        assert media in content or (not content and not body), (
+            f"{name}: the media type {media!r} is not declared: {told}"
+        )
         if media in ("application/json", PROBLEM):
             errors = self.errors(content[media]["schema"], json.loads(body))
             assert not errors, f"{name}: {errors}: {told}"
@@ -75,7 +89,10 @@ class Truth:
         if key not in self._validators:
             whole = {**schema, "components": self.document["components"]}
             self._validators[key] = jsonschema_rs.validator_for(whole, validate_formats=True)
-        return [f"{list(error.instance_path)}: {error.message[:300]}" for error in self._validators[key].iter_errors(value)]
+        return [
+            f"{list(error.instance_path)}: {error.message[:300]}"
+            for error in self._validators[key].iter_errors(value)
+        ]
 
 
 def code_of(refusal: dict[str, Any]) -> str:
@@ -90,4 +107,10 @@ def curl(request: httpx2.Request) -> str:
     for name, value in request.headers.items():
         parts += [] if name in own else ["-H", f"{name}: {value}"]
     body = request.read()
-    return shlex.join([*parts, *(["--data-binary", body.decode("utf-8", "backslashreplace")] if body else []), str(request.url)])
+    return shlex.join(
+        [
+            *parts,
+            *(["--data-binary", body.decode("utf-8", "backslashreplace")] if body else []),
+            str(request.url),
+        ]
+    )

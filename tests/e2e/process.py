@@ -26,7 +26,13 @@ GONE_S = 0.5
 class Server:
     """A server process over one data folder; may be killed and started again."""
 
-    def __init__(self, home: Path, *, environment: dict[str, str] | None = None, arguments: tuple[str, ...] = ("--port", "0")) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        environment: dict[str, str] | None = None,
+        arguments: tuple[str, ...] = ("--port", "0"),
+    ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
         self.environment = environment or {}
@@ -60,13 +66,20 @@ class Server:
         note.unlink(missing_ok=True)
         command = ("serve", "--data-dir", str(self.home), *self.arguments)
         with (self.home / "log").open("ab") as log:
-            self.process = start_command(*command, environment={**os.environ, **self.environment}, stderr=log)
+            self.process = start_command(
+                *command, environment={**os.environ, **self.environment}, stderr=log
+            )
         deadline = time.monotonic() + PATIENCE_S
         while not note.exists():
             assert self.process.poll() is None, self.log()
             assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.02)
-        self.http = httpx2.Client(base_url=json.loads(note.read_text())["url"], timeout=PATIENCE_S, trust_env=False, verify=False)
+        self.http = httpx2.Client(
+            base_url=json.loads(note.read_text())["url"],
+            timeout=PATIENCE_S,
+            trust_env=False,
+            verify=False,
+        )
         return self
 
     @property
@@ -84,7 +97,9 @@ class Server:
         self.http.close()
 
     def restart(self, caller: Command) -> None:
-        """Kill it and start it again. The caller stands still meanwhile: it does not wait for as long as a start may take."""
+        """Kill it and start it again. The caller stands still meanwhile: it does not wait for as
+        long as a start may take.
+        """
         self.kill()
         time.sleep(GONE_S)
         caller.send_signal(signal.SIGSTOP)
@@ -110,7 +125,12 @@ class Server:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.end()
 
     def plan(self, request: dict[str, Any], **headers: str) -> dict[str, Any]:
@@ -148,24 +168,32 @@ class Server:
     def until_recorded(self, run: str, kind: str, name: str) -> None:
         """Wait until the run's journal has such a record."""
         deadline = time.monotonic() + PATIENCE_S
-        while not any((record["kind"], record["name"]) == (kind, name) for record in self.journal(run)):
+        while not any(
+            (record["kind"], record["name"]) == (kind, name) for record in self.journal(run)
+        ):
             assert time.monotonic() < deadline, f"no {kind} {name}"
             time.sleep(0.02)
 
     def until_served(self) -> None:
-        """Wait until there is room for a connection: that others have closed is not seen before the next turn of the server's loop."""
+        """Wait until there is room for a connection: that others have closed is not seen before the
+        next turn of the server's loop.
+        """
         deadline = time.monotonic() + PATIENCE_S
         while (found := self.http.get("/health")).status_code == 503:
             assert time.monotonic() < deadline, found.text
             time.sleep(0.02)
 
-    def cli(self, *arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    def cli(
+        self, *arguments: str, stdin: bytes | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         """Run a command over the same folder."""
         return run_cli(*arguments, home=self.home, environment=self.environment, stdin=stdin)
 
 
 def fixed_port() -> int:
-    """A port for a server that comes back to the same one: below those that the system gives to whoever asks for any."""
+    """A port for a server that comes back to the same one: below those that the system gives to
+    whoever asks for any.
+    """
     while True:
         port = 20_000 + secrets.randbelow(12_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -181,7 +209,10 @@ def nobody() -> Iterator[int]:
 
 
 def run_cli(
-    *arguments: str, home: Path, environment: dict[str, str] | None = None, stdin: bytes | None = None
+    *arguments: str,
+    home: Path,
+    environment: dict[str, str] | None = None,
+    stdin: bytes | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `ordain ARGUMENTS` to its end."""
     settings = {**os.environ, "ORDAIN_HOME": str(home), **(environment or {})}

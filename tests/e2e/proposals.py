@@ -15,7 +15,12 @@ def seed(name: str) -> Any:
 
 def act(tool: str, thought: str | None = "I need a tool.", **given: Any) -> dict[str, Any]:
     """A directive that calls a tool."""
-    return {"thought": thought, "finish": False, "action": {"tool_id": tool, "input": given}, "final_answer": None}
+    return {
+        "thought": thought,
+        "finish": False,
+        "action": {"tool_id": tool, "input": given},
+        "final_answer": None,
+    }
 
 
 def add(expression: str = "1 + 1", thought: str | None = "I need a number.") -> dict[str, Any]:
@@ -23,9 +28,16 @@ def add(expression: str = "1 + 1", thought: str | None = "I need a number.") -> 
     return act("math.evaluate", thought, expression=expression)
 
 
-def finish(content: str = "Done.", thought: str | None = "That is all.", **structured: Any) -> dict[str, Any]:
+def finish(
+    content: str = "Done.", thought: str | None = "That is all.", **structured: Any
+) -> dict[str, Any]:
     """A directive that finishes."""
-    return {"thought": thought, "finish": True, "action": None, "final_answer": {"content": content, "structured": structured}}
+    return {
+        "thought": thought,
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": content, "structured": structured},
+    }
 
 
 def slow(answer: Any, ms: int) -> dict[str, Any]:
@@ -34,19 +46,29 @@ def slow(answer: Any, ms: int) -> dict[str, Any]:
 
 
 def case(name: str, *planner: Any) -> dict[str, Any]:
-    """Proposals for the requests that ask for this case. What verbs answer stands beside the cases: their runs know only their input."""
+    """Proposals for the requests that ask for this case. What verbs answer stands beside the cases:
+    their runs know only their input.
+    """
     return {"when": {"contains": f"case {name}."}, "planner": list(planner)}
 
 
 def ask(name: str, *tools: str, **changes: Any) -> dict[str, Any]:
     """A planning request for a case; without tools it offers the calculator."""
     offered = [{"tool_id": tool} for tool in tools or ("math.evaluate",)]
-    return {"caller": "test", "goal": {"type": "analysis", "description": f"This is case {name}."}, "toolset": offered, **changes}
+    return {
+        "caller": "test",
+        "goal": {"type": "analysis", "description": f"This is case {name}."},
+        "toolset": offered,
+        **changes,
+    }
 
 
 def prompt_plan(name: str, *, steps: tuple[str, ...] = ("llm_step",), **fields: Any) -> str:
     """A prompt-plan verb as YAML (JSON is YAML)."""
-    plan = [{"name": step, "order": order, "services": ["LLMGatewayService"]} for order, step in enumerate(steps)]
+    plan = [
+        {"name": step, "order": order, "services": ["LLMGatewayService"]}
+        for order, step in enumerate(steps)
+    ]
     return json.dumps(
         {
             "name": name,

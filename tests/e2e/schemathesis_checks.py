@@ -19,8 +19,14 @@ BEYOND_SCHEMAS = {
     "unknown_state": "states may be given in one parameter, separated by commas",
     "not_grantable": "what a verb's effect leaves for a grant stands in the catalog",
     "invalid_grant": "a principal that is none, or a bound of a verb that the grant is not for",
-    "unsupported_parameter": "what of OpenAI's requests is not served here; the schema has it, so that it is refused by name",
-    "conversation_unfit": "messages that fit one by one and end with nothing that a user says, or names that name nothing",
+    "unsupported_parameter": (
+        "what of OpenAI's requests is not served here; the schema has it, so that it is refused "
+        "by name"
+    ),
+    "conversation_unfit": (
+        "messages that fit one by one and end with nothing that a user says, or names that name "
+        "nothing"
+    ),
     "answer_unfit": "JSON was asked for, and the model, or the offline rules, wrote none",
     "attachment_invalid": "a file whose bytes are no base64, or none",
     "attachment_unlike": "a file that is not what its media type or its name says",
@@ -32,8 +38,14 @@ BEYOND_SCHEMAS = {
 
 
 @schemathesis.check
-def what_fits_is_accepted(ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case) -> None:
+def what_fits_is_accepted(
+    ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
+) -> None:
     """A request that fits its schemas is not refused for its shape."""
     positive = case.meta is not None and case.meta.generation.mode.is_positive
-    if positive and response.status_code in (400, 413, 415, 422) and code_of(response.json()) not in BEYOND_SCHEMAS:
+    if (
+        positive
+        and response.status_code in (400, 413, 415, 422)
+        and code_of(response.json()) not in BEYOND_SCHEMAS
+    ):
         raise AssertionError(f"what fits the schemas is refused: {response.text}")

@@ -14,7 +14,9 @@ from tests.e2e.proposals import act, finish, slow
 
 
 def says(words: str, *answers: Any, **purposes: Any) -> dict[str, Any]:
-    """A case for messages with these words: what ``chat_general`` answers, and what is proposed for other purposes."""
+    """A case for messages with these words: what ``chat_general`` answers, and what is proposed for
+    other purposes.
+    """
     return {"when": {"contains": words}, "verbs": {"chat_general": list(answers)}, **purposes}
 
 
@@ -23,18 +25,32 @@ def pieces(text: str, text_ms: int = 20) -> dict[str, Any]:
     return {"$text_ms": text_ms, "$answer": {"content": text}}
 
 
-ASKING = [act("ask_user", question="Which city is it?", expected_type="location", key="city"), finish("Noted.")]
+ASKING = [
+    act("ask_user", question="Which city is it?", expected_type="location", key="city"),
+    finish("Noted."),
+]
 SCRIPT = {
     "cases": [
         says("quick", {"content": "Quick indeed."}),
         says("dawdle", slow({"content": "At last."}, 1500)),
         says("linger", slow({"content": "At last."}, 5000)),
         says("for ever", slow({"content": "never"}, 60_000)),
-        says("story", pieces("Once upon a time there was a journal that nobody could talk out of anything. " * 3)),
+        says(
+            "story",
+            pieces(
+                "Once upon a time there was a journal that nobody could talk out of anything. " * 3
+            ),
+        ),
         says("compute", planner=[act("math.evaluate", expression="2 + 2"), finish("It is 4.")]),
-        says("mishap", planner=[act("math.evaluate", expression="1 / 0"), finish("All went well!")]),
+        says(
+            "mishap", planner=[act("math.evaluate", expression="1 / 0"), finish("All went well!")]
+        ),
         says("weather", planner=ASKING),
-        says("either", {"content": "Chatted."}, planner=[act("math.evaluate", expression="2 + 2"), finish("Planned.")]),
+        says(
+            "either",
+            {"content": "Chatted."},
+            planner=[act("math.evaluate", expression="2 + 2"), finish("Planned.")],
+        ),
         says("prose", planner=["I think it is all done now."] * 4),
     ]
 }
@@ -46,7 +62,13 @@ HANGING = {"cases": [says("dawdle", slow({"content": "never"}, 60_000)), *SCRIPT
 def message(text: str, session: str, **more: Any) -> dict[str, Any]:
     """A canonical message; ``hints`` are its routing hints."""
     hints = more.pop("hints", {})
-    return {"sessionId": session, "userId": "ada", "message": {"text": text}, "context": {"routingHints": hints}, **more}
+    return {
+        "sessionId": session,
+        "userId": "ada",
+        "message": {"text": text},
+        "context": {"routingHints": hints},
+        **more,
+    }
 
 
 def say(server: Server, text: str, session: str, **more: Any) -> dict[str, Any]:
@@ -58,7 +80,9 @@ def say(server: Server, text: str, session: str, **more: Any) -> dict[str, Any]:
 
 def begin(server: Server, text: str, session: str, **more: Any) -> str:
     """Have a message accepted without waiting; where its answer will be."""
-    response = server.http.post("/messages", json=message(text, session, **more), headers={"Prefer": "respond-async"})
+    response = server.http.post(
+        "/messages", json=message(text, session, **more), headers={"Prefer": "respond-async"}
+    )
     assert response.status_code == 202, response.text
     return response.headers["location"]
 
@@ -70,7 +94,9 @@ def place_of(session: str) -> str:
 
 def transcript(server: Server, session: str) -> list[dict[str, Any]]:
     """Every entry."""
-    return server.http.get(f"{place_of(session)}/messages", params={"after": 0, "limit": 500}).json()["entries"]
+    return server.http.get(
+        f"{place_of(session)}/messages", params={"after": 0, "limit": 500}
+    ).json()["entries"]
 
 
 class Listener:
@@ -105,7 +131,9 @@ class Listener:
             found.append(event)
             if event["event"] == kind:
                 return found
-        raise AssertionError(f"the stream ended without {kind}: {[event['event'] for event in found]}")
+        raise AssertionError(
+            f"the stream ended without {kind}: {[event['event'] for event in found]}"
+        )
 
 
 @contextmanager
@@ -113,8 +141,12 @@ def listening(server: Server, session: str, **headers: str) -> Iterator[Listener
     """Listen to a session."""
     params = {"after": headers.pop("after")} if "after" in headers else {}
     with (
-        httpx2.Client(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False) as client,
-        client.stream("GET", f"{place_of(session)}/events", params=params, headers=headers) as response,
+        httpx2.Client(
+            base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False
+        ) as client,
+        client.stream(
+            "GET", f"{place_of(session)}/events", params=params, headers=headers
+        ) as response,
     ):
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].startswith("text/event-stream")

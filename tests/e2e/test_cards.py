@@ -16,9 +16,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_the_agents_that_work_may_be_handed_to(server: Server) -> None:
-    """Every card with what it may use here; one by its name, and a typed refusal of what there is not."""
+    """Every card with what it may use here; one by its name, and a typed refusal of what there is
+    not.
+    """
     found = {one["name"]: one for one in server.http.get("/cards").json()["cards"]}
-    assert (found["finance_agent"]["domain"], found["finance_agent"]["uses"]) == ("finance", ["finance.snapshot"])
+    assert (found["finance_agent"]["domain"], found["finance_agent"]["uses"]) == (
+        "finance",
+        ["finance.snapshot"],
+    )
     assert server.http.get("/cards/finance_agent").json() == found["finance_agent"]
     assert server.http.get(f"/verbs/{found['finance_agent']['verb_id']}").json()["kind"] == "flow"
     missing = server.http.get("/cards/no_such")
@@ -35,5 +40,9 @@ def test_a_card_is_taken_up_while_the_server_runs(server: Server) -> None:
     (folder / "legal_agent.yaml").write_text("name: legal_agent\ndomain: finance\n")
     assert not server.http.post("/verbs/reload").json()["changed"]
     (problem,) = server.http.get("/verbs").json()["problems"]
-    assert (problem["code"], problem["file"], problem["line"]) == ("invalid_card", "legal_agent.yaml", 2)
+    assert (problem["code"], problem["file"], problem["line"]) == (
+        "invalid_card",
+        "legal_agent.yaml",
+        2,
+    )
     assert server.http.get("/cards/legal_agent").json()["domain"] == "legal"

@@ -1,4 +1,6 @@
-"""A session's event stream: gapless, resumable, provisional in between, and cheap for whoever only waits."""
+"""A session's event stream: gapless, resumable, provisional in between, and cheap for whoever only
+waits.
+"""
 
 import asyncio
 import json
@@ -22,7 +24,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_a_stream_tells_a_turn_as_it_goes(server: Server) -> None:
-    """The message, the header so far before the first text, the text as it is written, and the reply that replaces it all."""
+    """The message, the header so far before the first text, the text as it is written, and the
+    reply that replaces it all.
+    """
     say(server, "quick", "stream:1")
     with listening(server, "stream:1", after="2") as listener:
         begin(server, "a story please", "stream:1")
@@ -37,7 +41,9 @@ def test_a_stream_tells_a_turn_as_it_goes(server: Server) -> None:
 
 
 def test_a_stream_resumes_without_gap_or_repetition(server: Server) -> None:
-    """A client that leaves in the middle of a text and comes back with the last id misses no entry and sees none twice."""
+    """A client that leaves in the middle of a text and comes back with the last id misses no entry
+    and sees none twice.
+    """
     say(server, "quick", "stream:2")
     with listening(server, "stream:2") as listener:
         begin(server, "a story please", "stream:2")
@@ -53,7 +59,9 @@ def test_a_stream_resumes_without_gap_or_repetition(server: Server) -> None:
 
 
 def test_a_crash_in_the_middle_of_a_turn_is_survived(tmp_path: Path) -> None:
-    """Killed while a model writes, the server answers the waiting message after its next start, to whoever listens then."""
+    """Killed while a model writes, the server answers the waiting message after its next start, to
+    whoever listens then.
+    """
     server = Server(tmp_path).play(HANGING)
     try:
         server.start()
@@ -65,7 +73,12 @@ def test_a_crash_in_the_middle_of_a_turn_is_survived(tmp_path: Path) -> None:
         server.play(SCRIPT).start()
         with listening(server, "crash/1", **{"Last-Event-ID": "1"}) as listener:
             reply = listener.until("reply")[-1]
-        assert (reply["seq"], reply["run"], reply["narrative"], reply["ok"]) == (2, said["run"], "At last.", True)
+        assert (reply["seq"], reply["run"], reply["narrative"], reply["ok"]) == (
+            2,
+            said["run"],
+            "At last.",
+            True,
+        )
         again = say(server, "dawdle", "crash/1", messageId="m")
         assert (again["duplicate"], again["reply"]["header"]) == (True, reply["header"])
         assert len(transcript(server, "crash/1")) == 2
@@ -74,29 +87,45 @@ def test_a_crash_in_the_middle_of_a_turn_is_survived(tmp_path: Path) -> None:
 
 
 def test_a_stopping_server_ends_its_streams(tmp_path: Path) -> None:
-    """SIGTERM ends every stream and releases whoever waits for an answer with where it will be; nothing hangs."""
+    """SIGTERM ends every stream and releases whoever waits for an answer with where it will be;
+    nothing hangs.
+    """
     server = Server(tmp_path).play(SCRIPT).start()
     try:
         found: list[httpx2.Response] = []
         asked = threading.Event()
-        watched = {"trace": lambda name, _: asked.set() if name == "http11.receive_response_headers.started" else None}
+        watched = {
+            "trace": lambda name, _: (
+                asked.set() if name == "http11.receive_response_headers.started" else None
+            )
+        }
         where = begin(server, "for ever", "stop:1")
         run = server.http.get(where).json()["runId"]
         with listening(server, "stop:1") as listener:
             listener.until("message")
-            waiting = threading.Thread(target=lambda: found.append(server.http.get(where, params={"wait": 60}, extensions=watched)))
+            waiting = threading.Thread(
+                target=lambda: found.append(
+                    server.http.get(where, params={"wait": 60}, extensions=watched)
+                )
+            )
             server.until_recorded(run, "intent", "children")
             waiting.start()
             assert asked.wait(PATIENCE_S)
             assert server.stop(waiting) == 0
             assert [event["event"] for event in listener.events() if "seq" in event] == []
-        assert (found[0].status_code, found[0].json()["code"], found[0].json()["location"]) == (503, "stopping", where)
+        assert (found[0].status_code, found[0].json()["code"], found[0].json()["location"]) == (
+            503,
+            "stopping",
+            where,
+        )
     finally:
         server.end()
 
 
 def test_an_erased_session_ends_its_streams(server: Server) -> None:
-    """Whoever reads along is told and the stream ends; nothing of who has the id next comes over it, and to ask for more of the old one is refused."""
+    """Whoever reads along is told and the stream ends; nothing of who has the id next comes over
+    it, and to ask for more of the old one is refused.
+    """
     for _ in range(2):
         say(server, "quick", "gone:1", userId="ada")
     with listening(server, "gone:1", after="4") as listener:
@@ -109,20 +138,37 @@ def test_an_erased_session_ends_its_streams(server: Server) -> None:
 
 
 def test_two_clients_speak_at_once(server: Server) -> None:
-    """What two people say at once in one session has one order, the same for both, and each gets the answer to their own."""
+    """What two people say at once in one session has one order, the same for both, and each gets
+    the answer to their own.
+    """
     say(server, "quick", "two:1")
-    with listening(server, "two:1", after="2") as one, listening(server, "two:1", after="2") as other:
-        answers = at_once(*[lambda text=text: say(server, text, "two:1") for text in ("quick thing", "either thing")])
+    with (
+        listening(server, "two:1", after="2") as one,
+        listening(server, "two:1", after="2") as other,
+    ):
+        answers = at_once(
+            *[
+                lambda text=text: say(server, text, "two:1")
+                for text in ("quick thing", "either thing")
+            ]
+        )
         assert [answer["reply"]["narrative"] for answer in answers] == ["Quick indeed.", "Chatted."]
         heard = [
-            [event for _ in range(2) for event in listener.until("reply") if event["event"] in ("message", "reply")]
+            [
+                event
+                for _ in range(2)
+                for event in listener.until("reply")
+                if event["event"] in ("message", "reply")
+            ]
             for listener in (one, other)
         ]
     assert heard[0] == heard[1] == transcript(server, "two:1")[2:]
 
 
 async def _open(client: httpx2.AsyncClient, opened: asyncio.Barrier) -> str:
-    async with client.stream("GET", f"{place_of('many:1')}/events", params={"after": 2}) as response:
+    async with client.stream(
+        "GET", f"{place_of('many:1')}/events", params={"after": 2}
+    ) as response:
         await opened.wait()
         async for line in response.aiter_lines():
             if line.startswith("data: ") and json.loads(line[6:])["event"] == "reply":
@@ -136,7 +182,11 @@ async def test_many_idle_streams_all_hear_the_next_event(server: Server) -> None
     opened = asyncio.Barrier(STREAMS + 1)
     limits = httpx2.Limits(max_connections=STREAMS)
     async with httpx2.AsyncClient(
-        base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False, limits=limits
+        base_url=server.http.base_url,
+        timeout=PATIENCE_S,
+        trust_env=False,
+        verify=False,
+        limits=limits,
     ) as client:
         streams = [asyncio.ensure_future(_open(client, opened)) for _ in range(STREAMS)]
         await opened.wait()

@@ -18,10 +18,18 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 def test_the_readmes_lines_print_what_it_says(tmp_path: Path) -> None:
-    """The README's example runs as printed, and its output is the one shown but for ids, token counts and milliseconds."""
+    """The README's example runs as printed, and its output is the one shown but for ids, token
+    counts and milliseconds.
+    """
     (program,), (shown,) = blocks(ROOT / "README.md", "python"), blocks(ROOT / "README.md", "text")
     environment = {**os.environ, "ORDAIN_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert CHANGING.sub("…", done.stdout) == CHANGING.sub("…", shown)
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 200
@@ -29,14 +37,20 @@ def test_the_readmes_lines_print_what_it_says(tmp_path: Path) -> None:
 
 def test_the_example_request_is_the_sources_own() -> None:
     """The request in examples/ is the sources' minimal one, to the byte."""
-    assert (EXAMPLES / "extract_facts.json").read_bytes() == (SEEDS / "extract_facts_plan_minimal.json").read_bytes()
+    assert (EXAMPLES / "extract_facts.json").read_bytes() == (
+        SEEDS / "extract_facts_plan_minimal.json"
+    ).read_bytes()
 
 
 def test_the_planners_tests_are_documented() -> None:
-    """TST-02 "minimal happy path · multi-tool chaining · error/timeout (bad verb, offline orch)": the page beside them names tests that exist."""
+    """TST-02 "minimal happy path · multi-tool chaining · error/timeout (bad verb, offline orch)":
+    the page beside them names tests that exist.
+    """
     page = (Path(__file__).parent / "README.md").read_text(encoding="utf-8")
     tests = {
-        name: path.name for path in Path(__file__).parent.glob("test_*.py") for name in re.findall(r"def (test_\w+)", path.read_text())
+        name: path.name
+        for path in Path(__file__).parent.glob("test_*.py")
+        for name in re.findall(r"def (test_\w+)", path.read_text())
     }
     for heading in ("Minimal happy path", "Multi-tool chaining", "Error and timeout"):
         section = page.partition(f"## {heading}\n")[2].partition("\n## ")[0]

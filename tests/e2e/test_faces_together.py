@@ -1,4 +1,6 @@
-"""What the faces of the conversation owe to each other: they translate, the orchestrator decides, and a chat is one session on all."""
+"""What the faces of the conversation owe to each other: they translate, the orchestrator decides,
+and a chat is one session on all.
+"""
 
 import ast
 import json
@@ -16,19 +18,38 @@ from tests.e2e.talking import SCRIPT, message, say, transcript
 FACES = Path(ordain.server.__file__).parent
 DECIDING = ("rules", "flows", "journal", "prompts", "store", "models", "verbs", "engines")
 """Where what is decided, and what is done about it, is at home."""
-DECIDED = {"mode", "verb", "verbs", "attached", "path", "outcome", "supervised", "allowed_verbs", "budget_class"}
+DECIDED = {
+    "mode",
+    "verb",
+    "verbs",
+    "attached",
+    "path",
+    "outcome",
+    "supervised",
+    "allowed_verbs",
+    "budget_class",
+}
 """What an adapter passes on and never looks at."""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("faces")).play(SCRIPT).policy('[supervisor]\ntools = ["math.evaluate"]') as server:
+    with (
+        Server(tmp_path_factory.mktemp("faces"))
+        .play(SCRIPT)
+        .policy('[supervisor]\ntools = ["math.evaluate"]') as server
+    ):
         yield server
 
 
 def imported(tree: ast.AST) -> set[str]:
     """The rooms of Ordain that a module imports."""
-    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
@@ -39,35 +60,60 @@ def looked_at(tree: ast.AST) -> set[str]:
     """The names that any branch of a module depends on directly."""
     found: set[str] = set()
     for node in ast.walk(tree):
-        tests = [node.test] if isinstance(node, ast.If | ast.IfExp | ast.While) else [node.subject] if isinstance(node, ast.Match) else []
+        tests = (
+            [node.test]
+            if isinstance(node, ast.If | ast.IfExp | ast.While)
+            else [node.subject]
+            if isinstance(node, ast.Match)
+            else []
+        )
         for part in (part for test in tests for part in ast.walk(test)):
-            found |= {part.attr} if isinstance(part, ast.Attribute) else {part.id} if isinstance(part, ast.Name) else set()
+            found |= (
+                {part.attr}
+                if isinstance(part, ast.Attribute)
+                else {part.id}
+                if isinstance(part, ast.Name)
+                else set()
+            )
     return found
 
 
 def test_what_a_deciding_adapter_would_look_like() -> None:
     """The reading of syntax trees below finds imports of a rule and branches on a mode."""
-    tree = ast.parse("from ordain import rules\nimport ordain.store.schema\ndef f(hub):\n    return 1 if hub.mode == 'agent' else 2")
+    tree = ast.parse(
+        "from ordain import rules\nimport ordain.store.schema\ndef f(hub):\n"
+        "    return 1 if hub.mode == 'agent' else 2"
+    )
     assert imported(tree) == {"rules", "store"}
     assert looked_at(tree) & DECIDED == {"mode"}
 
 
 @pytest.mark.parametrize("module", sorted(path.name for path in FACES.glob("*.py")))
 def test_no_adapter_reaches_what_decides(module: str) -> None:
-    """No module of the server imports a rule, a flow or the store; the addresses of the conversation branch on nothing that is decided.
+    """No module of the server imports a rule, a flow or the store; the addresses of the
+    conversation branch on nothing that is decided.
 
     ING-05 "Endpoint adapters are transport-specific only; no business logic in them"
     """
     tree = ast.parse((FACES / module).read_text(encoding="utf-8"))
     assert not imported(tree) & set(DECIDING)
-    if module in {"messages.py", "gateway.py", "socket.py", "transcripts.py", "answering.py", "feed.py"}:
+    if module in {
+        "messages.py",
+        "gateway.py",
+        "socket.py",
+        "transcripts.py",
+        "answering.py",
+        "feed.py",
+    }:
         assert not looked_at(tree) & DECIDED
 
 
 def by_message(server: Server, text: str, session: str, **hints: Any) -> str:
     """Over `POST /messages`."""
     camel = {"mode": "mode", "verb": "verb", "max_steps": "maxSteps", "supervised": "supervised"}
-    return say(server, text, session, hints={camel[name]: value for name, value in hints.items()})["runId"]
+    return say(server, text, session, hints={camel[name]: value for name, value in hints.items()})[
+        "runId"
+    ]
 
 
 def hub(text: str, session: str, **hints: Any) -> dict[str, Any]:
@@ -86,7 +132,9 @@ def by_hub(server: Server, text: str, session: str, **hints: Any) -> str:
 def by_cortex(server: Server, text: str, session: str, **hints: Any) -> str:
     """Over `POST /v1/cortex/chat`."""
     given = hub(text, session, **hints)
-    response = server.http.post("/v1/cortex/chat", json={"prompt": given.pop("text_input"), **given})
+    response = server.http.post(
+        "/v1/cortex/chat", json={"prompt": given.pop("text_input"), **given}
+    )
     assert response.status_code == 200, response.text
     return response.json()["cortex_result"]["run_id"]
 
@@ -108,20 +156,36 @@ def by_command(server: Server, text: str, session: str, **hints: Any) -> str:
     """By `ordain chat`."""
     given = [part for name, value in hints.items() for part in (f"--{name}", str(value))]
     done = server.cli("chat", "--json", "--session", session, *given, text)
-    (reply,) = [event for event in map(json.loads, done.stdout.decode().splitlines()) if event["event"] == "reply"]
+    (reply,) = [
+        event
+        for event in map(json.loads, done.stdout.decode().splitlines())
+        if event["event"] == "reply"
+    ]
     return reply["run"]
 
 
 Way = Callable[..., str]
-WAYS: dict[str, Way] = {"messages": by_message, "hub": by_hub, "cortex": by_cortex, "socket": by_socket, "command": by_command}
+WAYS: dict[str, Way] = {
+    "messages": by_message,
+    "hub": by_hub,
+    "cortex": by_cortex,
+    "socket": by_socket,
+    "command": by_command,
+}
 
 
 def decided(server: Server, run: str) -> list[Any]:
     """What was decided of a turn, and from which facts."""
     return [
-        (record["name"], record["body"]["outcome"], record["body"]["reason"], record["body"]["facts"])
+        (
+            record["name"],
+            record["body"]["outcome"],
+            record["body"]["reason"],
+            record["body"]["facts"],
+        )
         for record in server.journal(run)
-        if record["kind"] == "decision" and record["name"] in ("entry", "outcome", "route", "authorize")
+        if record["kind"] == "decision"
+        and record["name"] in ("entry", "outcome", "route", "authorize")
     ]
 
 
@@ -137,8 +201,11 @@ def decided(server: Server, run: str) -> list[Any]:
     ],
     ids=str,
 )
-def test_every_way_leads_to_the_one_orchestrator(server: Server, hints: dict[str, Any], verb: str, code: str) -> None:
-    """The same words by any address, socket or command become a turn with the same decisions from the same facts.
+def test_every_way_leads_to_the_one_orchestrator(
+    server: Server, hints: dict[str, Any], verb: str, code: str
+) -> None:
+    """The same words by any address, socket or command become a turn with the same decisions from
+    the same facts.
 
     ING-05 "Endpoint adapters are transport-specific only; no business logic in them"
     ING-08 "Entry point is always the server-side primary chat orchestrator"
@@ -158,10 +225,17 @@ def test_every_way_leads_to_the_one_orchestrator(server: Server, hints: dict[str
 
 
 @pytest.mark.parametrize(
-    "aside", [{"flow": "supervisor"}, {"trace_verb": "agent_runtime"}, {"run": "x", "action": {"tool_id": "math.evaluate"}}], ids=str
+    "aside",
+    [
+        {"flow": "supervisor"},
+        {"trace_verb": "agent_runtime"},
+        {"run": "x", "action": {"tool_id": "math.evaluate"}},
+    ],
+    ids=str,
 )
 def test_nobody_enters_beside_the_orchestrator(server: Server, aside: dict[str, Any]) -> None:
-    """Words of a client for flows, labels or actions enter nothing: an open payload is served by a turn all the same, a strict one is refused.
+    """Words of a client for flows, labels or actions enter nothing: an open payload is served by a
+    turn all the same, a strict one is refused.
 
     ING-08 "Entry point is always the server-side primary chat orchestrator"
     """
@@ -169,13 +243,17 @@ def test_nobody_enters_beside_the_orchestrator(server: Server, aside: dict[str, 
     view = server.http.get(f"/runs/{shown['run_id']}").json()
     assert (view["flow"], view["response"]["executed"]) == ("turn", ["chat_general"])
     before = server.http.get("/runs", params={"limit": 500}).json()
-    assert server.http.post("/messages", json={**message("quick", "aside"), **aside}).status_code == 422
+    assert (
+        server.http.post("/messages", json={**message("quick", "aside"), **aside}).status_code
+        == 422
+    )
     assert server.http.post("/v1/cortex/chat", json={"prompt": "quick", **aside}).status_code == 422
     assert server.http.get("/runs", params={"limit": 500}).json() == before
 
 
 def test_a_chat_is_one_session_on_every_way_and_after_a_kill(tmp_path: Path) -> None:
-    """Whatever way a chat's messages come, whoever writes them, whatever they refer to, and over a kill, it is the one session of its id.
+    """Whatever way a chat's messages come, whoever writes them, whatever they refer to, and over a
+    kill, it is the one session of its id.
 
     ING-07 "Session identity stays stable per chat"
     ING-06 "Transport reply/thread IDs are anchoring metadata"
@@ -185,7 +263,13 @@ def test_a_chat_is_one_session_on_every_way_and_after_a_kill(tmp_path: Path) -> 
         server.start()
         for reference in ("telegram:reply:1", "telegram:reply:2"):
             context = {"threadRef": reference, "replyTo": reference}
-            sent = {"sessionId": chat, "userId": reference, "channel": "telegram", "message": {"text": "quick"}, "context": context}
+            sent = {
+                "sessionId": chat,
+                "userId": reference,
+                "channel": "telegram",
+                "message": {"text": "quick"},
+                "context": context,
+            }
             assert server.http.post("/messages", json=sent).json()["sessionId"] == chat
         before = server.http.get("/sessions").json()["sessions"]
         server.kill()
@@ -213,10 +297,14 @@ def test_a_chat_is_one_session_on_every_way_and_after_a_kill(tmp_path: Path) -> 
     ],
     ids=str,
 )
-def test_a_failure_is_answered_the_same_each_time(server: Server, text: str, hints: dict[str, Any], code: str) -> None:
-    """A turn that fails is answered, as failed, with its typed reason, and each time by the same decisions.
+def test_a_failure_is_answered_the_same_each_time(
+    server: Server, text: str, hints: dict[str, Any], code: str
+) -> None:
+    """A turn that fails is answered, as failed, with its typed reason, and each time by the same
+    decisions.
 
-    FAIL-04 "The user always gets a deterministic response path; never a silent fallback claiming success"
+    FAIL-04 "The user always gets a deterministic response path; never a silent fallback claiming
+    success"
     """
     seen: list[Any] = []
     for number, name in enumerate(("messages", "hub", "cortex", "messages")):
@@ -232,15 +320,23 @@ def test_a_failure_is_answered_the_same_each_time(server: Server, text: str, hin
 
 
 def test_each_wire_has_its_own_spelling(server: Server) -> None:
-    """The canonical message is answered in camelCase, hub and cortex in snake_case, and neither of these reads the other spelling.
+    """The canonical message is answered in camelCase, hub and cortex in snake_case, and neither of
+    these reads the other spelling.
 
     B-12 "S1 contract exposes camelCase aliases; each wire keeps its source's spelling"
     """
     canonical = say(server, "quick", "spelling:1")
     assert {"sessionId", "messageId", "sessionSeq", "threadId", "runId"} <= canonical.keys()
     assert not [name for name in canonical if "_" in name]
-    shown = server.http.post("/api/chat", json={"text_input": "quick", "sessionId": "spelling:2"}).json()
+    shown = server.http.post(
+        "/api/chat", json={"text_input": "quick", "sessionId": "spelling:2"}
+    ).json()
     assert shown["session_id"] != "spelling:2"
     for answer in (shown, shown["cortex_result"], shown["cortex_result"]["metadata"]):
         assert [name for name in answer if name != name.lower()] == []
-    assert server.http.post("/v1/cortex/chat", json={"prompt": "quick", "sessionId": "spelling:2"}).status_code == 422
+    assert (
+        server.http.post(
+            "/v1/cortex/chat", json={"prompt": "quick", "sessionId": "spelling:2"}
+        ).status_code
+        == 422
+    )

@@ -1,4 +1,6 @@
-"""What one answer leads to: random walks over runs and sessions of two workspaces, every answer as the document declares it."""
+"""What one answer leads to: random walks over runs and sessions of two workspaces, every answer as
+the document declares it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
 
 from ordain.contracts.conversation import session_path
 from tests.e2e.openapi_truth import Truth
@@ -40,7 +49,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class Walk(RuleBasedStateMachine):
-    """Makes runs and sessions, and follows where their answers lead, from inside and from outside their workspace."""
+    """Makes runs and sessions, and follows where their answers lead, from inside and from outside
+    their workspace.
+    """
 
     truth: Truth
     runs: Bundle[Place] = Bundle("runs")
@@ -59,21 +70,37 @@ class Walk(RuleBasedStateMachine):
     def elsewhere(self, place: Place, address: str, body: Any = None) -> None:
         """From the other workspace nothing of it is there."""
         (other,) = set(WORKSPACES) - {place[0]}
-        status, problem = self.ask(other, "GET" if body is None else "POST", address, **({} if body is None else {"json": body}))
+        status, problem = self.ask(
+            other,
+            "GET" if body is None else "POST",
+            address,
+            **({} if body is None else {"json": body}),
+        )
         assert (status, problem["code"]) in ((404, "run_not_found"), (404, "session_not_found"))
 
-    # --- beginning ----------------------------------------------------------------------------------------------------------------
+    # --- beginning --------------------------------------------------------------------------------
 
-    @rule(target=runs, workspace=st.sampled_from(WORKSPACES), goal=st.sampled_from(["simple", "hanging"]))
+    @rule(
+        target=runs,
+        workspace=st.sampled_from(WORKSPACES),
+        goal=st.sampled_from(["simple", "hanging"]),
+    )
     def plan(self, workspace: str, goal: str) -> Place:
         status, body = self.ask(workspace, "POST", "/plan/react", json=ask(goal), headers=LATER)
         assert status == 202
         return workspace, body["run_id"]
 
-    @rule(target=runs, workspace=st.sampled_from(WORKSPACES), expression=st.sampled_from(["1 + 1", "1 / 0", "x"]))
+    @rule(
+        target=runs,
+        workspace=st.sampled_from(WORKSPACES),
+        expression=st.sampled_from(["1 + 1", "1 / 0", "x"]),
+    )
     def execute(self, workspace: str, expression: str) -> Place:
         status, body = self.ask(
-            workspace, "POST", "/verbs/execute", json={"verb_id": "math.evaluate", "payload": {"expression": expression}}
+            workspace,
+            "POST",
+            "/verbs/execute",
+            json={"verb_id": "math.evaluate", "payload": {"expression": expression}},
         )
         assert status == 200
         return workspace, body["run_id"]
@@ -86,7 +113,13 @@ class Walk(RuleBasedStateMachine):
         mode=st.sampled_from(["brain", "agent"]),
     )
     def say(self, workspace: str, name: str, text: str, mode: str) -> Any:
-        status, body = self.ask(workspace, "POST", "/messages", json=message(text, name, hints={"mode": mode}), headers=LATER)
+        status, body = self.ask(
+            workspace,
+            "POST",
+            "/messages",
+            json=message(text, name, hints={"mode": mode}),
+            headers=LATER,
+        )
         if status == 429:
             assert body["code"] == "session_busy"
             return multiple()
@@ -97,7 +130,7 @@ class Walk(RuleBasedStateMachine):
         self.begun.append((workspace, name))
         return multiple(*([(workspace, body["runId"])] if body["runId"] else []))
 
-    # --- following ----------------------------------------------------------------------------------------------------------------
+    # --- following --------------------------------------------------------------------------------
 
     @rule(run=runs, wait=st.sampled_from([0, 0.2]))
     def show(self, run: Place, wait: float) -> None:
@@ -118,15 +151,23 @@ class Walk(RuleBasedStateMachine):
         self.elsewhere(run, f"/runs/{run[1]}/cancel", WHY)
         before = self.ask(run[0], "GET", f"/runs/{run[1]}")[1]["status"]
         status, body = self.ask(run[0], "POST", f"/runs/{run[1]}/cancel", json=WHY)
-        assert (status, body.get("code")) == (409, "settled") if before in SETTLED else status in (202, 409)
+        assert (
+            (status, body.get("code")) == (409, "settled")
+            if before in SETTLED
+            else status in (202, 409)
+        )
         rested = self.ask(run[0], "GET", f"/runs/{run[1]}", params={"wait": 30})[1]
         assert rested["status"] in SETTLED
 
-    @rule(run=runs, order=st.sampled_from(["resume", "resolve", "answer"]), effect=st.integers(0, 3))
+    @rule(
+        run=runs, order=st.sampled_from(["resume", "resolve", "answer"]), effect=st.integers(0, 3)
+    )
     def operate(self, run: Place, order: str, effect: int) -> None:
-        body = {"resume": WHY, "resolve": {**WHY, "effect": effect, "happened": True}, "answer": {"effect": effect, "value": "Paris"}}[
-            order
-        ]
+        body = {
+            "resume": WHY,
+            "resolve": {**WHY, "effect": effect, "happened": True},
+            "answer": {"effect": effect, "value": "Paris"},
+        }[order]
         self.elsewhere(run, f"/runs/{run[1]}/{order}", body)
         status, said = self.ask(run[0], "POST", f"/runs/{run[1]}/{order}", json=body)
         assert status == 409 or (order == "answer" and status == 202), said
@@ -150,13 +191,21 @@ class Walk(RuleBasedStateMachine):
         if there == 404:  # with the run that was erased
             assert self.erased
             return
-        _, page = self.ask(workspace, "GET", session_path(name, "messages"), params={"after": 0, "limit": 500})
-        assert [entry["seq"] for entry in page["entries"]] == list(range(1, len(page["entries"]) + 1))
+        _, page = self.ask(
+            workspace, "GET", session_path(name, "messages"), params={"after": 0, "limit": 500}
+        )
+        assert [entry["seq"] for entry in page["entries"]] == list(
+            range(1, len(page["entries"]) + 1)
+        )
         assert session["head"] <= len(page["entries"])
         for thread in session["threads"]:
             if thread["inFlight"]:
                 assert self.ask(workspace, "GET", f"/runs/{thread['inFlight']['runId']}")[0] == 200
-        status, said = self.ask(workspace, "POST", session_path(name, "erase"), json=WHY) if data.draw(st.booleans()) else (200, None)
+        status, said = (
+            self.ask(workspace, "POST", session_path(name, "erase"), json=WHY)
+            if data.draw(st.booleans())
+            else (200, None)
+        )
         assert status in (200, 409), said
         self.erased |= said is not None and status == 200
 
@@ -175,7 +224,12 @@ class Walk(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Nothing of this walk stands in the way of the next one."""
         for workspace in WORKSPACES:
-            _, page = self.ask(workspace, "GET", "/runs", params={"status": "running,waiting,ready,queued", "limit": 500})
+            _, page = self.ask(
+                workspace,
+                "GET",
+                "/runs",
+                params={"status": "running,waiting,ready,queued", "limit": 500},
+            )
             for run in page["runs"]:
                 self.ask(workspace, "POST", f"/runs/{run['run_id']}/cancel", json=WHY)
 
@@ -192,11 +246,18 @@ def walk_through(walk: Walk) -> None:
 
 
 def test_every_link_leads_where_it_says(server: Server) -> None:
-    """Whatever order things are asked in: runs and sessions stay where they belong, and every answer is as declared."""
+    """Whatever order things are asked in: runs and sessions stay where they belong, and every
+    answer is as declared.
+    """
     Walk.truth = Truth(server.http)
     walk_through(Walk())
     suppressed = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
-    run_state_machine_as_test(Walk, settings=settings(max_examples=examples(12), stateful_step_count=15, suppress_health_check=suppressed))
+    run_state_machine_as_test(
+        Walk,
+        settings=settings(
+            max_examples=examples(12), stateful_step_count=15, suppress_health_check=suppressed
+        ),
+    )
     wanted = {
         ("show_run", "200"),
         ("cancel_run", "202"),

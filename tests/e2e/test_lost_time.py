@@ -1,4 +1,6 @@
-"""Time that nobody could use, in a real process: stopped for longer than all its time-outs, and away for longer than them."""
+"""Time that nobody could use, in a real process: stopped for longer than all its time-outs, and
+away for longer than them.
+"""
 
 import json
 import signal
@@ -45,23 +47,37 @@ def house(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_a_stopped_process_fails_no_run(house: Server) -> None:
-    """B-23 "Time lost does not count for work": all of them are in the midst of a model call when the process is stopped for longer than a run has time, and all end well."""
+    """B-23 "Time lost does not count for work": all of them are in the midst of a model call when
+    the process is stopped for longer than a run has time, and all end well.
+    """
     server = house.play(WORK).start()
     asked = [ask("steady", request_id=f"r{number}", limits=SHORT) for number in range(RUNS)]
-    runs = [server.http.post("/plan/react", json=one, headers={"Prefer": "respond-async"}).json()["run_id"] for one in asked]
+    runs = [
+        server.http.post("/plan/react", json=one, headers={"Prefer": "respond-async"}).json()[
+            "run_id"
+        ]
+        for one in asked
+    ]
     server.until_recorded(runs[-1], "intent", "model_call")
     server.process.send_signal(signal.SIGSTOP)
     time.sleep(AWAY_S)
     server.process.send_signal(signal.SIGCONT)
     ends = [server.until(run, "completed", "failed", "timed_out") for run in runs]
     assert [(end["status"], end["reason"]) for end in ends] == [("completed", "ok")] * RUNS
-    assert any(record["kind"] == "resumed" and record["body"]["lost_us"] > 1e6 for record in server.journal(runs[-1]))
+    assert any(
+        record["kind"] == "resumed" and record["body"]["lost_us"] > 1e6
+        for record in server.journal(runs[-1])
+    )
     replayed = server.cli("replay", "--all", "--json")
     assert {one["verdict"] for one in json.loads(replayed.stdout)["runs"]} == {"equal"}
 
 
-def test_a_call_that_can_be_repeated_is_repeated_however_long_nobody_was_there(house: Server, tmp_path: Path) -> None:
-    """The process dies in the midst of it and is away for longer than the call and the run have time: it is made again, with the same key."""
+def test_a_call_that_can_be_repeated_is_repeated_however_long_nobody_was_there(
+    house: Server, tmp_path: Path
+) -> None:
+    """The process dies in the midst of it and is away for longer than the call and the run have
+    time: it is made again, with the same key.
+    """
     (tmp_path / "verbs").mkdir()
     (tmp_path / "verbs" / "put_note.py").write_text(NOTE, encoding="utf-8")
     (tmp_path / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")

@@ -9,7 +9,9 @@ import pytest
 from tests.e2e.process import Server
 from tests.e2e.proposals import add, ask, case, finish
 
-SCRIPT = {"cases": [case("counted", {"$error": "overloaded", "message": "later"}, add(), finish("Two."))]}
+SCRIPT = {
+    "cases": [case("counted", {"$error": "overloaded", "message": "later"}, add(), finish("Two."))]
+}
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +30,24 @@ def cost(server: Server, **asked: Any) -> dict[str, Any]:
 def test_the_profiles_that_a_server_runs_with_are_shown(server: Server) -> None:
     """The server says which profiles stand behind its lanes, and nothing of keys."""
     (shown,) = server.http.get("/models").json()["models"]
-    assert (shown["name"], shown["provider"], shown["lanes"]) == ("default", "scripted", ["local", "worker", "brain"])
+    assert (shown["name"], shown["provider"], shown["lanes"]) == (
+        "default",
+        "scripted",
+        ["local", "worker", "brain"],
+    )
     assert not any("key" in name for name in shown)
 
 
-@pytest.mark.parametrize(("by", "key"), [("lane", "worker"), ("model", "default"), ("flow", "planner"), ("agent", "test"), ("session", "")])
+@pytest.mark.parametrize(
+    ("by", "key"),
+    [
+        ("lane", "worker"),
+        ("model", "default"),
+        ("flow", "planner"),
+        ("agent", "test"),
+        ("session", ""),
+    ],
+)
 def test_costs_are_grouped(server: Server, by: str, key: str) -> None:
     """Attempts, the failed one included, stand in one group of each kind, which is the whole."""
     found = cost(server, by=by)
@@ -57,7 +72,9 @@ def test_what_cannot_be_asked_is_refused(server: Server, asked: dict[str, Any]) 
 
 
 def test_the_command_says_the_same_with_and_without_a_server(server: Server) -> None:
-    """Beside a running server and over the folder as it lies the command prints the same sums; an empty folder is an error."""
+    """Beside a running server and over the folder as it lies the command prints the same sums; an
+    empty folder is an error.
+    """
     told = [server.cli("models", "cost", "--by", "lane", "--json")]
     lines = server.cli("models", "cost").stdout.decode()
     assert "failed: 1 overloaded" in lines
@@ -66,5 +83,8 @@ def test_the_command_says_the_same_with_and_without_a_server(server: Server) -> 
     groups = [json.loads(done.stdout)["groups"] for done in told]
     assert groups[0] == groups[1]
     assert groups[0][0]["attempts"] == 3
-    assert server.cli("models", "cost", "--data-dir", str(server.home / "empty"), "--json").returncode == 2
+    assert (
+        server.cli("models", "cost", "--data-dir", str(server.home / "empty"), "--json").returncode
+        == 2
+    )
     server.start()

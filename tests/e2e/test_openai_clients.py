@@ -1,4 +1,6 @@
-"""The clients that the OpenAI-compatible address is for, as their makers ship them: OpenAI's package, LangChain's and Pydantic AI's."""
+"""The clients that the OpenAI-compatible address is for, as their makers ship them: OpenAI's
+package, LangChain's and Pydantic AI's.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ from tests.e2e.process import Server
 
 WORDS = "It is Wednesday, as far as I know."
 ASKED = "Which day comes after Tuesday?"
-TOOL: ChatCompletionToolParam = {"type": "function", "function": {"name": "wipe", "parameters": {"type": "object", "properties": {}}}}
+TOOL: ChatCompletionToolParam = {
+    "type": "function",
+    "function": {"name": "wipe", "parameters": {"type": "object", "properties": {}}},
+}
 
 
 class Day(BaseModel):
@@ -46,7 +51,9 @@ class Place(NamedTuple):
 
     def client(self) -> openai.OpenAI:
         """OpenAI's client."""
-        return openai.OpenAI(base_url=self.url, api_key="none", max_retries=0, http_client=self.http)
+        return openai.OpenAI(
+            base_url=self.url, api_key="none", max_retries=0, http_client=self.http
+        )
 
     def at_once(self) -> openai.AsyncOpenAI:
         """OpenAI's asynchronous client, to be closed."""
@@ -54,7 +61,13 @@ class Place(NamedTuple):
 
     def langchain(self) -> ChatOpenAI:
         """LangChain's chat model."""
-        return ChatOpenAI(base_url=self.url, api_key=SecretStr("none"), model="ordain", max_retries=0, http_client=self.http)
+        return ChatOpenAI(
+            base_url=self.url,
+            api_key=SecretStr("none"),
+            model="ordain",
+            max_retries=0,
+            http_client=self.http,
+        )
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +76,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = tmp_path_factory.mktemp("clients")
     with ExitStack() as stack:
         endpoint = stack.enter_context(ModelEndpoint())
-        server = stack.enter_context(Server(home, environment={"OPENAI_BASE_URL": endpoint.url, "PLANNER_MODEL": "fake-1"}))
+        server = stack.enter_context(
+            Server(home, environment={"OPENAI_BASE_URL": endpoint.url, "PLANNER_MODEL": "fake-1"})
+        )
         yield Place(server, endpoint, stack.enter_context(openai.DefaultHttpxClient()))
 
 
@@ -80,7 +95,9 @@ def test_openai_lists_the_models_and_talks(place: Place) -> None:
     """Models by name; an answer with its header, its usage and what is Ordain's own beside."""
     place.endpoint.will_answer(WORDS)
     client = place.client()
-    assert {"ordain", "ordain-agent", "ordain-council", "ordain-task"} <= {model.id for model in client.models.list()}
+    assert {"ordain", "ordain-agent", "ordain-council", "ordain-task"} <= {
+        model.id for model in client.models.list()
+    }
     answer = client.chat.completions.create(model="ordain", messages=[user(ASKED)])
     assert is_shown(answer.choices[0].message.content or "")
     assert answer.choices[0].finish_reason == "stop"
@@ -96,7 +113,10 @@ def test_openai_goes_on_by_what_it_shows(place: Place) -> None:
     client = place.client()
     messages = [user("Which day comes after the Tuesday of this conversation?")]
     first = client.chat.completions.create(model="ordain", messages=messages)
-    answered: ChatCompletionMessageParam = {"role": "assistant", "content": first.choices[0].message.content}
+    answered: ChatCompletionMessageParam = {
+        "role": "assistant",
+        "content": first.choices[0].message.content,
+    }
     messages += [answered, user("And which one after that?")]
     second = client.chat.completions.create(model="ordain", messages=messages)
     told = [(answer.model_extra or {})["ordain"] for answer in (first, second)]
@@ -108,10 +128,17 @@ def test_openai_streams(place: Place) -> None:
     """Pieces that make the whole text, in several; usage comes where it is asked for."""
     place.endpoint.will_answer(WORDS)
     stream = place.client().chat.completions.create(
-        model="ordain", messages=[user(f"{ASKED} Say it slowly.")], stream=True, stream_options={"include_usage": True}
+        model="ordain",
+        messages=[user(f"{ASKED} Say it slowly.")],
+        stream=True,
+        stream_options={"include_usage": True},
     )
     chunks = list(stream)
-    pieces = [chunk.choices[0].delta.content for chunk in chunks if chunk.choices and chunk.choices[0].delta.content]
+    pieces = [
+        chunk.choices[0].delta.content
+        for chunk in chunks
+        if chunk.choices and chunk.choices[0].delta.content
+    ]
     assert is_shown("".join(pieces))
     assert len(pieces) > 1
     assert [chunk.usage.total_tokens for chunk in chunks if chunk.usage] == [107]
@@ -123,29 +150,43 @@ def test_openai_responses(place: Place) -> None:
     client = place.client()
     first = client.responses.create(model="ordain", input=f"{ASKED} I ask by a response.")
     assert is_shown(first.output_text)
-    second = client.responses.create(model="ordain", input="And then?", previous_response_id=first.id)
+    second = client.responses.create(
+        model="ordain", input="And then?", previous_response_id=first.id
+    )
     assert is_shown(second.output_text, "Thursday.")
-    assert (first.model_extra or {})["ordain"]["session_id"] == (second.model_extra or {})["ordain"]["session_id"]
+    assert (first.model_extra or {})["ordain"]["session_id"] == (second.model_extra or {})[
+        "ordain"
+    ]["session_id"]
     with client.responses.stream(model="ordain", input=f"{ASKED} Piece by piece.") as stream:
-        text = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
+        text = "".join(
+            event.delta for event in stream if event.type == "response.output_text.delta"
+        )
         assert is_shown(text)
         assert stream.get_final_response().output_text == text
 
 
 def test_openai_parses_an_answer(place: Place) -> None:
-    """With a model to parse into, the text is the answer alone; one that does not fit is an error of its name."""
+    """With a model to parse into, the text is the answer alone; one that does not fit is an error
+    of its name.
+    """
     place.endpoint.will_answer({"name": "Wednesday", "weekend": False})
     client = place.client()
-    answer = client.chat.completions.parse(model="ordain", messages=[user(f"{ASKED} As data.")], response_format=Day)
+    answer = client.chat.completions.parse(
+        model="ordain", messages=[user(f"{ASKED} As data.")], response_format=Day
+    )
     assert answer.choices[0].message.parsed == Day(name="Wednesday", weekend=False)
     place.endpoint.will_answer(*["a day"] * 6)
     with pytest.raises(openai.APIStatusError) as refused:
-        client.chat.completions.parse(model="ordain", messages=[user(f"{ASKED} As data, please.")], response_format=Day)
+        client.chat.completions.parse(
+            model="ordain", messages=[user(f"{ASKED} As data, please.")], response_format=Day
+        )
     assert refused.value.code == "answer_unfit"
 
 
 def test_openai_tells_what_is_refused(place: Place) -> None:
-    """Refusals come as the errors that its package has for them, with Ordain's code; no model was asked."""
+    """Refusals come as the errors that its package has for them, with Ordain's code; no model was
+    asked.
+    """
     place.endpoint.will_answer()
     client = place.client()
     with pytest.raises(openai.NotFoundError) as unknown:
@@ -155,7 +196,9 @@ def test_openai_tells_what_is_refused(place: Place) -> None:
         client.chat.completions.create(model="ordain", messages=[user(ASKED)], tools=[TOOL])
     assert tools.value.code == "unsupported_parameter"
     with pytest.raises(openai.AuthenticationError):
-        client.with_options(api_key="ordain_0123456789_" + "a" * 43).chat.completions.create(model="ordain", messages=[user(ASKED)])
+        client.with_options(api_key="ordain_0123456789_" + "a" * 43).chat.completions.create(
+            model="ordain", messages=[user(ASKED)]
+        )
     assert not place.endpoint.asked
 
 
@@ -164,7 +207,12 @@ async def test_openai_at_once(place: Place) -> None:
     place.endpoint.will_answer(*[WORDS] * 4)
     async with place.at_once() as client:
         answers = await asyncio.gather(
-            *(client.chat.completions.create(model="ordain", messages=[user(f"{ASKED} Number {at}.")]) for at in range(4))
+            *(
+                client.chat.completions.create(
+                    model="ordain", messages=[user(f"{ASKED} Number {at}.")]
+                )
+                for at in range(4)
+            )
         )
     assert all(is_shown(answer.choices[0].message.content or "") for answer in answers)
     assert len({(answer.model_extra or {})["ordain"]["session_id"] for answer in answers}) == 4
@@ -176,9 +224,17 @@ def test_langchain_talks_and_streams(place: Place) -> None:
     model = place.langchain()
     first = model.invoke([HumanMessage(f"{ASKED} Asked with LangChain.")])
     assert is_shown(str(first.content))
-    said = [HumanMessage(f"{ASKED} Asked with LangChain."), AIMessage(str(first.content)), HumanMessage("And then?")]
+    said = [
+        HumanMessage(f"{ASKED} Asked with LangChain."),
+        AIMessage(str(first.content)),
+        HumanMessage("And then?"),
+    ]
     assert is_shown(str(model.invoke(said).content), "Thursday.")
-    pieces = [str(chunk.content) for chunk in model.stream(f"{ASKED} Streamed with LangChain.") if chunk.content]
+    pieces = [
+        str(chunk.content)
+        for chunk in model.stream(f"{ASKED} Streamed with LangChain.")
+        if chunk.content
+    ]
     assert is_shown("".join(pieces))
     assert len(pieces) > 1
 
@@ -190,7 +246,9 @@ def test_langchain_has_structured_output(place: Place) -> None:
     by_schema = model.with_structured_output(Day, method="json_schema")
     assert by_schema.invoke(f"{ASKED} For LangChain.") == Day(name="Wednesday", weekend=False)
     by_tools = model.with_structured_output(Day, method="function_calling")
-    with pytest.raises(openai.UnprocessableEntityError, match="tools of a client are not called here"):
+    with pytest.raises(
+        openai.UnprocessableEntityError, match="tools of a client are not called here"
+    ):
         by_tools.invoke(f"{ASKED} By tools.")
 
 
@@ -198,9 +256,16 @@ def test_langchain_streams_structured_output_of_responses(place: Place) -> None:
     """It parses the last event of a stream by the format that the response gives back."""
     place.endpoint.will_answer({"name": "Wednesday", "weekend": False})
     model: Any = ChatOpenAI(
-        base_url=place.url, api_key=SecretStr("none"), model="ordain", max_retries=0, http_client=place.http, use_responses_api=True
+        base_url=place.url,
+        api_key=SecretStr("none"),
+        model="ordain",
+        max_retries=0,
+        http_client=place.http,
+        use_responses_api=True,
     )
-    assert list(model.with_structured_output(Day).stream(f"{ASKED} As a streamed response."))[-1] == Day(name="Wednesday", weekend=False)
+    assert list(model.with_structured_output(Day).stream(f"{ASKED} As a streamed response."))[
+        -1
+    ] == Day(name="Wednesday", weekend=False)
 
 
 async def test_pydantic_ai_talks_and_streams(place: Place) -> None:
@@ -213,7 +278,9 @@ async def test_pydantic_ai_talks_and_streams(place: Place) -> None:
         second = await agent.run("And then?", message_history=first.all_messages())
         async with agent.run_stream(f"{ASKED} Streamed with Pydantic AI.") as stream:
             streamed = await stream.get_output()
-        by_response = await Agent(OpenAIResponsesModel("ordain", provider=provider)).run(f"{ASKED} By a response.")
+        by_response = await Agent(OpenAIResponsesModel("ordain", provider=provider)).run(
+            f"{ASKED} By a response."
+        )
     assert is_shown(first.output)
     assert is_shown(second.output, "Thursday.")
     assert is_shown(streamed)

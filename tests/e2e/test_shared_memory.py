@@ -1,4 +1,6 @@
-"""What one user lets be remembered reaches another only where policy shares it; over HTTP, as prompts and answers have it."""
+"""What one user lets be remembered reaches another only where policy shares it; over HTTP, as
+prompts and answers have it.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,29 @@ from tests.e2e.test_access import bearer, create
 def remembered(server: Server, user: str, question: str) -> set[str]:
     """The ids of what is recalled for a message of this user, in a session of theirs."""
     chat = {"prompt": question, "session_id": f"of:{user}", "recall": {"enabled": True}}
-    answer = server.http.post("/v1/cortex/chat", json={**chat, **({"user_id": user} if user else {})})
+    answer = server.http.post(
+        "/v1/cortex/chat", json={**chat, **({"user_id": user} if user else {})}
+    )
     assert answer.status_code == 200, answer.text
     return {one["id"] for one in answer.json()["cortex_result"]["recall_debug"]["fragments"]}
 
 
 def keep(server: Server, what: str, token: str = "", **more: str) -> str:
     """Its id."""
-    kept = server.http.post("/memory", json={"text": f"The boiler is {what}.", **more}, headers=bearer(token) if token else {})
+    kept = server.http.post(
+        "/memory",
+        json={"text": f"The boiler is {what}.", **more},
+        headers=bearer(token) if token else {},
+    )
     return kept.json()["id"]
 
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("question", ["what is said of the boiler?", '"boiler"'])
 def test_memory_is_its_users(tmp_path: Path, shared: bool, question: str) -> None:
-    """By meaning and by words: a user is given what they said, what has no name, and nothing that another said, or said that they said."""
+    """By meaning and by words: a user is given what they said, what has no name, and nothing that
+    another said, or said that they said.
+    """
     token = create(tmp_path, "feeder", "--scope", "memory")
     server = Server(tmp_path).policy("[memory]\nshared = true\n" if shared else "")
     with server:

@@ -1,4 +1,6 @@
-"""After the first set-up nothing needs a network: the demo runs where there is none but loopback."""
+"""After the first set-up nothing needs a network: the demo runs where there is none but
+loopback.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ ALONE = ("unshare", "-rn", "sh", "-c")
 
 
 def test_an_environment_of_another_folder_is_left_alone(tmp_path: Path) -> None:
-    """Where .venv is a link to an environment that was set up elsewhere, nothing of that is touched and the set-up says why."""
+    """Where .venv is a link to an environment that was set up elsewhere, nothing of that is touched
+    and the set-up says why.
+    """
     other = tmp_path / "other"
     (other / "bin").mkdir(parents=True)
     (other / "kept").write_text("kept", encoding="utf-8")
@@ -25,25 +29,49 @@ def test_an_environment_of_another_folder_is_left_alone(tmp_path: Path) -> None:
     (tree / "locks").symlink_to(ROOT / "locks")
     (tree / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
     script = f"source {ROOT / 'scripts' / 'setup.sh'} && set_up"
-    done = subprocess.run(("bash", "-c", script), cwd=tree, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(
+        ("bash", "-c", script), cwd=tree, capture_output=True, text=True, timeout=110, check=False
+    )
     assert done.returncode == 1
     assert ".venv is a link" in done.stderr
     assert (other / "kept").read_text(encoding="utf-8") == "kept"
 
 
 def test_the_demo_shows_a_true_story_without_a_network() -> None:
-    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, a council and a delegation after its yes, all replayed equal, and the command that approves what waits does."""
-    # where this machine has no such place, or would have to set up first, the demo is played as it is
-    alone = not subprocess.run((*ALONE, "ip link set lo up"), capture_output=True, check=False).returncode
+    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three
+    facts shown, nudge and override answered, a council and a delegation after its yes, all replayed
+    equal, and the command that approves what waits does.
+    """
+    # where this machine has no such place, or would have to set up first, the demo is played as it
+    # is
+    alone = not subprocess.run(
+        (*ALONE, "ip link set lo up"), capture_output=True, check=False
+    ).returncode
     set_up = not (ROOT / ".venv").is_symlink() and (ROOT / ".venv" / "set-up").exists()
-    command = (*ALONE, "ip link set lo up && ./demo") if alone and set_up else (sys.executable, str(ROOT / "examples" / "demo.py"))
-    ours = {**os.environ, "ORDAIN_PYTHON": sys.executable}  # not another one that is found first, which would be set up in place of ours
-    done = subprocess.run(command, cwd=ROOT, env=ours, capture_output=True, text=True, timeout=110, check=False)
+    command = (
+        (*ALONE, "ip link set lo up && ./demo")
+        if alone and set_up
+        else (sys.executable, str(ROOT / "examples" / "demo.py"))
+    )
+    # not another one that is found first, which would be set up in place of ours
+    ours = {**os.environ, "ORDAIN_PYTHON": sys.executable}
+    done = subprocess.run(
+        command, cwd=ROOT, env=ours, capture_output=True, text=True, timeout=110, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Quoted from the result of extract_facts, not analysed:" in done.stdout
-    assert "1. Alice lives in Paris.\n2. Alice works at Acme Corp.\n3. Alice's manager is Bob.\n" in done.stdout
+    assert (
+        "1. Alice lives in Paris.\n2. Alice works at Acme Corp.\n3. Alice's manager is Bob.\n"
+        in done.stdout
+    )
     assert done.stdout.count("2 of 2 runs replay equal") == 2
-    for shown in ("status@2 · completed", "✗ override by user:you", "It is 54.", "7 of 7 runs replay equal", "1 of 1 sessions verify"):
+    for shown in (
+        "status@2 · completed",
+        "✗ override by user:you",
+        "It is 54.",
+        "7 of 7 runs replay equal",
+        "1 of 1 sessions verify",
+    ):
         assert shown in done.stdout
     for shown in (
         "Open on four Sunday afternoons",
@@ -61,12 +89,22 @@ def test_the_demo_shows_a_true_story_without_a_network() -> None:
     folder = Path(approve.rpartition(" ")[2])
     try:
         command = (sys.executable, "-m", "ordain", *approve.split()[1:])
-        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
-        assert (said.returncode, "is completed" in said.stdout) == (0, True), said.stdout + said.stderr
+        said = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False
+        )
+        assert (said.returncode, "is completed" in said.stdout) == (0, True), (
+            said.stdout + said.stderr
+        )
         assert (folder / "board.txt").read_text(encoding="utf-8") == "everybody: Tea is at four.\n"
     finally:
         shutil.rmtree(folder)
     if not alone:
-        pytest.skip("the demo is true, but this machine refuses network namespaces (unshare -rn): it was not shown without a network")
+        pytest.skip(
+            "the demo is true, but this machine refuses network namespaces (unshare -rn): it was "
+            "not shown without a network"
+        )
     if not set_up:
-        pytest.skip("the demo is true, but the environment was not set up by ./check or ./demo: ./demo would begin with a download")
+        pytest.skip(
+            "the demo is true, but the environment was not set up by ./check or ./demo: ./demo "
+            "would begin with a download"
+        )

@@ -1,6 +1,8 @@
-"""What is said while something is open that waits for its person: an approval, or a question of yes or no. Read from wording and rules alone.
+"""What is said while something is open that waits for its person: an approval, or a question of yes
+or no. Read from wording and rules alone.
 
-``python -m tests.labelled.beside`` prints what each kind of message becomes, in both states; ``--show`` names those that are not as labelled.
+``python -m tests.labelled.beside`` prints what each kind of message becomes, in both states;
+``--show`` names those that are not as labelled.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from typing import Final
 
 from ordain.rules.answer import AnswerInputs, ExpectedType, Takes, fits, partly
 from ordain.rules.attach import AttachOutcome, ThreadFact, decide_attach
-from ordain.rules.attachment import AnswerPending, AttachFacts, AttachReason, NewRequest, StatusNudge
+from ordain.rules.attachment import (
+    AnswerPending,
+    AttachFacts,
+    AttachReason,
+    NewRequest,
+    StatusNudge,
+)
 from ordain.rules.reasons import Reason
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.wording import Wording
@@ -42,7 +50,9 @@ KINDS: Final[Mapping[str, str]] = {
 
 
 def facts_of(text: str, state: Open, wording: Wording) -> tuple[AttachFacts, Cues]:
-    """The session that the message comes to: one thread that waits for an approver, or for a yes or a no."""
+    """The session that the message comes to: one thread that waits for an approver, or for a yes or
+    a no.
+    """
     found = wording.cues(text)
     thread = ThreadFact(id=OPEN_THREAD, status="in_progress", live=True)
     if state is Open.QUESTION:
@@ -54,7 +64,9 @@ def facts_of(text: str, state: Open, wording: Wording) -> tuple[AttachFacts, Cue
             asks=ExpectedType.YES_NO,
             fits=fits(ExpectedType.YES_NO, found),
             takes=Takes.UNCLEAR,
-            partly=Partly.NO if fits(ExpectedType.YES_NO, found) else partly(ExpectedType.YES_NO, found, given),
+            partly=Partly.NO
+            if fits(ExpectedType.YES_NO, found)
+            else partly(ExpectedType.YES_NO, found, given),
         )
     facts = AttachFacts(
         cues=found,
@@ -87,7 +99,9 @@ def judged(state: Open, wording: Wording) -> Iterator[tuple[Row, str, str]]:
 
 
 def shown(outcome: AttachOutcome, reason: Reason, found: Cues) -> str:
-    """The column of an outcome: an answer that grants is told from one that grants nothing, work that is told from how a yes is given."""
+    """The column of an outcome: an answer that grants is told from one that grants nothing, work
+    that is told from how a yes is given.
+    """
     match outcome:
         case AnswerPending(partly=Partly.NO):
             return "yes" if found.yes else "no"
@@ -101,7 +115,17 @@ def shown(outcome: AttachOutcome, reason: Reason, found: Cues) -> str:
             return type(outcome).__name__.lower()
 
 
-COLUMNS: Final = ("yes", "no", "goes back", "how it is given", "told", "override", "filler", "repair", "request")
+COLUMNS: Final = (
+    "yes",
+    "no",
+    "goes back",
+    "how it is given",
+    "told",
+    "override",
+    "filler",
+    "repair",
+    "request",
+)
 
 
 def matrix(state: Open, wording: Wording) -> str:
@@ -110,7 +134,9 @@ def matrix(state: Open, wording: Wording) -> str:
     for row, column, _ in judged(state, wording):
         count[row["label"], column] += 1
     lines = [f"{state!s:<10}" + "".join(f"{name:>17}" for name in COLUMNS)]
-    lines += [f"{label:<10}" + "".join(f"{count[label, name]:>17}" for name in COLUMNS) for label in KINDS]
+    lines += [
+        f"{label:<10}" + "".join(f"{count[label, name]:>17}" for name in COLUMNS) for label in KINDS
+    ]
     return "\n".join(lines)
 
 

@@ -1,7 +1,9 @@
-"""The labelled messages through wording and rules, in three modes: wording alone, with an oracle for a model, and with a model that always says override.
+"""The labelled messages through wording and rules, in three modes: wording alone, with an oracle
+for a model, and with a model that always says override.
 
-``python -m tests.labelled.judging`` prints the figures of both halves. Which half a message is in its number's digest says. The half that is held out
-is counted and never printed: ``--show`` names the messages of the other one that are not as labelled.
+``python -m tests.labelled.judging`` prints the figures of both halves. Which half a message is in
+its number's digest says. The half that is held out is counted and never printed: ``--show`` names
+the messages of the other one that are not as labelled.
 """
 
 from __future__ import annotations
@@ -31,7 +33,17 @@ from ordain.rules.answer import (
     partly,
     whole_answer,
 )
-from ordain.rules.attach import AnswerPending, Attached, AttachOutcome, NewRequest, Override, Repair, ThreadFact, Triage, decide_attach
+from ordain.rules.attach import (
+    AnswerPending,
+    Attached,
+    AttachOutcome,
+    NewRequest,
+    Override,
+    Repair,
+    ThreadFact,
+    Triage,
+    decide_attach,
+)
 from ordain.rules.attachment import AttachFacts
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.languages import shipped_table
@@ -45,7 +57,9 @@ LANGUAGES: Final = FILE.with_name("languages.jsonl")
 POLICY: Final = Policy(version=1)
 WORKING: Final = 1
 ORACLE: Final[Mapping[str, tuple[str, int]]] = {
-    **dict.fromkeys(("consent", "refusal", "choice", "value", "condition"), ("answer_to_pending", WORKING)),
+    **dict.fromkeys(
+        ("consent", "refusal", "choice", "value", "condition"), ("answer_to_pending", WORKING)
+    ),
     **dict.fromkeys(("unclear", "chatter"), ("filler", 0)),
     **dict.fromkeys(("stop", "hold", "correct", "more"), ("override", WORKING)),
     **dict.fromkeys(("other", "new"), ("new_request", 0)),
@@ -74,7 +88,9 @@ def rows(file: Path = FILE) -> list[Row]:
 
 
 def held_out(row: Row) -> bool:
-    """Whether the message is of the half that is looked at once, at the end: by its number alone."""
+    """Whether the message is of the half that is looked at once, at the end: by its number
+    alone.
+    """
     return hashlib.sha256(str(row["id"]).encode()).digest()[0] % 2 == 1
 
 
@@ -95,11 +111,25 @@ def facts_of(row: Row, found: Cues, wording: Wording) -> AttachFacts:
     asks = _expects(row)
     thread = ThreadFact(id=WORKING, status="in_progress", live=True)
     if asks is not None:
-        fitting, takes = _fits(row, asks, found, wording), Takes.NOTHING if asks is ExpectedType.FREEFORM else Takes.UNCLEAR
-        given = AnswerInputs(text=row["text"], wording=wording, options=tuple(row.get("options", ())))
+        fitting, takes = (
+            _fits(row, asks, found, wording),
+            Takes.NOTHING if asks is ExpectedType.FREEFORM else Takes.UNCLEAR,
+        )
+        given = AnswerInputs(
+            text=row["text"], wording=wording, options=tuple(row.get("options", ()))
+        )
         partial = partly(asks, found, given) if takes and not fitting else Partly.NO
-        thread = msgspec.structs.replace(thread, status="waiting_for_user", asks=str(asks), fits=fitting, takes=takes, partly=partial)
-    return AttachFacts(cues=found, threads=(thread,), active=WORKING, at_work=1, open=1, asks_back=True)
+        thread = msgspec.structs.replace(
+            thread,
+            status="waiting_for_user",
+            asks=str(asks),
+            fits=fitting,
+            takes=takes,
+            partly=partial,
+        )
+    return AttachFacts(
+        cues=found, threads=(thread,), active=WORKING, at_work=1, open=1, asks_back=True
+    )
 
 
 def _expects(row: Row) -> ExpectedType | None:
@@ -113,7 +143,14 @@ def _expects(row: Row) -> ExpectedType | None:
 def _fits(row: Row, expects: ExpectedType, found: Cues, wording: Wording) -> bool:
     if expects is not ExpectedType.OPTION:
         return fits(expects, found)
-    return whole_answer(expects, AnswerInputs(text=row["text"], wording=wording, options=tuple(row["options"])), found) is not None
+    return (
+        whole_answer(
+            expects,
+            AnswerInputs(text=row["text"], wording=wording, options=tuple(row["options"])),
+            found,
+        )
+        is not None
+    )
 
 
 def placed(row: Row, mode: Mode, wording: Wording) -> tuple[AttachOutcome, Cues]:
@@ -124,18 +161,28 @@ def placed(row: Row, mode: Mode, wording: Wording) -> tuple[AttachOutcome, Cues]
     if not isinstance(outcome, Triage):
         return outcome, found
     suggests, thread = ("override", WORKING) if mode is Mode.OVERRIDE else ORACLE[row["label"]]
-    asked = msgspec.structs.replace(facts, may_ask=False, suggests=suggests, suggested_thread=thread, confidence=1.0)
+    asked = msgspec.structs.replace(
+        facts, may_ask=False, suggests=suggests, suggested_thread=thread, confidence=1.0
+    )
     return decide_attach(asked, None, POLICY).outcome, found
 
 
 def granted(row: Row, outcome: AttachOutcome, wording: Wording) -> bool | str | None:
-    """What the run that asked is given for a value: a truth value, an option, or None where nothing is granted."""
+    """What the run that asked is given for a value: a truth value, an option, or None where nothing
+    is granted.
+    """
     expects = _expects(row)
     if not isinstance(outcome, AnswerPending) or expects in (None, ExpectedType.FREEFORM):
         return None
     options = tuple(row.get("options", ()))
     given = AnswerInputs(text=row["text"], wording=wording, options=options)
-    facts = AnswerFacts(expects=expects, size=len(row["text"]), options=len(options), takes=Takes.UNCLEAR, sorted=outcome.partly)
+    facts = AnswerFacts(
+        expects=expects,
+        size=len(row["text"]),
+        options=len(options),
+        takes=Takes.UNCLEAR,
+        sorted=outcome.partly,
+    )
     said = ANSWER.apply(facts, given, POLICY).outcome
     if isinstance(said, YesOrNo):
         return said.yes
@@ -162,9 +209,20 @@ class Figures:
         self._note("consent had", row, value is True and "consent" in said)
         self._note("false consent", row, value is True and "consent" not in said)
         self._note("false refusal", row, value is False and "refusal" not in said)
-        self._note("false choice", row, isinstance(value, str) and (not said & {"choice", "value"} or value != row.get("value")))
-        self._note("stray turn", row, busy and isinstance(outcome, NewRequest) and not outcome.thread and not said & OWN_TURN)
-        stopped = isinstance(outcome, Override) or (isinstance(outcome, Repair) and outcome.b.attached is Attached.OVERRIDE)
+        self._note(
+            "false choice",
+            row,
+            isinstance(value, str)
+            and (not said & {"choice", "value"} or value != row.get("value")),
+        )
+        self._note(
+            "stray turn",
+            row,
+            busy and isinstance(outcome, NewRequest) and not outcome.thread and not said & OWN_TURN,
+        )
+        stopped = isinstance(outcome, Override) or (
+            isinstance(outcome, Repair) and outcome.b.attached is Attached.OVERRIDE
+        )
         self._note("false stop", row, stopped and not said & STOPPED)
         graded = max(found.stop, found.steer) >= 1 or found.hold
         self._note("stop without a graded steer", row, stopped and not graded)
@@ -176,23 +234,37 @@ class Figures:
 
     @property
     def stray_share(self) -> float:
-        """Stray turns among the messages that deserve none of their own: where something runs or is asked, since a turn that is all there is is not stray."""
+        """Stray turns among the messages that deserve none of their own: where something runs or is
+        asked, since a turn that is all there is is not stray.
+        """
         return self.count["stray turn"] / max(1, self.count["deserve no turn"])
 
 
-TOLD: Final = ("false consent", "false refusal", "false choice", "false stop", "stop without a graded steer", "stray turn")
+TOLD: Final = (
+    "false consent",
+    "false refusal",
+    "false choice",
+    "false stop",
+    "stop without a graded steer",
+    "stray turn",
+)
 
 
 def table(wording: Wording, every: Sequence[Row]) -> str:
     """The figures of both halves in all modes, as a table."""
-    lines = [f"{'half':<12}{'mode':<17}{'messages':>9}{'consents':>10}" + "".join(f"{what:>{len(what) + 2}}" for what in TOLD)]
+    lines = [
+        f"{'half':<12}{'mode':<17}{'messages':>9}{'consents':>10}"
+        + "".join(f"{what:>{len(what) + 2}}" for what in TOLD)
+    ]
     for half, out in (("looked at", False), ("held out", True)):
         for mode in Mode:
             found = Figures([row for row in every if held_out(row) is out], mode, wording)
             consents = f"{found.count['consent had']}/{found.count['consents']}"
             line = f"{half:<12}{mode:<17}{found.count['messages']:>9}{consents:>10}"
             told = "".join(f"{found.count[what]:>{len(what) + 2}}" for what in TOLD)
-            lines.append(f"{line}{told} of {found.count['deserve no turn']} ({found.stray_share:.1%})")
+            lines.append(
+                f"{line}{told} of {found.count['deserve no turn']} ({found.stray_share:.1%})"
+            )
     return "\n".join(lines)
 
 
@@ -207,7 +279,9 @@ def _shown(wording: Wording) -> str:
 
 
 def main() -> None:
-    """Print the figures; with ``--show`` what is not as labelled in the half that may be looked at, and no figure of the other."""
+    """Print the figures; with ``--show`` what is not as labelled in the half that may be looked at,
+    and no figure of the other.
+    """
     wording = shipped()
     sys.stdout.write((_shown(wording) if "--show" in sys.argv else table(wording, rows())) + "\n")
 

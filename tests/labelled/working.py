@@ -1,6 +1,8 @@
-"""What is said to work that runs, from wording and rules alone: which messages stop or correct it that mean neither, and which orders are missed.
+"""What is said to work that runs, from wording and rules alone: which messages stop or correct it
+that mean neither, and which orders are missed.
 
-``python -m tests.labelled.working`` prints the figures; ``--show`` names the messages that are not as labelled.
+``python -m tests.labelled.working`` prints the figures; ``--show`` names the messages that are not
+as labelled.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ def judged(some: Iterable[Row], wording: Wording) -> dict[str, list[str]]:
 
 
 def table(wording: Wording) -> str:
-    """How many of those that mean something else stop or correct work, and how many orders are missed."""
+    """How many of those that mean something else stop or correct work, and how many orders are
+    missed.
+    """
     every, count = rows(FILE), Counter[str]()
     for row in every:
         count[WRONG[0]] += not labels(row) & ENDS
@@ -55,7 +59,13 @@ def table(wording: Wording) -> str:
         count[WRONG[2]] += row["label"] in ENDS
         count[WRONG[3]] += row["label"] == "correct"
     found = judged(every, wording)
-    return "\n".join(f"{what:<18}{len(found[what]):>4} of {count[what]:>3} ({len(found[what]) / count[what]:.1%})" for what in WRONG)
+    return "\n".join(
+        (
+            f"{what:<18}{len(found[what]):>4} of {count[what]:>3} "
+            f"({len(found[what]) / count[what]:.1%})"
+        )
+        for what in WRONG
+    )
 
 
 def main() -> None:
@@ -63,7 +73,10 @@ def main() -> None:
     wording = shipped()
     lines = [table(wording)]
     if "--show" in sys.argv:
-        lines += ["\n   ".join([f"-- {what}", *texts]) for what, texts in judged(rows(FILE), wording).items()]
+        lines += [
+            "\n   ".join([f"-- {what}", *texts])
+            for what, texts in judged(rows(FILE), wording).items()
+        ]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

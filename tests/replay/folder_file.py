@@ -1,4 +1,6 @@
-"""A kept data folder: packed as a killed process left it, with a statement beside it of what is in it and what must come of it."""
+"""A kept data folder: packed as a killed process left it, with a statement beside it of what is in
+it and what must come of it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ from msgspec import Struct
 
 FOLDERS = Path(__file__).parent / "folders"
 SOON, LATE = "soon", "late"
-"""When a folder is opened: a second after its process died, or when everything that waits has waited too long."""
+"""When a folder is opened: a second after its process died, or when everything that waits has
+waited too long.
+"""
 
 
 class Call(Struct, frozen=True, order=True):
-    """A call that reached the ledger: what it writes, its idempotency key, and whether it was applied."""
+    """A call that reached the ledger: what it writes, its idempotency key, and whether it was
+    applied.
+    """
 
     verb: str
     text: str
@@ -33,7 +39,9 @@ class End(Struct, frozen=True):
 
 
 class KeptRun(Struct, frozen=True, kw_only=True):
-    """A run of the folder: where it stood when its process died, what it had announced and not seen the end of, and its ends by case."""
+    """A run of the folder: where it stood when its process died, what it had announced and not seen
+    the end of, and its ends by case.
+    """
 
     id: str
     flow: str
@@ -54,7 +62,8 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """The statement. ``at``: when the process died, in microseconds since 1970 UTC; ``world``: what had reached the ledger by then.
+    """The statement. ``at``: when the process died, in microseconds since 1970 UTC; ``world``: what
+    had reached the ledger by then.
 
     ``calls``: what reaches the ledger when its runs go on, by case.
     """
@@ -83,7 +92,9 @@ def statement(name: str) -> Kept:
 
 def write_statement(file: Path, kept: Kept) -> None:
     """Write a statement, one value per line."""
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(kept, order="sorted"), indent=1) + b"\n")
+    file.write_bytes(
+        msgspec.json.format(msgspec.json.encode(kept, order="sorted"), indent=1) + b"\n"
+    )
 
 
 def pack(home: Path, file: Path) -> None:

@@ -1,4 +1,6 @@
-"""Going on with a kept data folder: what its people do once a process runs over it again, and what comes of its runs."""
+"""Going on with a kept data folder: what its people do once a process runs over it again, and what
+comes of its runs.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,14 @@ UNSETTLED = [str(status) for status in Status if status not in SETTLED]
 MANY = 1000
 
 
-async def go_on(home: Path, kept: Kept, ledger: Ledger, case: str) -> tuple[dict[str, End], tuple[Call, ...]]:
-    """Open the folder, let everything come to its end, and give the ends of its runs and the calls that reached the ledger meanwhile.
+async def go_on(
+    home: Path, kept: Kept, ledger: Ledger, case: str
+) -> tuple[dict[str, End], tuple[Call, ...]]:
+    """Open the folder, let everything come to its end, and give the ends of its runs and the calls
+    that reached the ledger meanwhile.
 
-    What was quarantined is resumed. Soon, the questions are answered and what waits for a yes gets it; late, nobody says anything.
+    What was quarantined is resumed. Soon, the questions are answered and what waits for a yes gets
+    it; late, nobody says anything.
     """
     _set_clock(home, kept.at + AFTER_S[case] * 1_000_000)
     seen = _seed(ledger, kept.world)
@@ -40,29 +46,47 @@ async def go_on(home: Path, kept: Kept, ledger: Ledger, case: str) -> tuple[dict
                 assert told.attached == "answer_to_pending", (answer, told)
             desk = house.ordain.runtime.approvals
             for view in await desk.listed(WORKSPACE):
-                await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
+                await desk.decide(
+                    WORKSPACE,
+                    view.row.id,
+                    ApproverWord(approve=True, digest=view.row.digest),
+                    PRINCIPAL,
+                )
         house.puppet.let_go()
         await _take_up_stopped(house)
         await house.quiet()
         await house.pass_time(LATER_S * 2)
         await house.until("everything has settled", lambda: not unsettled(house))
         await house.quiet()
-        assert broken_now(rows_of(house.ordain), max_active=house.settings.policy.session.max_active) == []
+        assert (
+            broken_now(rows_of(house.ordain), max_active=house.settings.policy.session.max_active)
+            == []
+        )
         assert broken_at_rest(house.ordain) == []
-        if case == SOON:  # money was carved out of the accounts and none was spent; late, the accounts of that day are gone
+        if case == SOON:
+            # money was carved out of the accounts and none was spent; late, the accounts of that
+            # day are gone
             assert house.query("SELECT name FROM accounts WHERE usd_micros <> 0") == []
         ends = {run.id: _end(house, run.id) for run in kept.runs}
     calls = ledger.calls()[seen:]
-    return ends, tuple(sorted(Call(call["verb"], call["text"], call["key"], call["applied"]) for call in calls))
+    return ends, tuple(
+        sorted(Call(call["verb"], call["text"], call["key"], call["applied"]) for call in calls)
+    )
 
 
 def unsettled(house: House) -> list[str]:
     """The runs that have not come to an end."""
-    return [run for run, status in house.query("SELECT id, status FROM runs ORDER BY no DESC") if status in UNSETTLED]
+    return [
+        run
+        for run, status in house.query("SELECT id, status FROM runs ORDER BY no DESC")
+        if status in UNSETTLED
+    ]
 
 
 def _set_clock(home: Path, now: int) -> None:
-    """The time at which the house over this folder opens. It sets its clock once it is open: by the machine's own clock nothing was lost until then."""
+    """The time at which the house over this folder opens. It sets its clock once it is open: by the
+    machine's own clock nothing was lost until then.
+    """
     machine = time.time_ns() // 1000
     (home / "clock").write_text(str(now - machine))
     with closing(sqlite3.connect(home / "ordain.db")) as db, db:
@@ -90,4 +114,6 @@ async def _take_up_stopped(house: House) -> None:
 
 def _end(house: House, run: str) -> End:
     view = at_once(house.ordain.runtime.view(run))
-    return End(str(view.stored.status), view.stored.reason, len(house.ordain.runtime.unknown_effects(view)))
+    return End(
+        str(view.stored.status), view.stored.reason, len(house.ordain.runtime.unknown_effects(view))
+    )

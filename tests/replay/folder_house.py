@@ -1,6 +1,8 @@
-"""The house that a kept data folder was made in and is opened by: its policy, its few verbs, its model. No folder's test builds another.
+"""The house that a kept data folder was made in and is opened by: its policy, its few verbs, its
+model. No folder's test builds another.
 
-What the model proposes depends on the request alone, so that a run that goes on gets what the killed process would have got.
+What the model proposes depends on the request alone, so that a run that goes on gets what the
+killed process would have got.
 """
 
 from __future__ import annotations
@@ -27,17 +29,26 @@ POLICY: dict[str, dict[str, Any]] = {
     "lanes": {"routes": [{"ambiguous": True, "lane": "brain", "why": "escalated"}]},
     "fallback": {"attempts_per_profile": 10, "attempts_total": 20},
     "breaker": {"rest_max_s": 0},
-    "budget": {"day_tokens": PLENTY, "session": {"tokens": PLENTY}, "agent": {"tokens": PLENTY, "per": "day"}},
+    "budget": {
+        "day_tokens": PLENTY,
+        "session": {"tokens": PLENTY},
+        "agent": {"tokens": PLENTY, "per": "day"},
+    },
     "verbs": {"retry_wait_max_ms": 600_000},
     "council": {"round_timeout_seconds": 600, "llm_timeout_seconds": 300},
 }
 LATER_S = 120
 """Delay that the provider and a verb name: long enough for a process to be killed meanwhile."""
-FACTS = {"facts": [{"text": "The lamp is red.", "subject": None, "predicate": None, "object": None}], "method": "analysed"}
+FACTS = {
+    "facts": [{"text": "The lamp is red.", "subject": None, "predicate": None, "object": None}],
+    "method": "analysed",
+}
 
 
 def folder_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
-    """The ledger's verbs; a read that reaches it too; and one whose first attempt fails and names a delay."""
+    """The ledger's verbs; a read that reaches it too; and one whose first attempt fails and names a
+    delay.
+    """
 
     @verb(effect="read")
     def page_read(text: str, context: VerbContext) -> Receipt:
@@ -54,28 +65,41 @@ def folder_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
     def note_later(text: str, context: VerbContext) -> Receipt:
         """Put a note into the ledger, at the second attempt."""
         if context.attempt == 1:
-            raise VerbError("not_yet", "later", retryable=True, happened=False, retry_after_s=LATER_S)
+            raise VerbError(
+                "not_yet", "later", retryable=True, happened=False, retry_after_s=LATER_S
+            )
         return ledger.write("note", text, context.key)
 
     return [*ledger_verbs(ledger), page_read, note_later]
 
 
 STEPS: dict[str, list[Proposal]] = {
-    "look at the lamp": [call("extract_facts", text="The lamp is red, says the patient verb."), finish("the lamp is red")],
+    "look at the lamp": [
+        call("extract_facts", text="The lamp is red, says the patient verb."),
+        finish("the lamp is red"),
+    ],
     "put a note": [call("note_put", text="hang: noted"), finish("noted")],
     "under supervision": [finish("said under the patient supervisor")],
     "hang it down": [call("entry_add", text="hang: added by an agent"), finish("added")],
     "hang it up": [call("entry_add", text="hang: added before the stop"), finish("added")],
     "evaluate": [call("math.evaluate", expression="2 + 2"), finish("4")],
-    "have part of it planned": [call("plan.subgoal", goal="let the patient planner plan part of it"), finish("part of it is planned")],
-    "have it planned": [call("roster_runtime", text="let the patient roster plan"), finish("it is planned")],
+    "have part of it planned": [
+        call("plan.subgoal", goal="let the patient planner plan part of it"),
+        finish("part of it is planned"),
+    ],
+    "have it planned": [
+        call("roster_runtime", text="let the patient roster plan"),
+        finish("it is planned"),
+    ],
 }
 """What a planner proposes, by words of the message or the goal."""
 
 
 def _step(request: ModelRequest) -> Proposal | None:
     asked = (words(request), str(request.inputs.get("goal", "")))
-    steps = next((steps for phrase, steps in STEPS.items() if any(phrase in text for text in asked)), [])
+    steps = next(
+        (steps for phrase, steps in STEPS.items() if any(phrase in text for text in asked)), []
+    )
     return steps[request.index] if request.index < len(steps) else None
 
 
@@ -89,7 +113,9 @@ COMPANY = (
     .on("synthesis", says("They have found it."))
 )
 """What several models say to each other."""
-SCRIPT = script_of(ModelScript().on("planner", _step).on("verb", FACTS, verb="extract_facts"), WORDS, COMPANY)
+SCRIPT = script_of(
+    ModelScript().on("planner", _step).on("verb", FACTS, verb="extract_facts"), WORDS, COMPANY
+)
 
 
 def wording(request: ModelRequest) -> str:

@@ -1,7 +1,9 @@
-"""How the data folder of a killed process is made: whatever a run can be doing when its process dies, and what has settled beside it.
+"""How the data folder of a killed process is made: whatever a run can be doing when its process
+dies, and what has settled beside it.
 
-``python -m tests.replay.folder_killed FOLDER NAME`` plays it, kills it and writes ``NAME.tar.xz`` and ``NAME.json``; done once for a build,
-never again. The folder is taken as SIGKILL left it. Processes die before on one turn until the next one quarantines it.
+``python -m tests.replay.folder_killed FOLDER NAME`` plays it, kills it and writes ``NAME.tar.xz``
+and ``NAME.json``; done once for a build, never again. The folder is taken as SIGKILL left it.
+Processes die before on one turn until the next one quarantines it.
 """
 
 from __future__ import annotations
@@ -30,7 +32,17 @@ from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.continuation import Shown, ShownTurn
 from ordain.testing import fails
-from tests.replay.folder_file import LATE, SOON, Answer, Call, Kept, KeptRun, pack, unpack, write_statement
+from tests.replay.folder_file import (
+    LATE,
+    SOON,
+    Answer,
+    Call,
+    Kept,
+    KeptRun,
+    pack,
+    unpack,
+    write_statement,
+)
 from tests.replay.folder_going_on import go_on
 from tests.replay.folder_house import LATER_S, SCRIPT, folder_house, wording
 from tests.replay.golden import request
@@ -43,7 +55,13 @@ AGENT = {"mode": "agent"}
 CASE = "folder"
 SEATS = 4
 """How many seats a council has, as shipped."""
-SAID = {"location": "Lisbon", "date_time": "next Tuesday", "yes_no": "yes", "freeform": "a green one made of wood", "choice": "B"}
+SAID = {
+    "location": "Lisbon",
+    "date_time": "next Tuesday",
+    "yes_no": "yes",
+    "freeform": "a green one made of wood",
+    "choice": "B",
+}
 """What is said to an open question, by the kind of answer that it expects."""
 
 
@@ -55,7 +73,9 @@ class Patient(Puppet):
         super().__init__(SCRIPT)
         self.waiting: list[str] = []
 
-    async def attempt(self, asked: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, asked: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         text = wording(asked)
         if asked.purpose == "planner" and "come back later" in text:
@@ -67,7 +87,9 @@ class Patient(Puppet):
 
 
 class Hanging(Ledger):
-    """A ledger whose answer never reaches a call that hangs; one that is unsent has not even reached the ledger."""
+    """A ledger whose answer never reaches a call that hangs; one that is unsent has not even
+    reached the ledger.
+    """
 
     hung = 0
 
@@ -84,8 +106,14 @@ class Hanging(Ledger):
 
 async def settled(house: House) -> None:
     """What has come to its end before."""
-    await house.ordain.runtime.library.add_note(WORKSPACE, NoteRequest(text="Ada drinks her tea without milk.", user_id="ada"))
-    await house.say("how do I drink my tea?", "done", recall={"enabled": True, "required": True, "time_window_days": 0})
+    await house.ordain.runtime.library.add_note(
+        WORKSPACE, NoteRequest(text="Ada drinks her tea without milk.", user_id="ada")
+    )
+    await house.say(
+        "how do I drink my tea?",
+        "done",
+        recall={"enabled": True, "required": True, "time_window_days": 0},
+    )
     await house.say("find out which place it is", "done", **AGENT)
     await house.say("Lisbon", "done")
     await house.say("please fail at it", "done", **AGENT)
@@ -96,10 +124,25 @@ async def settled(house: House) -> None:
 async def shown(house: House) -> None:
     """A conversation that came with a client's own history, which was imported."""
     runtime = house.ordain.runtime
-    before = (ShownTurn(role="user", text="hello"), ShownTurn(role="assistant", text="✓ gpt-x · 2 tools\n\nIt was sent."))
-    now = Shown(before=before, now=(ShownTurn(role="user", text="how do I drink my tea?"),), instructions="You are a pirate.")
-    place = await runtime.continuation.place(now, workspace=WORKSPACE, principal=PRINCIPAL, user="ada")
-    sent = await runtime.receive(message("how do I drink my tea?", place.session), PRINCIPAL, WORKSPACE, source="openai", place=place)
+    before = (
+        ShownTurn(role="user", text="hello"),
+        ShownTurn(role="assistant", text="✓ gpt-x · 2 tools\n\nIt was sent."),
+    )
+    now = Shown(
+        before=before,
+        now=(ShownTurn(role="user", text="how do I drink my tea?"),),
+        instructions="You are a pirate.",
+    )
+    place = await runtime.continuation.place(
+        now, workspace=WORKSPACE, principal=PRINCIPAL, user="ada"
+    )
+    sent = await runtime.receive(
+        message("how do I drink my tea?", place.session),
+        PRINCIPAL,
+        WORKSPACE,
+        source="openai",
+        place=place,
+    )
     await runtime.conversation.answer(WORKSPACE, sent)
 
 
@@ -113,18 +156,24 @@ async def asking(house: House) -> None:
     ):
         await house.say(text, session, id=f"{session}-1", **AGENT)
     for number in (1, 2):
-        await house.send(f"think slowly about number {number} suggest:new_request:0:0.9", "choice", **AGENT)
+        await house.send(
+            f"think slowly about number {number} suggest:new_request:0:0.9", "choice", **AGENT
+        )
     await house.until("both work", lambda: waiting(house) == 2)
     assert (await house.say("stop", "choice")).question is not None
 
 
 async def at_models(house: House) -> None:
-    """Runs of each flow in a model call, with turns queued behind one of them; and one that comes back later."""
+    """Runs of each flow in a model call, with turns queued behind one of them; and one that comes
+    back later.
+    """
     before = waiting(house)
     await house.send("let the patient verb tell of Hamburg", "chat")
     await house.send("let the patient planner work", "agent", id="agent-1", **AGENT)
     for number in (2, 3):
-        await house.send(f"tell me about part {number}", "agent", id=f"agent-{number}", reply_to="agent-1")
+        await house.send(
+            f"tell me about part {number}", "agent", id=f"agent-{number}", reply_to="agent-1"
+        )
         await house.until("it is queued", lambda behind=number - 1: queued(house) == behind)
     await house.send("please look at the lamp", "tool", allowed_verbs=["extract_facts"], **AGENT)
     await house.send("ask the patient router", "router")
@@ -143,16 +192,27 @@ async def at_approvals(house: House) -> None:
     """A workflow that waits for a yes, and one that was given it and is inside of a verb."""
     before, desk = Hanging.hung, house.ordain.runtime.approvals
     for session, text in (("steps", "hang: it rains"), ("workflow", "it rains")):
-        await house.send("tell them", session, workflow={"template": "tell_all", "args": {"text": text}})
-        await house.until("somebody is asked", lambda: house.query("SELECT 1 FROM approvals WHERE state = 'open'"))
+        await house.send(
+            "tell them", session, workflow={"template": "tell_all", "args": {"text": text}}
+        )
+        await house.until(
+            "somebody is asked", lambda: house.query("SELECT 1 FROM approvals WHERE state = 'open'")
+        )
         for view in await desk.listed(WORKSPACE):
             if view.row.session == "steps":
-                await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
+                await desk.decide(
+                    WORKSPACE,
+                    view.row.id,
+                    ApproverWord(approve=True, digest=view.row.digest),
+                    PRINCIPAL,
+                )
     await house.until("it hangs", lambda: Hanging.hung == before + 1)
 
 
 async def in_company(house: House) -> None:
-    """Runs of the kinds in which several models work: a council's seat and chair, a chain, a subgoal, a roster, an agent who was handed a turn, and the words for it. One waits for a yes."""
+    """Runs of the kinds in which several models work: a council's seat and chair, a chain, a
+    subgoal, a roster, an agent who was handed a turn, and the words for it. One waits for a yes.
+    """
     before, desk, creative, opened = (
         waiting(house),
         house.ordain.runtime.approvals,
@@ -161,7 +221,9 @@ async def in_company(house: House) -> None:
     )
     already = len(house.query(opened))
     await house.send("let the patient seat think", "seats", mode="council")
-    await house.ordain.runtime.accept(DeliberationRequest(prompt="let the patient chair judge"), PRINCIPAL)
+    await house.ordain.runtime.accept(
+        DeliberationRequest(prompt="let the patient chair judge"), PRINCIPAL
+    )
     await house.send("in a chain let the patient planner work", "chain", **AGENT)
     await plan(house, "have part of it planned", "plan.subgoal")
     await house.send("have it planned", "roster", allowed_verbs=["roster_runtime"], **AGENT)
@@ -171,12 +233,19 @@ async def in_company(house: House) -> None:
     await house.until("somebody is asked of each", lambda: len(house.query(opened)) == already + 3)
     for view in await desk.listed(WORKSPACE):
         if view.row.session in ("handed", "worded"):
-            await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
+            await desk.decide(
+                WORKSPACE,
+                view.row.id,
+                ApproverWord(approve=True, digest=view.row.digest),
+                PRINCIPAL,
+            )
     await house.until("all are asked", lambda: waiting(house) == before + SEATS + 6)
 
 
 async def in_verbs(house: House) -> None:
-    """Runs inside a verb of each kind, of planner, verb, turn and supervisor; one of which was told to stop; and one that waits to try again."""
+    """Runs inside a verb of each kind, of planner, verb, turn and supervisor; one of which was told
+    to stop; and one that waits to try again.
+    """
     before = Hanging.hung
     await use(house, "page_read", text="hang: read")
     await use(house, "entry_book", text="hang: booked")
@@ -185,17 +254,25 @@ async def in_verbs(house: House) -> None:
     await use(house, "note_later", text="noted later")
     await plan(house, "put a note", "note_put")
     await house.send("please hang it down", "writes", allowed_verbs=["entry_add"], **AGENT)
-    await house.send("please hang it up", "stopped", id="stopped-1", allowed_verbs=["entry_add"], **AGENT)
+    await house.send(
+        "please hang it up", "stopped", id="stopped-1", allowed_verbs=["entry_add"], **AGENT
+    )
     await house.until("all hang", lambda: Hanging.hung == before + 7)
     await house.send("stop", "stopped", reply_to="stopped-1")
-    await plan(house, "come back later", "math.evaluate")  # at last: who asks that profile rests from then on
+    # at last: who asks that profile rests from then on
+    await plan(house, "come back later", "math.evaluate")
 
 
 async def last_words(house: House) -> None:
     """A question after progress that is accepted and not yet looked at, when the process dies."""
     still = "SELECT count(*) FROM runs WHERE status IN ('ready', 'running')"
-    await house.until("waits are durable", lambda: house.query("SELECT count(*) FROM runs WHERE wake_at IS NOT NULL")[0][0] >= 2)
-    await house.until("what works is in a call", lambda: house.query(still)[0][0] == waiting(house) + Hanging.hung)
+    await house.until(
+        "waits are durable",
+        lambda: house.query("SELECT count(*) FROM runs WHERE wake_at IS NOT NULL")[0][0] >= 2,
+    )
+    await house.until(
+        "what works is in a call", lambda: house.query(still)[0][0] == waiting(house) + Hanging.hung
+    )
     await house.send("any luck?", "status")
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -213,26 +290,47 @@ def queued(house: House) -> int:
 
 async def plan(house: House, goal: str, *tools: str) -> str:
     """Have a planning request accepted; gives its run."""
-    asked = request(*tools) | {"goal": {"type": "analysis", "description": goal}, "request_id": None}
+    asked = request(*tools) | {
+        "goal": {"type": "analysis", "description": goal},
+        "request_id": None,
+    }
     asked["limits"] = {"timeout_seconds": 600}
     return (await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL)).run
 
 
 async def use(house: House, verb_id: str, **payload: Any) -> str:
     """Have a verb request accepted; gives its run."""
-    return (await house.ordain.runtime.accept(VerbRequest(verb_id=verb_id, payload=payload, caller="python"), PRINCIPAL)).run
+    return (
+        await house.ordain.runtime.accept(
+            VerbRequest(verb_id=verb_id, payload=payload, caller="python"), PRINCIPAL
+        )
+    ).run
 
 
 async def boot(home: Path, ledger: Ledger, number: int) -> None:
-    """One process: the first ones die in the same verb of one turn, the last does everything else."""
+    """One process: the first ones die in the same verb of one turn, the last does everything
+    else.
+    """
     async with folder_house(home, ledger, Patient()) as house:
         if number == 1:
             await house.send("hang: noted thrice", "poison", verb="note_put")
         if number <= QUARANTINE:
             await house.until("it hangs", lambda: Hanging.hung)
             os.kill(os.getpid(), signal.SIGKILL)
-        await house.until("it is quarantined", lambda: house.query("SELECT id FROM runs WHERE status = 'quarantined'"))
-        for part in (settled, shown, asking, at_models, at_approvals, in_company, in_verbs, last_words):
+        await house.until(
+            "it is quarantined",
+            lambda: house.query("SELECT id FROM runs WHERE status = 'quarantined'"),
+        )
+        for part in (
+            settled,
+            shown,
+            asking,
+            at_models,
+            at_approvals,
+            in_company,
+            in_verbs,
+            last_words,
+        ):
             await part(house)
 
 
@@ -255,20 +353,38 @@ def play(home: Path, port: int) -> None:
 
 
 def states(home: Path) -> tuple[int, tuple[KeptRun, ...], tuple[Answer, ...]]:
-    """When the last record was written, the runs as they stood, and the open questions with what is to be said to each."""
+    """When the last record was written, the runs as they stood, and the open questions with what is
+    to be said to each.
+    """
     with closing(journal_of(sqlite3.connect(home / "ordain.db"))) as db:
         ((at,),) = db.execute("SELECT max(at) FROM journal").fetchall()
         rows = db.execute(
-            "SELECT r.no, r.id, r.flow || '@' || r.flow_version, coalesce(r.session, ''), coalesce(p.id, ''), r.status"
+            "SELECT r.no, r.id, r.flow || '@' || r.flow_version, coalesce(r.session, ''), "
+            "coalesce(p.id, ''), r.status"
             " FROM runs r LEFT JOIN runs p ON p.no = r.parent ORDER BY r.no"
         ).fetchall()
         runs = tuple(
-            KeptRun(id=run, flow=flow, session=session, parent=parent, status=status, doing=_doing(db, no))
+            KeptRun(
+                id=run,
+                flow=flow,
+                session=session,
+                parent=parent,
+                status=status,
+                doing=_doing(db, no),
+            )
             for no, run, flow, session, parent, status in rows
         )
-        asked = db.execute("SELECT s.id, t.asked FROM threads t JOIN sessions s ON s.no = t.session WHERE t.asked IS NOT NULL").fetchall()
+        asked = db.execute(
+            "SELECT s.id, t.asked FROM threads t JOIN sessions s ON s.no = t.session WHERE "
+            "t.asked IS NOT NULL"
+        ).fetchall()
     answers = [
-        Answer(session=session, question=one["message_id"], expects=one["expects"], text=SAID[one["expects"]])
+        Answer(
+            session=session,
+            question=one["message_id"],
+            expects=one["expects"],
+            text=SAID[one["expects"]],
+        )
         for session, asks in asked
         for one in [json.loads(asks)]
     ]
@@ -276,16 +392,24 @@ def states(home: Path) -> tuple[int, tuple[KeptRun, ...], tuple[Answer, ...]]:
 
 
 def _doing(db: sqlite3.Connection, run: int) -> str:
-    """The effect that was announced and has no end yet: what it is, and of what kind or by what name."""
+    """The effect that was announced and has no end yet: what it is, and of what kind or by what
+    name.
+    """
     found = db.execute(
-        "SELECT r.kind, coalesce(r.body, p.bytes) FROM journal r LEFT JOIN payloads p ON p.id = r.payload"
-        " WHERE r.run = ? AND r.kind IN ('intent', 'observation', 'ended') ORDER BY r.seq DESC LIMIT 1",
+        "SELECT r.kind, coalesce(r.body, p.bytes) FROM journal r LEFT JOIN payloads p ON p.id = "
+        "r.payload"
+        " WHERE r.run = ? AND r.kind IN ('intent', 'observation', 'ended') ORDER BY r.seq DESC "
+        "LIMIT 1",
         (run,),
     ).fetchall()
     if not found or found[0][0] != "intent":
         return ""
     effect = json.loads(found[0][1])["effect"]
-    names = (effect.get("purpose"), effect.get("what"), effect.get("authorized", {}).get("call", {}).get("verb"))
+    names = (
+        effect.get("purpose"),
+        effect.get("what"),
+        effect.get("authorized", {}).get("call", {}).get("verb"),
+    )
     return " ".join(filter(None, (effect["effect"], *names)))
 
 
@@ -296,14 +420,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, ledger_process() as port:
         play(Path(place) / "home", port)
         pack(Path(place) / "home", file)
-        world = tuple(Call(call["verb"], call["text"], call["key"], call["applied"]) for call in Ledger(port, CASE).calls())
+        world = tuple(
+            Call(call["verb"], call["text"], call["key"], call["applied"])
+            for call in Ledger(port, CASE).calls()
+        )
         at, runs, answers = states(unpack(file, Path(place) / "read"))
         kept = Kept(at=at, runs=runs, answers=answers, world=world)
         for case in (SOON, LATE):
-            ends, calls = asyncio.run(go_on(unpack(file, Path(place) / case), kept, Ledger(port, case), case))
+            ends, calls = asyncio.run(
+                go_on(unpack(file, Path(place) / case), kept, Ledger(port, case), case)
+            )
             kept = structs.replace(
                 kept,
-                runs=tuple(structs.replace(run, ends=run.ends | {case: ends[run.id]}) for run in kept.runs),
+                runs=tuple(
+                    structs.replace(run, ends=run.ends | {case: ends[run.id]}) for run in kept.runs
+                ),
                 calls=kept.calls | {case: calls},
             )
     write_statement(folder / f"{name}.json", kept)

@@ -1,6 +1,7 @@
 """How golden journals are made: real runs of scripted cases, written as files.
 
-``python -m tests.replay.golden FOLDER`` plays every case and writes it; done once per journal schema, never for an old one.
+``python -m tests.replay.golden FOLDER`` plays every case and writes it; done once per journal
+schema, never for an old one.
 """
 
 from __future__ import annotations
@@ -22,12 +23,22 @@ from tests.replay.golden_file import GoldenJournal, write
 
 def act(tool: str, given: Mapping[str, Any], thought: str = "call it") -> dict[str, Any]:
     """A directive that calls a tool."""
-    return {"thought": thought, "finish": False, "action": {"tool_id": tool, "input": dict(given)}, "final_answer": None}
+    return {
+        "thought": thought,
+        "finish": False,
+        "action": {"tool_id": tool, "input": dict(given)},
+        "final_answer": None,
+    }
 
 
 def finish(content: str, thought: str = "done") -> dict[str, Any]:
     """A directive that finishes."""
-    return {"thought": thought, "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
+    return {
+        "thought": thought,
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": content, "structured": {}},
+    }
 
 
 def request(*tools: str, **more: Any) -> dict[str, Any]:
@@ -42,31 +53,62 @@ def request(*tools: str, **more: Any) -> dict[str, Any]:
 
 
 SUM = {"expression": "2 + 2"}
-FACTS = {"facts": [{"text": "The lamp is red.", "subject": "The lamp", "predicate": "is", "object": "red"}], "method": "analysed"}
+FACTS = {
+    "facts": [
+        {"text": "The lamp is red.", "subject": "The lamp", "predicate": "is", "object": "red"}
+    ],
+    "method": "analysed",
+}
 TEXT = {"text": "The lamp is red. The door is shut."}
 
 CASES: dict[str, tuple[dict[str, Any], list[Any], dict[str, list[Any]]]] = {
     "three_tools": (request("math.evaluate"), [*[act("math.evaluate", SUM)] * 3, finish("4")], {}),
-    "prompt_plan_child": (request("extract_facts"), [act("extract_facts", TEXT), finish("red lamp")], {"extract_facts": [FACTS]}),
-    "reasked": (request("math.evaluate"), ["no directive at all", act("math.evaluate", SUM), finish("4")], {}),
+    "prompt_plan_child": (
+        request("extract_facts"),
+        [act("extract_facts", TEXT), finish("red lamp")],
+        {"extract_facts": [FACTS]},
+    ),
+    "reasked": (
+        request("math.evaluate"),
+        ["no directive at all", act("math.evaluate", SUM), finish("4")],
+        {},
+    ),
     "refused_twice": (request("math.evaluate"), [act("no_such_tool", {}), {"finish": True}], {}),
-    "max_steps": (request("math.evaluate", limits={"max_steps": 2}), [act("math.evaluate", SUM)] * 3, {}),
+    "max_steps": (
+        request("math.evaluate", limits={"max_steps": 2}),
+        [act("math.evaluate", SUM)] * 3,
+        {},
+    ),
     "clamped": (request("math.evaluate", limits={"max_steps": 500}), [finish("nothing to do")], {}),
     "thoughts_withheld": (
         request("math.evaluate", preferences={"allow_internal_thought_logging": False}),
         ["unreadable private musing", act("math.evaluate", SUM, "private"), finish("4", "private")],
         {},
     ),
-    "failed_verb": (request("math.evaluate"), [act("math.evaluate", {"expression": "1 / 0"}), finish("not a number")], {}),
+    "failed_verb": (
+        request("math.evaluate"),
+        [act("math.evaluate", {"expression": "1 / 0"}), finish("not a number")],
+        {},
+    ),
     "unknown_tool": (request("no_such_tool"), [], {}),
-    "model_down": (request("math.evaluate"), [{"$error": "overloaded"}, {"$error": "overloaded"}], {}),
-    "failed_child": (request("extract_facts"), [act("extract_facts", TEXT), finish("nothing")], {"extract_facts": [{"facts": "none"}]}),
+    "model_down": (
+        request("math.evaluate"),
+        [{"$error": "overloaded"}, {"$error": "overloaded"}],
+        {},
+    ),
+    "failed_child": (
+        request("extract_facts"),
+        [act("extract_facts", TEXT), finish("nothing")],
+        {"extract_facts": [{"facts": "none"}]},
+    ),
 }
 
 
 def scripted(settings: Settings, planner: list[Any], verbs: dict[str, list[Any]]) -> Ordain:
     """An Ordain in memory that plays these proposals."""
-    extras = Extras(models={"default": ScriptedModel(make_script(planner=planner, verbs=verbs))}, memory=True)
+    extras = Extras(
+        models={"default": ScriptedModel(make_script(planner=planner, verbs=verbs))}, memory=True
+    )
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
     return Ordain(settings.model_copy(update={"profiles": {"default": profile}}), extras=extras)
 
@@ -76,7 +118,9 @@ async def play(name: str) -> list[tuple[str, GoldenJournal]]:
     asked, planner, verbs = CASES[name]
     with tempfile.TemporaryDirectory() as home:
         async with scripted(load_settings({}, Path(home)), planner, verbs) as ordain:
-            accepted = await ordain.runtime.accept(PlannerRequest.model_validate(asked), "local:test")
+            accepted = await ordain.runtime.accept(
+                PlannerRequest.model_validate(asked), "local:test"
+            )
             await ordain.runtime.wait(accepted.run)
             rows = await ordain.runtime.runs(roots_only=False)
             *tables, (_, catalog) = ordain.catalog.stored
@@ -84,7 +128,11 @@ async def play(name: str) -> list[tuple[str, GoldenJournal]]:
             return [
                 (
                     names.get(row.id, f"{name}.child"),
-                    GoldenJournal(run=ordain.store.stored(row.id) or sys.exit("lost"), catalog=catalog, tables=dict(tables)),
+                    GoldenJournal(
+                        run=ordain.store.stored(row.id) or sys.exit("lost"),
+                        catalog=catalog,
+                        tables=dict(tables),
+                    ),
                 )
                 for row in rows
             ]

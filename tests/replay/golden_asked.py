@@ -1,7 +1,8 @@
-"""How the golden requests under tight shared accounts are made: planner 1 and verb 1 with what had no golden, and turns that find an account empty.
+"""How the golden requests under tight shared accounts are made: planner 1 and verb 1 with what had
+no golden, and turns that find an account empty.
 
-``python -m tests.replay.golden_asked FILE [PART ...]`` plays them, or only the parts that are named, and writes them; done once, never again
-for a flow version that exists.
+``python -m tests.replay.golden_asked FILE [PART ...]`` plays them, or only the parts that are
+named, and writes them; done once, never again for a flow version that exists.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from tests.shapes.talk import PRINCIPAL, House
 
 POLICY: dict[str, dict[str, Any]] = {
     "attach": {"ask": "local"},
-    "lanes": {"routes": [{"tag": "facts", "lane": "local", "why": "routine"}], "next_lane": {"worker": "brain"}},
+    "lanes": {
+        "routes": [{"tag": "facts", "lane": "local", "why": "routine"}],
+        "next_lane": {"worker": "brain"},
+    },
     "fallback": {"attempts_per_profile": 2, "attempts_total": 3, "backoff_ms": 1},
     "breaker": {"failures": 0, "rest_max_s": 0},
     "budget": {
@@ -38,15 +42,25 @@ POLICY: dict[str, dict[str, Any]] = {
 }
 PLANS: dict[str, list[Any]] = {
     "whole": [act("math.evaluate", SUM), finish("4")],
-    "withheld": ["unreadable private musing", act("math.evaluate", SUM, "private"), finish("4", "private")],
+    "withheld": [
+        "unreadable private musing",
+        act("math.evaluate", SUM, "private"),
+        finish("4", "private"),
+    ],
     "extract": [act("extract_facts", TEXT), finish("red lamp")],
     "thrice": [act("third_time", {"text": "kept"}), finish("kept")],
-    "session only": [act("ask_user", {"question": "which?", "expected_type": "freeform"}), finish("nobody to ask")],
+    "session only": [
+        act("ask_user", {"question": "which?", "expected_type": "freeform"}),
+        finish("nobody to ask"),
+    ],
     "approval": [act("post_out", {"text": "hello"}), finish("not sent")],
     "verb calls": [*[act("math.evaluate", SUM)] * 4, finish("4")],
     "wordy": [act("math.evaluate", SUM, "because " * 200), finish("4")],
     "long answer": [finish("well " * 200)],
-    "wrong input": [act("math.evaluate", {"sum": "2 + 2"}), act("web.fetch", {"url": "https://example.org"})],
+    "wrong input": [
+        act("math.evaluate", {"sum": "2 + 2"}),
+        act("web.fetch", {"url": "https://example.org"}),
+    ],
     "ungrounded": [act("extract_facts", {"text": "The moon is full."}), finish("nothing")],
 }
 """What is proposed, by words of the goal."""
@@ -68,7 +82,11 @@ class Requests:
     @property
     def script(self) -> ModelScript:
         """Steps of a planning request and facts by what is asked; a message by its words."""
-        script = ModelScript().on("planner", self._step, when=lambda asked: not words(asked)).on("verb", _facts, verb="extract_facts")
+        script = (
+            ModelScript()
+            .on("planner", self._step, when=lambda asked: not words(asked))
+            .on("verb", _facts, verb="extract_facts")
+        )
         return script_of(script, WORDS)
 
     def _step(self, asked: ModelRequest) -> Any:
@@ -89,11 +107,16 @@ def _facts(asked: ModelRequest) -> Any:
 
 async def plan(house: House, goal: str, *tools: str, **more: Any) -> str:
     """Have a planning request accepted; gives its run."""
-    asked = request(*(tools or ("math.evaluate",)), **more) | {"goal": {"type": "analysis", "description": goal}, "request_id": None}
+    asked = request(*(tools or ("math.evaluate",)), **more) | {
+        "goal": {"type": "analysis", "description": goal},
+        "request_id": None,
+    }
     return (await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL)).run
 
 
-async def use(house: House, verb_id: str, payload: Mapping[str, Any], caller: str = "python") -> str:
+async def use(
+    house: House, verb_id: str, payload: Mapping[str, Any], caller: str = "python"
+) -> str:
     """Have a verb request accepted; gives its run."""
     asked = VerbRequest(verb_id=verb_id, payload=dict(payload), caller=caller)
     return (await house.ordain.runtime.accept(asked, PRINCIPAL)).run
@@ -103,9 +126,18 @@ async def plans(house: House) -> None:
     """Planning requests, each to its end."""
     every = ("math.evaluate", "extract_facts", "third_time", "ask_user", "post_out")
     for goal in PLANS:
-        limits = {"wordy": {"max_tokens_reason": 20}, "long answer": {"max_tokens_answer": 20}}.get(goal)
-        more = {"preferences": {"allow_internal_thought_logging": False}} if goal == "withheld" else {}
-        await done(house, await plan(house, goal, *every, **more, **({} if limits is None else {"limits": limits})))
+        limits = {"wordy": {"max_tokens_reason": 20}, "long answer": {"max_tokens_answer": 20}}.get(
+            goal
+        )
+        more = (
+            {"preferences": {"allow_internal_thought_logging": False}} if goal == "withheld" else {}
+        )
+        await done(
+            house,
+            await plan(
+                house, goal, *every, **more, **({} if limits is None else {"limits": limits})
+            ),
+        )
     for goal in FAILURES:
         await done(house, await plan(house, f"{goal} then whole"))
     await done(house, await plan(house, "inactive", "creative.tonecheck"))
@@ -131,7 +163,10 @@ async def verbs(house: House) -> None:
 async def accounts(house: House) -> None:
     """Whole, the rest, nothing, by agent; and a request that is called off."""
     slow = {"text": "Look slowly at the lamp."}
-    whole, rest = await use(house, "extract_facts", slow, "agent-daemon"), await use(house, "extract_facts", slow, "agent-daemon")
+    whole, rest = (
+        await use(house, "extract_facts", slow, "agent-daemon"),
+        await use(house, "extract_facts", slow, "agent-daemon"),
+    )
     await house.until("both are asked", lambda: len(house.puppet.held) == 2)
     await done(house, await use(house, "extract_facts", slow, "agent-daemon"))
     await done(house, await plan(house, "whole", caller="agent-daemon"))
@@ -165,7 +200,13 @@ async def entered(house: House) -> None:
     await house.say("which lamp?", verb="ask_user")
 
 
-PARTS = {"plans": plans, "verbs": verbs, "accounts": accounts, "sessions": session_accounts, "entered": entered}
+PARTS = {
+    "plans": plans,
+    "verbs": verbs,
+    "accounts": accounts,
+    "sessions": session_accounts,
+    "entered": entered,
+}
 
 
 async def play(parts: Sequence[str]) -> GoldenTalk:

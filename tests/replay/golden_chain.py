@@ -1,6 +1,8 @@
-"""How the golden conversation of turn 7, supervisor 7 and agent chain 1 is made (that of supervisor 6 is kept beside): every way into a chain, and every word of a council.
+"""How the golden conversation of turn 7, supervisor 7 and agent chain 1 is made (that of supervisor
+6 is kept beside): every way into a chain, and every word of a council.
 
-``python -m tests.replay.golden_chain FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_chain FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -18,19 +20,29 @@ from tests.shapes.council import judgement, verdict
 from tests.shapes.lines import about, script_of
 from tests.shapes.talk import House
 
-POLICY: dict[str, dict[str, Any]] = {"router": {"ask": "local"}, "supervisor": {"ask": "brain"}, "fallback": {"backoff_ms": 0}}
+POLICY: dict[str, dict[str, Any]] = {
+    "router": {"ask": "local"},
+    "supervisor": {"ask": "brain"},
+    "fallback": {"backoff_ms": 0},
+}
 SAID = ("accept", "delegate", "revise_same_round", "new_round", "maybe")
 SUM = call("math.evaluate", expression="6 * 7")
 
 
 def _told(text: str) -> When:
-    """Of a line that answers whoever is shown a message with these words; no prompt but a planner's names the message by itself."""
+    """Of a line that answers whoever is shown a message with these words; no prompt but a planner's
+    names the message by itself.
+    """
     return lambda asked: text in asked.user
 
 
 def _verdict(asked: ModelRequest) -> Any:
-    """What the auditor says: the word that the message begins with after the council, be it one or none."""
-    return verdict(next((said for said in SAID if f'QUESTION\n"council, {said} it"' in asked.user), "accept"))
+    """What the auditor says: the word that the message begins with after the council, be it one or
+    none.
+    """
+    return verdict(
+        next((said for said in SAID if f'QUESTION\n"council, {said} it"' in asked.user), "accept")
+    )
 
 
 SCRIPT = script_of(
@@ -47,7 +59,9 @@ SCRIPT = script_of(
 
 
 async def turns(house: House) -> None:
-    """Chains by a router's path and by an escalation, councils by their mode and by a checkpoint, and what fails typed of each."""
+    """Chains by a router's path and by an escalation, councils by their mode and by a checkpoint,
+    and what fails typed of each.
+    """
     tools = ["math.evaluate"]
     await house.say("longer work, please", mode="agent", allowed_verbs=tools)
     await house.say("longer work in prose", mode="agent", allowed_verbs=tools)

@@ -31,7 +31,9 @@ class GoldenJournal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GoldenTalk(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation: every run of one session, the transcript they refer to, and the catalog they all pin."""
+    """A conversation: every run of one session, the transcript they refer to, and the catalog they
+    all pin.
+    """
 
     runs: tuple[StoredRun, ...]
     transcript: tuple[Entry, ...]
@@ -39,10 +41,17 @@ class GoldenTalk(msgspec.Struct, frozen=True, kw_only=True):
     tables: dict[str, bytes] = {}
 
     @classmethod
-    def of(cls, runs: Iterable[StoredRun | None], transcript: Iterable[Entry], catalog: Catalog) -> Self:
+    def of(
+        cls, runs: Iterable[StoredRun | None], transcript: Iterable[Entry], catalog: Catalog
+    ) -> Self:
         """What was played, with the catalog and the table of phrases that it names."""
         *tables, (_, encoded) = catalog.stored
-        return cls(runs=tuple(run for run in runs if run is not None), transcript=tuple(transcript), catalog=encoded, tables=dict(tables))
+        return cls(
+            runs=tuple(run for run in runs if run is not None),
+            transcript=tuple(transcript),
+            catalog=encoded,
+            tables=dict(tables),
+        )
 
     def compiled(self) -> Catalog:
         """The runs' pinned catalog."""
@@ -65,10 +74,14 @@ def read(file: Path) -> GoldenJournal:
 
 def write(file: Path, journal: GoldenJournal | GoldenTalk) -> None:
     """A journal or a conversation to its file, one value per line so that a change can be read."""
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(journal, order="sorted"), indent=1) + b"\n")
+    file.write_bytes(
+        msgspec.json.format(msgspec.json.encode(journal, order="sorted"), indent=1) + b"\n"
+    )
 
 
 def make(play: Callable[[Path], Coroutine[Any, Any, GoldenTalk]]) -> None:
-    """Play a conversation in a folder of its own, and write it to the file that the command line names."""
+    """Play a conversation in a folder of its own, and write it to the file that the command line
+    names.
+    """
     with tempfile.TemporaryDirectory() as home:
         write(Path(sys.argv[1]), asyncio.run(play(Path(home))))

@@ -1,6 +1,8 @@
-"""How the golden conversation over grants and other arguments is made: every way in which a grant is used or is none, and every end of what was proposed anew.
+"""How the golden conversation over grants and other arguments is made: every way in which a grant
+is used or is none, and every end of what was proposed anew.
 
-``python -m tests.replay.golden_granted FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_granted FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -56,7 +58,13 @@ class Played:
 
     async def give(self, *targets: str, **more: Any) -> str:
         """A grant for sending to these, to anybody where none is named; gives its id."""
-        offer = {"principal": PRINCIPAL, "capabilities": ("send_out",), "ttl_s": 7200, "targets": targets or None, **more}
+        offer = {
+            "principal": PRINCIPAL,
+            "capabilities": ("send_out",),
+            "ttl_s": 7200,
+            "targets": targets or None,
+            **more,
+        }
         return (await self.grants.give(WORKSPACE, GrantOffer(**offer), BEN)).grant_id
 
     async def take_back(self) -> None:
@@ -94,7 +102,9 @@ class Played:
 
 
 async def granted(played: Played) -> None:
-    """Used in one turn and in several, used up, come with a yes; of other targets, of too few calls, taken back, over, and of what is approved each time."""
+    """Used in one turn and in several, used up, come with a yes; of other targets, of too few
+    calls, taken back, over, and of what is approved each time.
+    """
     house = played.house
     await played.give("tea", uses=2)
     await house.say("please send tea twice", **AGENT)
@@ -124,16 +134,24 @@ async def granted(played: Played) -> None:
     paid = await played.asked("please pay for tea")
     await played.decide(True)
     await house.told(paid)
-    whole = await played.asked("tell them", workflow={"template": "announce", "args": TEA})  # no grant says yes to a workflow
+    # no grant says yes to a workflow
+    whole = await played.asked("tell them", workflow={"template": "announce", "args": TEA})
     await played.decide(True)
     await house.told(whole)
     await played.take_back()
 
 
 async def proposed_anew(played: Played) -> None:
-    """Approved, denied, proposed once more, left to time, covered by a grant, called off; of a turn, and of what is approved each time."""
+    """Approved, denied, proposed once more, left to time, covered by a grant, called off; of a
+    turn, and of what is approved each time.
+    """
     house = played.house
-    for instead, approve in (((COFFEE,), True), ((COFFEE, WATER), False), ((COFFEE,), None), ((COFFEE, TEA), True)):
+    for instead, approve in (
+        ((COFFEE,), True),
+        ((COFFEE, WATER), False),
+        ((COFFEE,), None),
+        ((COFFEE, TEA), True),
+    ):
         sent = await played.asked("please send tea")
         await played.propose(*instead)
         await played.decide(approve)
@@ -153,9 +171,14 @@ async def proposed_anew(played: Played) -> None:
 
 
 async def outside(played: Played) -> None:
-    """Runs of no session, which wait for people or do not: granted, denied, approved, proposed anew."""
+    """Runs of no session, which wait for people or do not: granted, denied, approved, proposed
+    anew.
+    """
     runtime = played.house.ordain.runtime
-    plan = {"goal": {"type": "analysis", "description": "send it to tea"}, "toolset": [{"tool_id": "send_out"}]}
+    plan = {
+        "goal": {"type": "analysis", "description": "send it to tea"},
+        "toolset": [{"tool_id": "send_out"}],
+    }
     for waits in (False, True):
         await played.give("tea", uses=1, risk_level=RiskLevel.WRITE)
         for number in range(2):

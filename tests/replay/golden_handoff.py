@@ -1,6 +1,8 @@
-"""How the golden runs of handoff 1 are made: work that is handed on, further, at once, in vain, reviewed, expanded and denied.
+"""How the golden runs of handoff 1 are made: work that is handed on, further, at once, in vain,
+reviewed, expanded and denied.
 
-``python -m tests.replay.golden_handoff FILE`` plays them and writes them; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_handoff FILE`` plays them and writes them; done once, never again
+for a flow version that exists.
 """
 
 from __future__ import annotations
@@ -28,12 +30,20 @@ GRAVE = {**POLICY, "guardrails": {"prohibited": ["bomb"], "review_at": 0.3}}
 
 
 async def play(home: Path) -> GoldenTalk:
-    """Play the plan, with a yes to whatever is asked but the last; its runs in the order in which they were opened."""
+    """Play the plan, with a yes to whatever is asked but the last; its runs in the order in which
+    they were opened.
+    """
     write_cards(home)
     async with House(home, script=planned(*STEPS), policy=GRAVE, verbs=Desk().verbs) as house:
-        run = await asked(house, "agent.clerk", "agent.boss", "agent.babbler", "agent.sender", "send_out")
+        run = await asked(
+            house, "agent.clerk", "agent.boss", "agent.babbler", "agent.sender", "send_out"
+        )
         said = 0
-        while (view := await house.ordain.runtime.view(run)) is not None and not view.at_rest and said < 20:
+        while (
+            (view := await house.ordain.runtime.view(run)) is not None
+            and not view.at_rest
+            and said < 20
+        ):
             await decide(house, approve=said != 6)
             said += 1
         await house.ordain.runtime.wait(run)

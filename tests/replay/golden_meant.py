@@ -1,6 +1,8 @@
-"""How the golden runs of planner 5, supervisor 8, agent chain 2, subgoal 2 and handoff 2 are made: calls that were meant and had no shape.
+"""How the golden runs of planner 5, supervisor 8, agent chain 2, subgoal 2 and handoff 2 are made:
+calls that were meant and had no shape.
 
-``python -m tests.replay.golden_meant FILE`` plays them and writes them; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_meant FILE`` plays them and writes them; done once, never again for
+a flow version that exists.
 """
 
 from __future__ import annotations
@@ -40,13 +42,23 @@ def script() -> ModelScript:
     made = ModelScript()
     for name, steps in PLANS.items():
         for index, step in enumerate(steps):
-            made = made.on("planner", step, index=index, when=lambda one, name=name: f'"{name}:' in one.user)
+            made = made.on(
+                "planner", step, index=index, when=lambda one, name=name: f'"{name}:' in one.user
+            )
     for role, first in (("subgoal", MEANT), ("clerk", NOTED)):
-        made = made.on("planner", first, role=role, index=0).on("planner", finish("It is 42."), role=role)
-    made = made.on("planner", EXTRA, role="agent_chain", index=0).on("planner", finish("It is 42."), role="agent_chain")
-    made = made.on("router", routes("agent_chain", confidence=1.0), when=about("longer work")).on("router", routes("react_lite"))
+        made = made.on("planner", first, role=role, index=0).on(
+            "planner", finish("It is 42."), role=role
+        )
+    made = made.on("planner", EXTRA, role="agent_chain", index=0).on(
+        "planner", finish("It is 42."), role="agent_chain"
+    )
+    made = made.on("router", routes("agent_chain", confidence=1.0), when=about("longer work")).on(
+        "router", routes("react_lite")
+    )
     for told, first in (("meant", MEANT), ("in words", says("It is 42."))):
-        made = made.on("planner", first, index=0, when=about(told)).on("planner", finish("It is 42."), when=about(told))
+        made = made.on("planner", first, index=0, when=about(told)).on(
+            "planner", finish("It is 42."), when=about(told)
+        )
     return made
 
 
@@ -57,8 +69,17 @@ async def play(home: Path) -> GoldenTalk:
     async with House(home, script=script_of(script()), policy=policy, verbs=Desk().verbs) as house:
         for name in PLANS:
             tools = ("math.evaluate", "plan.subgoal", "agent.clerk", "note_down")
-            asked = {"goal": {"type": "chat", "description": f"{name}: what is 6 * 7?"}, "toolset": [{"tool_id": tool} for tool in tools]}
-            await house.ordain.runtime.wait((await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL)).run)
+            asked = {
+                "goal": {"type": "chat", "description": f"{name}: what is 6 * 7?"},
+                "toolset": [{"tool_id": tool} for tool in tools],
+            }
+            await house.ordain.runtime.wait(
+                (
+                    await house.ordain.runtime.accept(
+                        PlannerRequest.model_validate(asked), PRINCIPAL
+                    )
+                ).run
+            )
         for said in ("what was meant", "what is in words", "longer work"):
             await house.say(said, mode="agent", allowed_verbs=["math.evaluate"])
         await house.quiet()

@@ -1,7 +1,9 @@
-"""How the golden runs that reach for more than they have are made: verbs out of scope and too deep, forged children, forged calls.
+"""How the golden runs that reach for more than they have are made: verbs out of scope and too deep,
+forged children, forged calls.
 
-``python -m tests.replay.golden_overreach FOLDER`` plays them and writes ``denied.json`` and ``forged.json``; done once. Their flows are
-the tests' own (``tests.shapes.forgers`` says why), and whoever replays them adds those to what is shipped.
+``python -m tests.replay.golden_overreach FOLDER`` plays them and writes ``denied.json`` and
+``forged.json``; done once. Their flows are the tests' own (``tests.shapes.forgers`` says why), and
+whoever replays them adds those to what is shipped.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ DELVES = {
 """Whither to delve, by what becomes of it."""
 
 
-async def ran(house: House, kind: Kind[Any, Any], given: object, *, keep_thoughts: bool = True) -> str:
+async def ran(
+    house: House, kind: Kind[Any, Any], given: object, *, keep_thoughts: bool = True
+) -> str:
     """Have a run of this kind accepted and wait for its end or stop; gives the run."""
     services = house.ordain.runtime.services
     run = services.clock.new_run_id()
@@ -50,16 +54,23 @@ async def denied() -> GoldenTalk:
         for becomes, delve in DELVES.items():
             run = await ran(house, DELVER, delve)
             assert house.status(run) is Status.COMPLETED
-            assert becomes.partition(",")[0] in bytes((await house.ordain.runtime.view(run)).result).decode()
+            assert (
+                becomes.partition(",")[0]
+                in bytes((await house.ordain.runtime.view(run)).result).decode()
+            )
         return taken(house)
 
 
 async def forged() -> GoldenTalk:
-    """Forgeries: the run stops as ``faulted`` and nothing goes live. The last three, one a child, are called off afterwards."""
+    """Forgeries: the run stops as ``faulted`` and nothing goes live. The last three, one a child,
+    are called off afterwards.
+    """
     async with House(None, policy=POLICY, kinds=(*FORGING_KINDS, ERRANDS)) as house:
         for what in Forgery:
             below = int(what is Forgery.SCOPE)
-            run = await ran(house, FORGER, Forged(what, below), keep_thoughts=what is not Forgery.THOUGHTS)
+            run = await ran(
+                house, FORGER, Forged(what, below), keep_thoughts=what is not Forgery.THOUGHTS
+            )
             assert house.status(run) is (Status.WAITING if below else Status.FAULTED), what
         await called_off(house, Forged(Forgery.TOKENS))
         await called_off(house, Forged(Forgery.OTHER_CALL))
@@ -68,7 +79,9 @@ async def forged() -> GoldenTalk:
 
 
 async def called_off(house: House, given: Forged) -> None:
-    """Fault, and be cancelled. In the build that made the kept files a forging child stopped once more, as ``diverged``, and took a second word."""
+    """Fault, and be cancelled. In the build that made the kept files a forging child stopped once
+    more, as ``diverged``, and took a second word.
+    """
     run = await ran(house, FORGER, given)
     await house.ordain.runtime.cancel(run, by="ada", why="it cheats")
     await house.until("it is called off", lambda: house.status(run) is Status.CANCELLED)

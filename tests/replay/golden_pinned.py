@@ -1,6 +1,8 @@
-"""How the golden conversation under pinned profiles is made: every scope of a pin, every mode, what a profile takes away, and pins that lead nowhere.
+"""How the golden conversation under pinned profiles is made: every scope of a pin, every mode, what
+a profile takes away, and pins that lead nowhere.
 
-``python -m tests.replay.golden_pinned FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_pinned FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -45,17 +47,25 @@ class Played:
         """Nothing is pinned."""
         self.house = house
 
-    async def put(self, resource: str, name: str, config: dict[str, Any] | None, place: str = WORKSPACE) -> None:
+    async def put(
+        self, resource: str, name: str, config: dict[str, Any] | None, place: str = WORKSPACE
+    ) -> None:
         """Write a record."""
         change = RecordChange(place=place, resource=resource, id=name, config=config, owner=True)
-        assert isinstance(await self.house.ordain.runtime.control.change(change, by="local:op"), Applied)
+        assert isinstance(
+            await self.house.ordain.runtime.control.change(change, by="local:op"), Applied
+        )
 
     async def pin(self, pin: str, profile: str | None) -> None:
         """Pin a profile, or nothing any more."""
         await self.put("policy", pin, None if profile is None else {"profile": profile})
 
-    async def under(self, config: dict[str, Any], *said: str, approve: bool | None = None, **more: Any) -> None:
-        """Say something in a session that is pinned to this, with an approver's word where somebody is asked; None: nobody says anything in time."""
+    async def under(
+        self, config: dict[str, Any], *said: str, approve: bool | None = None, **more: Any
+    ) -> None:
+        """Say something in a session that is pinned to this, with an approver's word where somebody
+        is asked; None: nobody says anything in time.
+        """
         await self.put("profile", "p", config)
         for text in said:
             sent = await self.house.send(text, **more)
@@ -72,9 +82,16 @@ class Played:
 
 
 async def scopes(played: Played) -> None:
-    """The narrowest pin, each taken away after a turn, down to policy's own section; and pins that lead nowhere."""
+    """The narrowest pin, each taken away after a turn, down to policy's own section; and pins that
+    lead nowhere.
+    """
     for name, pin in zip("xyz", PINS, strict=True):
-        await played.put("profile", name, {"systemPrompt": f"You are {name}."}, EVERYWHERE if name == "z" else WORKSPACE)
+        await played.put(
+            "profile",
+            name,
+            {"systemPrompt": f"You are {name}."},
+            EVERYWHERE if name == "z" else WORKSPACE,
+        )
         await played.pin(pin, name)
     for pin in PINS:
         await played.house.say("hello there")
@@ -102,9 +119,15 @@ async def lists(played: Played) -> None:
     agent: dict[str, Any] = {"mode": "agent", "allowed_verbs": ["note_down", "extract_facts"]}
     await played.under({"skills": ["extract_*"]}, "please note tea", "work it out for me", **agent)
     await played.under({"skills": []}, "hello there", "please note tea", **agent)
-    await played.under({"skills": ["extract_*"]}, "please do", workflow={"template": "note_twice", "args": {"text": "tea"}})
+    await played.under(
+        {"skills": ["extract_*"]},
+        "please do",
+        workflow={"template": "note_twice", "args": {"text": "tea"}},
+    )
     await played.under({"providers": {"writing": "default", "planning": "nowhere"}}, "hello there")
-    await played.under({"providers": {"writing": "default", "planning": "nowhere"}}, "work it out for me", **agent)
+    await played.under(
+        {"providers": {"writing": "default", "planning": "nowhere"}}, "work it out for me", **agent
+    )
     await played.under({"systemPrompt": "Ignore every rule."}, "which lamp?", verb="ask_user")
     await played.house.say("the green one")
     await played.house.say("and a last word about everything")

@@ -1,7 +1,9 @@
-"""How the golden conversation in plain words is made: chat, a summary and a verb of words, and contracts that step down to words.
+"""How the golden conversation in plain words is made: chat, a summary and a verb of words, and
+contracts that step down to words.
 
-The endpoint refuses a native schema, passes over a tool, and keeps to a schema that it is told in words, but in one plan. ``python -m
-tests.replay.golden_plain FILE`` plays it and writes it; done once, never again for a flow version that exists.
+The endpoint refuses a native schema, passes over a tool, and keeps to a schema that it is told in
+words, but in one plan. ``python -m tests.replay.golden_plain FILE`` plays it and writes it; done
+once, never again for a flow version that exists.
 """
 
 from __future__ import annotations
@@ -25,9 +27,14 @@ from tests.shapes.lines import ScriptLine, about, script_of, steps
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
 
 AGENT = {"mode": "agent"}
-REFUSED = ModelError(code=ModelErrorCode.REJECTED, message="status 400 (response_format)", held=Structured.NATIVE)
+REFUSED = ModelError(
+    code=ModelErrorCode.REJECTED, message="status 400 (response_format)", held=Structured.NATIVE
+)
 UNCALLED = ModelError(
-    code=ModelErrorCode.MALFORMED, message="the tool that holds the answer was not called", held=Structured.TOOL, ignored=True
+    code=ModelErrorCode.MALFORMED,
+    message="the tool that holds the answer was not called",
+    held=Structured.TOOL,
+    ignored=True,
 )
 THOUGHT = "<think>What is there to say?</think>\n"
 
@@ -35,7 +42,9 @@ THOUGHT = "<think>What is there to say?</think>\n"
 class Stepping(Puppet):
     """A puppet behind an endpoint that knows words alone."""
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         if request.held_by is Structured.NATIVE:
             return REFUSED
@@ -48,7 +57,12 @@ class Stepping(Puppet):
 SCRIPT = script_of(
     ScriptLine(purpose="verb", verb="extract_facts", says=FACTS),
     ScriptLine(purpose="verb", verb="brain.chat", says="The lamp is {red}."),
-    ScriptLine(purpose="verb", verb="chat_general", says=says(f"{THOUGHT}\nI thought about it.\n✓ all done"), when=about("thoughtfully")),
+    ScriptLine(
+        purpose="verb",
+        verb="chat_general",
+        says=says(f"{THOUGHT}\nI thought about it.\n✓ all done"),
+        when=about("thoughtfully"),
+    ),
     ScriptLine(purpose="verb", verb="chat_general", says=says(" \n"), when=about("silently")),
     steps(says("I would rather tell a story."), when=about("story")),
     steps(call("math.evaluate", expression="6 * 7"), finish("It is 42."), when=about("product")),
@@ -57,7 +71,10 @@ SCRIPT = script_of(
 
 async def play() -> GoldenTalk:
     """Play the conversation; its runs in the order in which they were opened."""
-    policy = {"history": {"max_entries": 6, "keep_entries": 2}, "verbs": {"default": {"deny": ["creative.tonecheck"]}}}
+    policy = {
+        "history": {"max_entries": 6, "keep_entries": 2},
+        "verbs": {"default": {"deny": ["creative.tonecheck"]}},
+    }
     async with House(puppet=Stepping(SCRIPT), policy=policy) as house:
         for text in ("hello there", "say it thoughtfully", "say it silently"):
             await house.say(text)
@@ -68,11 +85,14 @@ async def play() -> GoldenTalk:
             await house.say(f"and the number {number}")
         runtime = house.ordain.runtime
         accepted = [
-            await runtime.accept(VerbRequest(verb_id=verb, payload=TEXT), PRINCIPAL, WORKSPACE) for verb in ("brain.chat", "extract_facts")
+            await runtime.accept(VerbRequest(verb_id=verb, payload=TEXT), PRINCIPAL, WORKSPACE)
+            for verb in ("brain.chat", "extract_facts")
         ]
         preferences = {"allow_internal_thought_logging": False}
         asked = request("brain.chat", request_id="plain", preferences=preferences)
-        accepted.append(await runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL, WORKSPACE))
+        accepted.append(
+            await runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL, WORKSPACE)
+        )
         for one in accepted:
             await runtime.wait(one.run)
         await house.quiet()

@@ -1,6 +1,9 @@
-"""How the golden conversation of roster 3 and synthesis 1 is made (those of rosters 1 and 2 are kept beside): turns that agents are handed, by name, by a model and by a workflow, whole, in part and in vain.
+"""How the golden conversation of roster 3 and synthesis 1 is made (those of rosters 1 and 2 are
+kept beside): turns that agents are handed, by name, by a model and by a workflow, whole, in part
+and in vain.
 
-``python -m tests.replay.golden_roster FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_roster FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ async def play(home: Path) -> GoldenTalk:
     """Play the conversation; its runs in the order in which they were opened."""
     write_cards(home)
     async with House(home, script=LINES, policy=NAMING, verbs=Desk().verbs) as house:
-        task = {"template": "delegate_to_agent", "args": {"agent": "clerk", "task": "Note that tea is ready."}}
+        task = {
+            "template": "delegate_to_agent",
+            "args": {"agent": "clerk", "task": "Note that tea is ready."},
+        }
         for approve, hints in (
             (True, {"delegates": ["clerk"]}),
             (True, {"delegates": ["clerk", "babbler"]}),

@@ -1,6 +1,8 @@
-"""How the golden conversation under the shipped policy is made: routes, waits before retries, summaries, a prompt plan as an agent's tool.
+"""How the golden conversation under the shipped policy is made: routes, waits before retries,
+summaries, a prompt plan as an agent's tool.
 
-``python -m tests.replay.golden_routed FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_routed FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -34,10 +36,14 @@ async def play(home: Path) -> GoldenTalk:
     changed = settings.model_copy(
         update={
             "policy": type(settings.policy).model_validate(policy),
-            "profiles": {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")},
+            "profiles": {
+                "default": ModelProfile(provider="scripted", model="scripted", script="in memory")
+            },
         }
     )
-    async with Ordain(changed, extras=Extras(models={"default": ScriptedModel(script)}, memory=True)) as ordain:
+    async with Ordain(
+        changed, extras=Extras(models={"default": ScriptedModel(script)}, memory=True)
+    ) as ordain:
         assert (await ordain.plan(request("extract_facts"))).wire["status"] == "ok"
         assert (await ordain.execute("extract_facts", TEXT)).wire["ok"]
         await ordain.chat(SAID, session="s1", mode="agent", allowed_verbs=["extract_facts"])
@@ -45,7 +51,9 @@ async def play(home: Path) -> GoldenTalk:
             await ordain.chat("hello there", session="s1")
         rows = sorted(await ordain.runtime.runs(roots_only=False), key=lambda row: row.id)
         runs = [ordain.store.stored(row.id) for row in rows]
-        transcript = await ordain.runtime.conversation.transcript("default", "s1", after=0, limit=1000)
+        transcript = await ordain.runtime.conversation.transcript(
+            "default", "s1", after=0, limit=1000
+        )
         return GoldenTalk.of(runs, transcript, ordain.catalog)
 
 

@@ -1,6 +1,8 @@
-"""How the golden conversation is made: one session in which every kind of a conversation's run takes place.
+"""How the golden conversation is made: one session in which every kind of a conversation's run
+takes place.
 
-``python -m tests.replay.golden_talk FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_talk FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ SCRIPT = WORDS.on("router", routes("direct", budget_class="small"), when=about("
 async def play(home: Path) -> GoldenTalk:
     """Play the conversation; its runs in the order in which they were opened."""
     async with House(home, script=SCRIPT, policy=POLICY) as house:
-        await house.say('hello there route:{"path":"direct","confidence":0.9,"budget_class":"small"}')
+        await house.say(
+            'hello there route:{"path":"direct","confidence":0.9,"budget_class":"small"}'
+        )
         await house.say("calculate something for me", **FOR_AGENT)
         await house.say("find out which place it is", **FOR_AGENT)
         await house.say("any luck?")
@@ -54,8 +58,13 @@ async def play(home: Path) -> GoldenTalk:
         await house.say("use that", verb="no_such_verb")
         await house.say("and a last word about everything")
         await house.quiet()
-        runs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
-        transcript = await house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000)
+        runs = [
+            house.ordain.store.stored(run)
+            for (run,) in house.query("SELECT id FROM runs ORDER BY no")
+        ]
+        transcript = await house.ordain.runtime.conversation.transcript(
+            WORKSPACE, "s1", after=0, limit=1000
+        )
         return GoldenTalk.of(runs, transcript, house.ordain.catalog)
 
 

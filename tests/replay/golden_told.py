@@ -1,7 +1,9 @@
-"""How the golden conversation of the flows that are told what a turn is like is made: turn, supervisor and triage, under a route table.
+"""How the golden conversation of the flows that are told what a turn is like is made: turn,
+supervisor and triage, under a route table.
 
-Shared accounts are bounded, an ambiguous or large turn is asked of two models, and nearly everything that can become of a message does.
-``python -m tests.replay.golden_told FILE`` plays it and writes it; done once, never again for a flow version that exists.
+Shared accounts are bounded, an ambiguous or large turn is asked of two models, and nearly
+everything that can become of a message does. ``python -m tests.replay.golden_told FILE`` plays it
+and writes it; done once, never again for a flow version that exists.
 """
 
 from __future__ import annotations
@@ -59,11 +61,22 @@ POLICY: dict[str, dict[str, Any]] = {
 AGENT = {"mode": "agent"}
 
 
-@verb(effect="private", arguments={"text": ArgumentRole.CONTENT}, retry=Retry(max_attempts=3), idempotent=True)
+@verb(
+    effect="private",
+    arguments={"text": ArgumentRole.CONTENT},
+    retry=Retry(max_attempts=3),
+    idempotent=True,
+)
 def third_time(text: str, context: VerbContext) -> str:
     """Keep a text; the first two attempts fail, and the second names a delay."""
     if context.attempt < 3:
-        raise VerbError("not_yet", "later", retryable=True, happened=False, retry_after_s=0.005 * (context.attempt - 1))
+        raise VerbError(
+            "not_yet",
+            "later",
+            retryable=True,
+            happened=False,
+            retry_after_s=0.005 * (context.attempt - 1),
+        )
     return text
 
 
@@ -131,7 +144,9 @@ def scripted() -> ModelScript:
 class Mute(Puppet):
     """The first of two models: it says nothing until somebody else has, or fails late."""
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         said = words(request)
         if "neither answers" in said:
@@ -139,7 +154,12 @@ class Mute(Puppet):
             return fails("server_error", "it broke").error
         if "quick one" in said:
             return ModelReply(
-                text=json.dumps({"content": "quick"}), model="scripted", input_tokens=7, output_tokens=3, notice=NOTICE, cached_tokens=2
+                text=json.dumps({"content": "quick"}),
+                model="scripted",
+                input_tokens=7,
+                output_tokens=3,
+                notice=NOTICE,
+                cached_tokens=2,
             )
         await asyncio.Event().wait()
         raise AssertionError
@@ -165,7 +185,10 @@ class TwoModels(House):
 
 def routed(text: str, path: str, confidence: float, budget_class: str) -> str:
     """A message that spells out what the router model suggests about it (``PATHS``)."""
-    return f"{text} route:{json.dumps({'path': path, 'confidence': confidence, 'budget_class': budget_class}, separators=(',', ':'))}"
+    return (
+        f"{text} "
+        f"route:{json.dumps({'path': path, 'confidence': confidence, 'budget_class': budget_class}, separators=(',', ':'))}"
+    )
 
 
 async def routes(house: House) -> None:
@@ -181,10 +204,14 @@ async def routes(house: House) -> None:
 
 async def recalls(house: House) -> None:
     """Memory asked before a turn, found, not found and not to be had."""
-    await house.ordain.runtime.library.add_note(WORKSPACE, NoteRequest(text="Ada drinks her tea without milk.", user_id="ada"))
+    await house.ordain.runtime.library.add_note(
+        WORKSPACE, NoteRequest(text="Ada drinks her tea without milk.", user_id="ada")
+    )
     recall = {"enabled": True, "required": True, "time_window_days": 0, "max_items": 2}
     await house.say("how do I drink my tea?", recall=recall)
-    await house.say("find my tea, please", recall={**recall, "required": False, "profile": "old"}, **AGENT)
+    await house.say(
+        "find my tea, please", recall={**recall, "required": False, "profile": "old"}, **AGENT
+    )
     await house.say('is there anything about "zyzzyva"?', recall=recall)
     await house.say("6 * 7", verb="math.evaluate", recall=recall)
     await house.say("6 * 7", verb="math.evaluate", recall={**recall, "required": False})
@@ -211,7 +238,9 @@ async def questions(house: House) -> None:
 
 
 async def work(house: House) -> None:
-    """Verbs that fail, are made good, are tried again, are denied, are plans themselves; and proposals that are none."""
+    """Verbs that fail, are made good, are tried again, are denied, are plans themselves; and
+    proposals that are none.
+    """
     tools = {**AGENT, "allowed_verbs": ["math.evaluate", "third_time", "post_out", "extract_facts"]}
     for text in (
         "divide and give up",
@@ -246,7 +275,9 @@ async def refusals(house: House) -> None:
 
 
 async def turns(house: House) -> None:
-    """What later messages do to turns at work: nudge, override, edit, stop with one queued behind, triage by a model and by choice."""
+    """What later messages do to turns at work: nudge, override, edit, stop with one queued behind,
+    triage by a model and by choice.
+    """
     slow = await house.send("think slowly about it", id="slow-1", **AGENT)
     await house.until("the model is asked", lambda: house.puppet.held)
     await house.say("any luck?")
@@ -298,14 +329,20 @@ async def play() -> GoldenTalk:
         for part in (routes, recalls, questions, work, refusals, turns, nobody_answers):
             await part(house)
         await house.quiet()
-        assert all(house.status(run) is not Status.FAULTED for (run,) in house.query("SELECT id FROM runs"))
+        assert all(
+            house.status(run) is not Status.FAULTED for (run,) in house.query("SELECT id FROM runs")
+        )
         return taken(house)
 
 
 def taken(house: House) -> GoldenTalk:
     """All runs of a house and the transcript of session s1."""
-    runs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
-    transcript = at_once(house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000))
+    runs = [
+        house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")
+    ]
+    transcript = at_once(
+        house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000)
+    )
     return GoldenTalk.of(runs, transcript, house.ordain.catalog)
 
 

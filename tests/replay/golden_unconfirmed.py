@@ -1,6 +1,8 @@
-"""How the golden plan over declarations that nobody has confirmed is made: a verb that is allowed, and one that its mechanism's floor refuses.
+"""How the golden plan over declarations that nobody has confirmed is made: a verb that is allowed,
+and one that its mechanism's floor refuses.
 
-``python -m tests.replay.golden_unconfirmed FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_unconfirmed FILE`` plays it and writes it; done once, never again
+for a flow version that exists.
 """
 
 from __future__ import annotations
@@ -29,16 +31,28 @@ http: {method: PUT, url: "https://crm.example/items", hosts: [crm.example]}
 arguments: {text: {role: content}}
 input_schema: {type: object, properties: {text: {type: string}}, required: [text], additionalProperties: false}
 """
-PROPOSED = [act("tell", {"text": "hello"}), act("item.keep", {"text": "hello"}), finish("told, not kept")]
+PROPOSED = [
+    act("tell", {"text": "hello"}),
+    act("item.keep", {"text": "hello"}),
+    finish("told, not kept"),
+]
 
 
 async def play(home: Path) -> GoldenTalk:
     """Play it in this data folder."""
     (home / "verbs").mkdir()
-    for name, text in {"tell.yaml": TELL, "tell_prompt.j2": "{{ input.text | json }}", "item.keep.yaml": KEEP}.items():
+    for name, text in {
+        "tell.yaml": TELL,
+        "tell_prompt.j2": "{{ input.text | json }}",
+        "item.keep.yaml": KEEP,
+    }.items():
         (home / "verbs" / name).write_text(text, encoding="utf-8")
-    async with scripted(load_settings({}, home), PROPOSED, {"tell": [{"content": "hello"}]}) as ordain:
-        accepted = await ordain.runtime.accept(PlannerRequest.model_validate(request("tell", "item.keep")), "local:test")
+    async with scripted(
+        load_settings({}, home), PROPOSED, {"tell": [{"content": "hello"}]}
+    ) as ordain:
+        accepted = await ordain.runtime.accept(
+            PlannerRequest.model_validate(request("tell", "item.keep")), "local:test"
+        )
         await ordain.runtime.wait(accepted.run)
         rows = await ordain.runtime.runs(roots_only=False)
         return GoldenTalk.of((ordain.store.stored(row.id) for row in rows), (), ordain.catalog)

@@ -1,7 +1,9 @@
-"""How the golden conversation in words of one's own is made: every answer and every order in it is a word that no shipped table knows.
+"""How the golden conversation in words of one's own is made: every answer and every order in it is
+a word that no shipped table knows.
 
-A flow that read by any other table than the pinned one would find none of them. ``python -m tests.replay.golden_words FILE`` plays it and writes it;
-done once, never again for a flow version that exists.
+A flow that read by any other table than the pinned one would find none of them. ``python -m
+tests.replay.golden_words FILE`` plays it and writes it; done once, never again for a flow version
+that exists.
 """
 
 from __future__ import annotations
@@ -16,10 +18,23 @@ from tests.replay.recorded_words import WORDS as ANSWERS
 from tests.shapes.lines import about
 from tests.shapes.talk import House
 
-WORDS = {"yes": "jofi", "no": "nofi", "two": "zwofi", "date": "heitfi", "stop": "haltfi", "thanks": "dankfi"}
+WORDS = {
+    "yes": "jofi",
+    "no": "nofi",
+    "two": "zwofi",
+    "date": "heitfi",
+    "stop": "haltfi",
+    "thanks": "dankfi",
+}
 """By sign. None is a word in any language of the shipped tables, nor the beginning of one."""
 AGENT = {"mode": "agent"}
-LAMP = call("ask_user", question="Which one?", expected_type="option", options=["the brass lamp", "the copper lamp"], key="lamp")
+LAMP = call(
+    "ask_user",
+    question="Which one?",
+    expected_type="option",
+    options=["the brass lamp", "the copper lamp"],
+    key="lamp",
+)
 SCRIPT = (
     ANSWERS.on("planner", LAMP, index=0, when=about("which lamp"))
     .on("triage", suggests("filler"), when=about("purple"))
@@ -59,7 +74,9 @@ async def choice(house: House, answer: str, *, by_message: bool) -> None:
 
 
 async def sorted_out(house: House) -> None:
-    """Answers that are none whole: one that a model takes for nothing goes back, a condition does not; and an option by its name."""
+    """Answers that are none whole: one that a model takes for nothing goes back, a condition does
+    not; and an option by its name.
+    """
     for said, then in (("purple", "B"), (f"{WORDS['yes']} but only for the two of us", "")):
         sent = await house.send("find out whether it is grey", **AGENT)
         await house.until("it is asked", lambda one=sent: house.so_far(one).question)

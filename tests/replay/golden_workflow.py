@@ -1,6 +1,8 @@
-"""How the golden conversation of turn 6 and workflow 1 is made: workflows that run, wait for a yes, are undone and stopped, and turns of every other kind.
+"""How the golden conversation of turn 6 and workflow 1 is made: workflows that run, wait for a yes,
+are undone and stopped, and turns of every other kind.
 
-``python -m tests.replay.golden_workflow FILE`` plays it and writes it; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_workflow FILE`` plays it and writes it; done once, never again for a
+flow version that exists.
 """
 
 from __future__ import annotations
@@ -37,11 +39,15 @@ SUGGESTED: dict[str, Any] = {
 
 
 def _suggestion(asked: ModelRequest) -> Any:
-    return next((said for phrase, said in SUGGESTED.items() if phrase in words(asked)), {"template": None, "args": {}})
+    return next(
+        (said for phrase, said in SUGGESTED.items() if phrase in words(asked)),
+        {"template": None, "args": {}},
+    )
 
 
 SCRIPT = script_of(
-    ModelScript().on("workflow", _suggestion), WORDS.on("router", routes("react_lite", budget_class="small"), when=about("work it out"))
+    ModelScript().on("workflow", _suggestion),
+    WORDS.on("router", routes("react_lite", budget_class="small"), when=about("work it out")),
 )
 
 
@@ -65,7 +71,12 @@ class Played:
         else:
             desk = self.house.ordain.runtime.approvals
             for view in await desk.listed(WORKSPACE):
-                await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=approve, digest=view.row.digest), "local:ben")
+                await desk.decide(
+                    WORKSPACE,
+                    view.row.id,
+                    ApproverWord(approve=approve, digest=view.row.digest),
+                    "local:ben",
+                )
         await self.house.told(sent)
 
     async def stop(self, text: str, template: str, word: str) -> None:
@@ -83,13 +94,24 @@ class Played:
 async def workflows(played: Played) -> None:
     """Each way in which one can go."""
     await played.name("note it twice", "note_twice", **TEA)
-    for template, args in (("brew", TEA), ("announce", {}), ("announce", {"text": 7}), ("announce", {"verb": "pay_out", **TEA})):
+    for template, args in (
+        ("brew", TEA),
+        ("announce", {}),
+        ("announce", {"text": 7}),
+        ("announce", {"verb": "pay_out", **TEA}),
+    ):
         await played.name("please do", template, **args)
     await played.name("search", "search_web", query="tea")
     for template in ("fragile", "half_undone", "lost", "patient"):
         await played.name("do that", template, **TEA)
     await played.house.say("what went wrong?")
-    for template, approve in (("announce", True), ("announce", False), ("announce", None), ("send_and_break", True), ("pay_off", True)):
+    for template, approve in (
+        ("announce", True),
+        ("announce", False),
+        ("announce", None),
+        ("send_and_break", True),
+        ("pay_off", True),
+    ):
         await played.decide("tell them", template, approve=approve)
     await played.stop("do it slowly", "slow", "stop")
     await played.stop("tell them all", "announce", "stop")
@@ -98,13 +120,17 @@ async def workflows(played: Played) -> None:
 
 
 async def suggested(played: Played) -> None:
-    """What a model suggests: a workflow that runs, one that waits, and two that cannot be followed."""
+    """What a model suggests: a workflow that runs, one that waits, and two that cannot be
+    followed.
+    """
     await played.house.say("please note tea twice")
     sent = await played.house.send("please announce tea to them")
     await played.house.quiet()
     desk = played.house.ordain.runtime.approvals
     for view in await desk.listed(WORKSPACE):
-        await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+        await desk.decide(
+            WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben"
+        )
     await played.house.told(sent)
     await played.house.say("please brew tea")
     await played.house.say("please pay for all of it")
@@ -117,7 +143,9 @@ async def turns(played: Played) -> None:
     await house.say("calculate something for me", mode="agent")
     await house.say("work it out for me")
     await house.say("which lamp?", verb="ask_user")
-    await house.say("let several heads think", mode="council", workflow={"template": "announce", "args": TEA})
+    await house.say(
+        "let several heads think", mode="council", workflow={"template": "announce", "args": TEA}
+    )
     await house.say("ask another one", delegates=["analyst"])
     await house.say("use that", verb="no_such_verb")
     await house.say("and a last word about everything")

@@ -1,4 +1,6 @@
-"""Changing one thing in a journal, as corruption would (digests left as they were) or as a forger would (digests and chain made anew)."""
+"""Changing one thing in a journal, as corruption would (digests left as they were) or as a forger
+would (digests and chain made anew).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from ordain.ports.store import StoredRun
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The path of every leaf of a JSON value; an empty container is a leaf."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     found = False
     for key, inner in items:
         found = True
@@ -73,8 +81,16 @@ def forged(run: StoredRun, seq: int, **fields: Any) -> StoredRun:
     for old in run.records:
         record = msgspec.structs.replace(old, **fields) if old.seq == seq else old
         body = record.body or b""
-        body_digest = digest(run.key or b"", _covered(body)[0] if record.kind is RecordKind.ENDED else body)
-        previous = chain(previous, run.id, record.seq, (record.kind, record.name, record.v, record.at), body_digest)
+        body_digest = digest(
+            run.key or b"", _covered(body)[0] if record.kind is RecordKind.ENDED else body
+        )
+        previous = chain(
+            previous,
+            run.id,
+            record.seq,
+            (record.kind, record.name, record.v, record.at),
+            body_digest,
+        )
         records.append(msgspec.structs.replace(record, digest=body_digest, chain=previous))
     return msgspec.structs.replace(run, records=tuple(records))
 

@@ -1,6 +1,8 @@
-"""What the model of the recorded talks does by the words of a message: one script, which their recorders and the kept folders' house share.
+"""What the model of the recorded talks does by the words of a message: one script, which their
+recorders and the kept folders' house share.
 
-The messages stand in recordings that exist; so their words stay, and with them what they had the model do.
+The messages stand in recordings that exist; so their words stay, and with them what they had the
+model do.
 """
 
 from __future__ import annotations

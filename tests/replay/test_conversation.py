@@ -1,4 +1,6 @@
-"""Replay of a conversation's runs: from journal and transcript alone, and what it says where either is not what it was."""
+"""Replay of a conversation's runs: from journal and transcript alone, and what it says where either
+is not what it was.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +68,18 @@ def replays(house: House, transcript: TranscriptReader | None = None) -> dict[st
         assert stored is not None
         if stored.status in SETTLED:
             catalog = at_once(services.catalogs.pinned(stored.catalog))
-            found[run] = replayed(services, stored) if transcript is None else replay(stored, catalog, services.kinds, transcript)
+            found[run] = (
+                replayed(services, stored)
+                if transcript is None
+                else replay(stored, catalog, services.kinds, transcript)
+            )
     return found
 
 
 async def test_every_flow_of_a_conversation_replays_equal() -> None:
-    """Turn, supervisor, question, status, triage, a seat, chat and summary replay byte for byte, and no model is asked for it."""
+    """Turn, supervisor, question, status, triage, a seat, chat and summary replay byte for byte,
+    and no model is asked for it.
+    """
     async with House(script=SCRIPT, policy=POLICY) as house:
         await talked(house)
         flows = {flow for (flow,) in house.query("SELECT DISTINCT flow FROM runs")}
@@ -85,7 +93,9 @@ async def test_every_flow_of_a_conversation_replays_equal() -> None:
 
 
 async def test_another_process_replays_without_the_model(tmp_path: Path) -> None:
-    """A process that never saw the conversation, and whose model answers nothing, replays it equal."""
+    """A process that never saw the conversation, and whose model answers nothing, replays it
+    equal.
+    """
     async with House(tmp_path / "home", script=SCRIPT, policy=POLICY) as house:
         await talked(house)
 
@@ -97,14 +107,21 @@ async def test_another_process_replays_without_the_model(tmp_path: Path) -> None
 
 
 async def test_a_history_that_is_not_what_it_was_is_found_out() -> None:
-    """A run whose prompt held a history replays only over that history: without it, or with it altered, replay says so."""
+    """A run whose prompt held a history replays only over that history: without it, or with it
+    altered, replay says so.
+    """
     async with House() as house:
         await house.say("tell me about cats")
         later = await house.say("tell me more")
-        (child,) = house.query("SELECT c.id FROM runs c JOIN runs p ON p.no = c.parent WHERE p.id = ?", later.run_id)[0]
+        (child,) = house.query(
+            "SELECT c.id FROM runs c JOIN runs p ON p.no = c.parent WHERE p.id = ?", later.run_id
+        )[0]
         assert replays(house)[child].equal
         assert not replays(house, lambda *_: ())[child].equal
-        house.ordain.store.writer._db.execute("UPDATE transcript SET digest = x'00', body = replace(body, 'cats', 'dogs') WHERE seq = 1")
+        house.ordain.store.writer._db.execute(
+            "UPDATE transcript SET digest = x'00', body = replace(body, 'cats', 'dogs') WHERE "
+            "seq = 1"
+        )
         assert not replays(house)[child].equal
 
 
@@ -129,7 +146,8 @@ async def test_a_journal_of_a_turn_with_an_altered_record_is_refused() -> None:
     async with House() as house:
         told = await house.say("tell me about cats")
         journal_of(house.ordain.store.writer._db).execute(
-            "UPDATE journal SET body = replace(CAST(body AS TEXT), 'cats', 'dogs') WHERE kind = 'started' AND run = (SELECT no FROM runs WHERE id = ?)",
+            "UPDATE journal SET body = replace(CAST(body AS TEXT), 'cats', 'dogs') WHERE kind = "
+            "'started' AND run = (SELECT no FROM runs WHERE id = ?)",
             (told.run_id,),
         )
         try:

@@ -1,4 +1,6 @@
-"""Golden journals of every schema version, replayed for ever: the good ones equal, the bad ones refused by name."""
+"""Golden journals of every schema version, replayed for ever: the good ones equal, the bad ones
+refused by name.
+"""
 
 from __future__ import annotations
 
@@ -55,27 +57,41 @@ def test_golden_journal_replays_equal(file: Path) -> None:
 
 @pytest.mark.parametrize("file", TALKS, ids=lambda file: file.stem)
 def test_golden_conversation_replays_equal(file: Path) -> None:
-    """Every run of a golden conversation comes out byte for byte, over the transcript that its prompts refer to."""
+    """Every run of a golden conversation comes out byte for byte, over the transcript that its
+    prompts refer to.
+    """
     talk = read_talk(file)
     catalog, flows = talk.compiled(), shipped_kinds()
     reports = [replay(run, catalog, flows, talk.read) for run in talk.runs]
-    assert [(report.flow, report.verdict, report.differences) for report in reports if not report.equal] == []
+    assert [
+        (report.flow, report.verdict, report.differences) for report in reports if not report.equal
+    ] == []
     assert all(report.settled for report in reports)
 
 
 def test_every_flow_version_that_can_be_resumed_has_a_golden() -> None:
-    """What no golden holds could not be kept: every flow version of this build, older ones included, stands in one."""
-    runs = [run for file in TALKS for run in read_talk(file).runs] + [read(file).run for file in FILES]
+    """What no golden holds could not be kept: every flow version of this build, older ones
+    included, stands in one.
+    """
+    runs = [run for file in TALKS for run in read_talk(file).runs] + [
+        read(file).run for file in FILES
+    ]
     assert {(run.flow, run.flow_version) for run in runs} >= set(shipped_kinds().by_id)
 
 
 def test_a_lane_looked_up_ahead_is_the_one_that_was_asked() -> None:
-    """What a golden turn made the room of its history for is what its child decided for its own first question, fact by fact."""
+    """What a golden turn made the room of its history for is what its child decided for its own
+    first question, fact by fact.
+    """
     runs = read_talk(GOLDEN / "talks" / "told_turn4.json").runs
     ahead: dict[str, tuple[Any, Any]] = {}
     asked: dict[str, list[tuple[Any, Any]]] = {}
     for run in runs:
-        for body in (decode(record) for record in run.records if (record.kind, record.name) == (RecordKind.DECISION, "lane")):
+        for body in (
+            decode(record)
+            for record in run.records
+            if (record.kind, record.name) == (RecordKind.DECISION, "lane")
+        ):
             assert isinstance(body, DecisionBody)
             facts = msgspec.json.decode(body.facts)
             if facts.pop("ahead", False):
@@ -84,7 +100,11 @@ def test_a_lane_looked_up_ahead_is_the_one_that_was_asked() -> None:
             elif run.parent is not None:
                 asked.setdefault(run.parent, []).append((facts, msgspec.json.decode(body.outcome)))
     answering = {
-        run: [one for one in asked.get(run, ()) if all(one[0].get(name) == facts.get(name) for name in ("purpose", "verb"))]
+        run: [
+            one
+            for one in asked.get(run, ())
+            if all(one[0].get(name) == facts.get(name) for name in ("purpose", "verb"))
+        ]
         for run, (facts, _) in ahead.items()
     }
     assert sum(map(bool, answering.values())) > 30
@@ -93,7 +113,9 @@ def test_a_lane_looked_up_ahead_is_the_one_that_was_asked() -> None:
 
 @pytest.mark.parametrize("file", OVERREACH, ids=lambda file: file.stem)
 def test_golden_overreach_replays_equal(file: Path) -> None:
-    """Calls that were denied and forgeries that stopped their runs come out byte for byte, with the tests' flows that reached for them."""
+    """Calls that were denied and forgeries that stopped their runs come out byte for byte, with the
+    tests' flows that reached for them.
+    """
     golden = read_talk(file)
     flows = shipped_kinds((*FORGING_KINDS, ERRANDS))
     reports = [replay(run, golden.compiled(), flows, golden.read) for run in golden.runs]
@@ -102,37 +124,63 @@ def test_golden_overreach_replays_equal(file: Path) -> None:
 
 
 def test_a_golden_denial_of_each_kind() -> None:
-    """A verb out of scope and one too deep are denied and the run goes on; nothing of them went live."""
+    """A verb out of scope and one too deep are denied and the run goes on; nothing of them went
+    live.
+    """
     runs = read_talk(GOLDEN / "overreach" / "denied.json").runs
     assert {run.status for run in runs} == {Status.COMPLETED}
     decisions = [
-        decode(record) for run in runs for record in run.records if (record.kind, record.name) == (RecordKind.DECISION, "authorize")
+        decode(record)
+        for run in runs
+        for record in run.records
+        if (record.kind, record.name) == (RecordKind.DECISION, "authorize")
     ]
-    denials = [one.reason for one in decisions if isinstance(one, DecisionBody) and b'"deny"' in bytes(one.outcome)]
+    denials = [
+        one.reason
+        for one in decisions
+        if isinstance(one, DecisionBody) and b'"deny"' in bytes(one.outcome)
+    ]
     assert sorted(denials) == ["authorize.depth"] * 2 + ["authorize.out_of_scope"] * 3
 
 
 def test_a_golden_forgery_stops_its_run() -> None:
-    """Whatever is forged, the run is faulted at once, and no record says that anything came of it but the end of a run that was called off."""
+    """Whatever is forged, the run is faulted at once, and no record says that anything came of it
+    but the end of a run that was called off.
+    """
     runs = read_talk(GOLDEN / "overreach" / "forged.json").runs
-    forgers = [run for run in runs if any(record.kind is RecordKind.FAULTED for record in run.records)]
+    forgers = [
+        run for run in runs if any(record.kind is RecordKind.FAULTED for record in run.records)
+    ]
     assert {run.status for run in forgers} == {Status.FAULTED, Status.CANCELLED}
     for run in forgers:
         faults = [decode(record) for record in run.records if record.kind is RecordKind.FAULTED]
         assert {fault.error for fault in faults if isinstance(fault, FaultedBody)} == {"FlowFault"}
-        assert not {record.kind for record in run.records} & {RecordKind.OBSERVATION, RecordKind.CHILD_ENDED}
+        assert not {record.kind for record in run.records} & {
+            RecordKind.OBSERVATION,
+            RecordKind.CHILD_ENDED,
+        }
 
 
 def test_a_golden_of_every_end_of_a_grant_and_of_other_arguments() -> None:
-    """A grant that is taken, does not cover and is not there; what was proposed instead approved, denied, left to time, granted and called off."""
+    """A grant that is taken, does not cover and is not there; what was proposed instead approved,
+    denied, left to time, granted and called off.
+    """
     runs = read_talk(GOLDEN / "talks" / "granted.json").runs
     claims, ends = set[str](), set[tuple[str, ...]]()
     for run in runs:
         bodies = [(record.name, decode(record)) for record in run.records]
-        claims |= {body.reason for name, body in bodies if name == "grant" and isinstance(body, ClaimBody)}
-        waits = [body for name, body in bodies if name == "wait" and isinstance(body, ObservationBody)]
+        claims |= {
+            body.reason for name, body in bodies if name == "grant" and isinstance(body, ClaimBody)
+        }
+        waits = [
+            body for name, body in bodies if name == "wait" and isinstance(body, ObservationBody)
+        ]
         said = tuple(str(msgspec.json.decode(body.result)["result"]) for body in waits)
-        after = [body.reason for name, body in bodies if name == "authorize" and isinstance(body, DecisionBody)]
+        after = [
+            body.reason
+            for name, body in bodies
+            if name == "authorize" and isinstance(body, DecisionBody)
+        ]
         ends |= {(*said, after[-1])} if "resubmitted" in said else set()
     assert claims == {str(reason) for reason in GrantReason}
     assert ends == {
@@ -143,7 +191,12 @@ def test_a_golden_of_every_end_of_a_grant_and_of_other_arguments() -> None:
         ("resubmitted", "authorize.granted"),
         ("resubmitted", "abandoned", "authorize.needs_approval"),
     }
-    assert {(run.flow, run.flow_version) for run in runs} >= {("turn", 6), ("planner", 3), ("verb", 3), ("workflow", 1)}
+    assert {(run.flow, run.flow_version) for run in runs} >= {
+        ("turn", 6),
+        ("planner", 3),
+        ("verb", 3),
+        ("workflow", 1),
+    }
 
 
 @pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.stem)
@@ -154,7 +207,9 @@ def test_bad_journal_is_refused_by_name(file: Path) -> None:
 
 
 def test_first_schema_version_is_kept() -> None:
-    """Journals whose suspended records are of version 1 are still read, and say that they do not know what was waited for."""
+    """Journals whose suspended records are of version 1 are still read, and say that they do not
+    know what was waited for.
+    """
     golden = read(GOLDEN / "v1" / "prompt_plan_child.json")
     (suspended,) = [record for record in golden.run.records if record.kind is RecordKind.SUSPENDED]
     assert suspended.v == 1 < CURRENT_VERSION[RecordKind.SUSPENDED]
@@ -190,7 +245,10 @@ def test_newer_record_version_is_refused() -> None:
 def test_missing_record_is_refused() -> None:
     """A journal with a record cut out is refused."""
     records = GOOD.run.records
-    assert refused(msgspec.structs.replace(GOOD.run, records=(*records[:5], *records[6:]))) == "journal_corrupt"
+    assert (
+        refused(msgspec.structs.replace(GOOD.run, records=(*records[:5], *records[6:])))
+        == "journal_corrupt"
+    )
 
 
 def test_swapped_records_are_refused() -> None:
@@ -202,14 +260,18 @@ def test_swapped_records_are_refused() -> None:
 
 def test_cut_off_end_is_not_settled() -> None:
     """A journal cut before its end replays as far as it goes and is not called settled."""
-    report = again(msgspec.structs.replace(GOOD.run, records=GOOD.run.records[:-1]), GOOD.compiled())
+    report = again(
+        msgspec.structs.replace(GOOD.run, records=GOOD.run.records[:-1]), GOOD.compiled()
+    )
     assert report.verdict == "journal_diverged"
 
 
 def test_every_prefix_replays() -> None:
     """Every crash prefix of a good journal that stops before the flow's end replays equal."""
     for length in range(1, len(GOOD.run.records) - 1):
-        report = again(msgspec.structs.replace(GOOD.run, records=GOOD.run.records[:length]), GOOD.compiled())
+        report = again(
+            msgspec.structs.replace(GOOD.run, records=GOOD.run.records[:length]), GOOD.compiled()
+        )
         assert report.equal, (length, report)
         assert not report.settled
 
@@ -217,7 +279,10 @@ def test_every_prefix_replays() -> None:
 def test_erased_run_is_refused_as_erased() -> None:
     """A run whose key was destroyed replays as erased, not as corrupt."""
     records = tuple(
-        msgspec.structs.replace(record, body=None) if record.kind is not RecordKind.ENDED else record for record in GOOD.run.records
+        msgspec.structs.replace(record, body=None)
+        if record.kind is not RecordKind.ENDED
+        else record
+        for record in GOOD.run.records
     )
     assert refused(msgspec.structs.replace(GOOD.run, key=None, records=records)) == "erased"
 
@@ -239,8 +304,13 @@ def test_other_key_is_refused() -> None:
 
 
 def test_golden_journals_are_never_made_again() -> None:
-    """The committed journals are byte for byte what they were when their list of digests was written; a new schema adds a folder."""
-    listed = dict(reversed(line.split("  ")) for line in (GOLDEN / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
+    """The committed journals are byte for byte what they were when their list of digests was
+    written; a new schema adds a folder.
+    """
+    listed = dict(
+        reversed(line.split("  "))
+        for line in (GOLDEN / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    )
     there = {
         file.relative_to(GOLDEN).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in (*FILES, *REFUSED, *TALKS, *OVERREACH)

@@ -1,4 +1,6 @@
-"""Every field of every record of the golden journals, changed: corruption is always seen, forgery wherever it has a consequence."""
+"""Every field of every record of the golden journals, changed: corruption is always seen, forgery
+wherever it has a consequence.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from tests.replay.golden_file import GOLDEN, read
 from tests.replay.mutate import body_mutations, corrupted, forged
 
 FILES = sorted(GOLDEN.glob("v*/*.json"))
-ENVELOPE = {"name": "x", "v": 2, "at": 1, "digest": bytes(16), "chain": bytes(16), "kind": RecordKind.NOTE}
+ENVELOPE = {
+    "name": "x",
+    "v": 2,
+    "at": 1,
+    "digest": bytes(16),
+    "chain": bytes(16),
+    "kind": RecordKind.NOTE,
+}
 
 WITHOUT_CONSEQUENCE = {
     (RecordKind.STARTED, "principal"),  # who asked; no rule of this build reads it
@@ -22,12 +31,14 @@ WITHOUT_CONSEQUENCE = {
     (RecordKind.STARTED, "parent_addr"),
     (RecordKind.STARTED, "depth"),
     (RecordKind.STARTED, "allowance"),  # where the run never came to spend anything
-    (RecordKind.STARTED, "input"),  # where the run ended before a prompt was rendered, and the caller's own label
+    # where the run ended before a prompt was rendered, and the caller's own label
+    (RecordKind.STARTED, "input"),
     (RecordKind.SUSPENDED, "addr"),  # beside the flow: re-execution passes over it
     (RecordKind.SUSPENDED, "wake_at"),
     (RecordKind.SUSPENDED, "waits_for"),
     (RecordKind.CHILD_ENDED, "mail"),
-    (RecordKind.CHILD_ENDED, "ended.header"),  # lines of the child's header that its parent's does not repeat
+    # lines of the child's header that its parent's does not repeat
+    (RecordKind.CHILD_ENDED, "ended.header"),
     (RecordKind.CHILD_ENDED, "ended.value"),
     (RecordKind.OBSERVATION, "result.counted"),
     (RecordKind.OBSERVATION, "result.why"),
@@ -36,7 +47,9 @@ WITHOUT_CONSEQUENCE = {
     (RecordKind.OBSERVATION, "result.prompt_digest"),
     (RecordKind.OBSERVATION, "result.withheld"),
 }
-"""What a forger who holds the subject's key and remakes the whole chain may change unseen; beside an exported head all of it shows."""
+"""What a forger who holds the subject's key and remakes the whole chain may change unseen; beside
+an exported head all of it shows.
+"""
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -66,7 +79,9 @@ def test_every_changed_envelope_is_detected(file: Path) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_forged_field_is_detected_where_it_has_a_consequence(file: Path) -> None:
-    """A forger who remakes every digest is caught by re-execution in every proposal, decision and fact."""
+    """A forger who remakes every digest is caught by re-execution in every proposal, decision and
+    fact.
+    """
     golden, flows = read(file), shipped_kinds()
     catalog = golden.compiled()
     for seq, path, body in body_mutations(golden.run):
@@ -80,7 +95,12 @@ def test_forged_field_is_detected_where_it_has_a_consequence(file: Path) -> None
 
 def test_forged_decisions_and_intents_never_pass() -> None:
     """No field of a decision or an intent is without consequence."""
-    assert not {kind for kind, _ in WITHOUT_CONSEQUENCE} & {RecordKind.DECISION, RecordKind.INTENT, RecordKind.ENDED, RecordKind.DELIVERED}
+    assert not {kind for kind, _ in WITHOUT_CONSEQUENCE} & {
+        RecordKind.DECISION,
+        RecordKind.INTENT,
+        RecordKind.ENDED,
+        RecordKind.DELIVERED,
+    }
 
 
 def test_forging_changes_only_what_it_says() -> None:

@@ -1,4 +1,6 @@
-"""Policy diff: what other policy would have decided over a recorded run, exactly up to the frontier and bounded past it."""
+"""Policy diff: what other policy would have decided over a recorded run, exactly up to the frontier
+and bounded past it.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,26 @@ def compare(name: str, **changes: dict[str, Any]) -> PolicyDiff:
     tables = catalog.policy.model_dump(mode="json")
     for table, values in changes.items():
         tables[table] = {**tables[table], **values}
-    return diff(golden.run, catalog, Policy.model_validate(tables, strict=False), shipped_kinds(), children.get)
+    return diff(
+        golden.run,
+        catalog,
+        Policy.model_validate(tables, strict=False),
+        shipped_kinds(),
+        children.get,
+    )
 
 
 def flips(report: PolicyDiff) -> list[tuple[str, str, str, bool]]:
     """(rule, recorded reason, new reason, exact) of each flip."""
-    return [(flip.rule, flip.recorded.split(" ")[0], flip.now.split(" ")[0], flip.exact) for flip in report.flips]
+    return [
+        (flip.rule, flip.recorded.split(" ")[0], flip.now.split(" ")[0], flip.exact)
+        for flip in report.flips
+    ]
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in V1.glob("*.json") if not file.stem.endswith(".child")))
+@pytest.mark.parametrize(
+    "name", sorted(file.stem for file in V1.glob("*.json") if not file.stem.endswith(".child"))
+)
 def test_same_policy_changes_nothing(name: str) -> None:
     """Against its own policy a run has no flip and no frontier, its children neither."""
     report = compare(name)
@@ -46,7 +59,9 @@ def test_same_policy_changes_nothing(name: str) -> None:
 
 
 def test_flip_without_an_effect_is_exact_to_the_end() -> None:
-    """Forbidding re-asks ends a run earlier than recorded: both reasons are shown, the rest of the journal is past the frontier."""
+    """Forbidding re-asks ends a run earlier than recorded: both reasons are shown, the rest of the
+    journal is past the frontier.
+    """
     report = compare("refused_twice", step={"reask": 0})
     assert ("reask", "reask.allowed", "reask.spent", True) in flips(report)
     assert report.ended == ("failed", "step.tool.unknown")
@@ -70,7 +85,9 @@ def test_past_the_frontier_rules_are_asked_on_recorded_facts() -> None:
 
 
 def test_children_before_the_frontier_are_exact() -> None:
-    """A child whose spawn lies before its parent's frontier has a frontier of its own; one behind it is bounded throughout."""
+    """A child whose spawn lies before its parent's frontier has a frontier of its own; one behind
+    it is bounded throughout.
+    """
     report = compare("prompt_plan_child", verbs={"max_depth": 3})
     assert [child.frontier for child in report.children] == [None]
     behind = compare("prompt_plan_child", limits={"max_steps": 1})
@@ -79,7 +96,9 @@ def test_children_before_the_frontier_are_exact() -> None:
 
 
 def test_fallback_table_flips_a_retry() -> None:
-    """A policy that does not retry an overloaded model gives up where the recorded one tried again."""
+    """A policy that does not retry an overloaded model gives up where the recorded one tried
+    again.
+    """
     report = compare("model_down", fallback={"on_error": {"overloaded": "fail"}})
     assert ("fallback", "fallback.retry", "fallback.not_retryable", True) in flips(report)
     assert report.frontier == 1
@@ -94,7 +113,9 @@ def test_altered_journal_is_not_compared() -> None:
 
 
 def test_same_policy_changes_nothing_in_a_conversation() -> None:
-    """Every run of the golden conversation ends as recorded under its own policy: interrupted ones as cancelled."""
+    """Every run of the golden conversation ends as recorded under its own policy: interrupted ones
+    as cancelled.
+    """
     talk = read_talk(GOLDEN / "talks" / "first.json")
     catalog, runs = talk.compiled(), {run.id: run for run in talk.runs}
     for run in talk.runs:

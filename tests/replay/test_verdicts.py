@@ -1,4 +1,6 @@
-"""What recorded headers say: those of new versions open with a verdict that their acts bear out, those of earlier ones are as they were."""
+"""What recorded headers say: those of new versions open with a verdict that their acts bear out,
+those of earlier ones are as they were.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ JUDGED = [run for run in RUNS if KINDS.judges(run.flow, run.flow_version)]
 
 
 def test_a_recorded_header_opens_with_its_verdict() -> None:
-    """The first line and the record's own field say the same, and the fold of the journal comes to it again."""
+    """The first line and the record's own field say the same, and the fold of the journal comes to
+    it again.
+    """
     found: Counter[str] = Counter()
     for run in JUDGED:
         end = ending(run.records)
@@ -41,7 +45,9 @@ def test_headers_of_earlier_versions_have_none() -> None:
     ends = [end for run in before if (end := ending(run.records)) is not None]
     assert len(ends) > 100
     assert {end.verdict for end in ends} == {""}
-    assert {end.header.partition("ordain run")[0] for end in ends} <= {f"{mark} " for mark in MARKS.values()}
+    assert {end.header.partition("ordain run")[0] for end in ends} <= {
+        f"{mark} " for mark in MARKS.values()
+    }
 
 
 def turns() -> list[tuple[StoredRun, TurnOutput, str]]:
@@ -57,16 +63,26 @@ def turns() -> list[tuple[StoredRun, TurnOutput, str]]:
 
 
 def test_a_turn_with_tools_is_ok_where_its_verdict_is() -> None:
-    """``ok: true`` means verdict ok, whatever the model's words were; rule and header come to it from the same acts."""
+    """``ok: true`` means verdict ok, whatever the model's words were; rule and header come to it
+    from the same acts.
+    """
     found = turns()
     assert len(found) > 20
-    assert [(run.id, verdict) for run, output, verdict in found if output.ok != (verdict == RunVerdict.OK)] == []
+    assert [
+        (run.id, verdict)
+        for run, output, verdict in found
+        if output.ok != (verdict == RunVerdict.OK)
+    ] == []
     assert {output.ok for _, output, _ in found} == {True, False}
 
 
-@pytest.mark.parametrize("run", JUDGED, ids=lambda run: f"{run.flow}@{run.flow_version}-{run.id[-6:]}")
+@pytest.mark.parametrize(
+    "run", JUDGED, ids=lambda run: f"{run.flow}@{run.flow_version}-{run.id[-6:]}"
+)
 def test_marks_of_success_stand_at_acts_alone(run: StoredRun) -> None:
-    """No proposal and no entry is marked as done: below the title there are at most as many ✓ as acts that returned, the children's included."""
+    """No proposal and no entry is marked as done: below the title there are at most as many ✓ as
+    acts that returned, the children's included.
+    """
     end = ending(run.records)
     assert end is not None
     facts = Fold(run.id, run.records, KINDS).header(end.status, end.reason)
@@ -74,4 +90,6 @@ def test_marks_of_success_stand_at_acts_alone(run: StoredRun) -> None:
     done = [act for act in facts.acts if act.end in (ActEnd.DONE, ActEnd.QUOTED)]
     tells_of_another = any(line.what.startswith("run ") for line in facts.lines)
     assert tells_of_another or len(own) <= len(done)
-    assert not any(line.what.startswith("step ") and line.mark != "proposal" for line in facts.lines)
+    assert not any(
+        line.what.startswith("step ") and line.mark != "proposal" for line in facts.lines
+    )

@@ -40,8 +40,17 @@ for file in sorted(Path(sys.argv[1]).glob("v*/*.json")):
 
 
 def test_replay_runs_where_models_verbs_and_network_are_unimportable() -> None:
-    """Every golden journal replays equal in a process that can import no model, no verb and no network client."""
+    """Every golden journal replays equal in a process that can import no model, no verb and no
+    network client.
+    """
     root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(GOLDEN)], cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(GOLDEN)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == len(list(GOLDEN.glob("v*/*.json")))

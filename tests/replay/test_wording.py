@@ -1,4 +1,6 @@
-"""Laws of pinned wording: whatever phrase goes or comes, what was recorded replays as it was; and a diff tells which decisions would be others."""
+"""Laws of pinned wording: whatever phrase goes or comes, what was recorded replays as it was; and a
+diff tells which decisions would be others.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,23 @@ from tests.replay.mutate import begun_with
 
 RUNS = {f"{file.parent.name}/{file.stem}": read(file) for file in sorted(GOLDEN.glob("v*/*.json"))}
 TALKS = {file.stem: read_talk(file) for file in sorted(GOLDEN.glob("talks/*.json"))}
-SMALL = Table.of([("stop", ["halt", "knofi"]), ("yes", ["jo", "knofi"]), ("no", ["noi"]), ("two", ["zwoi"]), ("date", ["heit"])])
-ANSWERS = (("yes_no", "jo"), ("yes_no", "noi"), ("yes_no", "knofi"), ("choice", "zwoi"), ("date_time", "heit"), ("location", "Ulm"))
+SMALL = Table.of(
+    [
+        ("stop", ["halt", "knofi"]),
+        ("yes", ["jo", "knofi"]),
+        ("no", ["noi"]),
+        ("two", ["zwoi"]),
+        ("date", ["heit"]),
+    ]
+)
+ANSWERS = (
+    ("yes_no", "jo"),
+    ("yes_no", "noi"),
+    ("yes_no", "knofi"),
+    ("choice", "zwoi"),
+    ("date_time", "heit"),
+    ("location", "Ulm"),
+)
 
 
 def catalog_with(table: Table) -> Catalog:
@@ -53,7 +70,13 @@ def catalog_with(table: Table) -> Catalog:
 
 def without(table: Table, sign: str, phrase: str) -> Table:
     """The table without one phrase."""
-    return Table.of(((name, [one for one in named if (name, one) != (sign, phrase)]) for name, named in table.phrases), table.lists)
+    return Table.of(
+        (
+            (name, [one for one in named if (name, one) != (sign, phrase)])
+            for name, named in table.phrases
+        ),
+        table.lists,
+    )
 
 
 def having(table: Table, sign: str, phrase: str) -> Table:
@@ -68,7 +91,9 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 async def judge(context: FlowContext, given: Asked) -> None:
-    """Judge each answer by rule ``answer`` with the pinned wording, as flows do; then wait, so that the run has no end yet."""
+    """Judge each answer by rule ``answer`` with the pinned wording, as flows do; then wait, so that
+    the run has no end yet.
+    """
     wording = wording_of(context.catalog)
     for expects, text in given.answers:
         facts = AnswerFacts(expects=ExpectedType(expects), size=len(text))
@@ -82,7 +107,12 @@ def settled(_: object) -> Settlement:
 
 
 JUDGE: Kind[Asked, None] = Kind(
-    name="judge", version=1, run=judge, decode_input=msgspec.json.Decoder(Asked).decode, settle=settled, rules=(ANSWER,)
+    name="judge",
+    version=1,
+    run=judge,
+    decode_input=msgspec.json.Decoder(Asked).decode,
+    settle=settled,
+    rules=(ANSWER,),
 )
 KINDS = shipped_kinds((JUDGE,))
 
@@ -100,11 +130,23 @@ class _Keeping(NothingBeyond):
 def recorded(catalog: Catalog, answers: Sequence[tuple[str, str]] = ANSWERS) -> StoredRun:
     """A run of that flow as it is stored, up to before its end."""
     given, key = Asked(answers=tuple(answers)), bytes(32)
-    opening = Opening(run="r", workspace="w", principal="p", subject="s", input=raw(given), key=key, at=0, deadline=10**15)
+    opening = Opening(
+        run="r",
+        workspace="w",
+        principal="p",
+        subject="s",
+        input=raw(given),
+        key=key,
+        at=0,
+        deadline=10**15,
+    )
     new = root_run(JUDGE, opening, catalog)
     keeping = _Keeping(Scribe("r", key, new.record))
     setup = RunSetup.of("r", JUDGE, new.started, catalog, KINDS)
-    assert flow_outcome(setup, setup.execution((new.record,), keeping, setup.state(0)), keeping) == OutOfJournal()
+    assert (
+        flow_outcome(setup, setup.execution((new.record,), keeping, setup.state(0)), keeping)
+        == OutOfJournal()
+    )
     return StoredRun(
         id="r",
         flow=JUDGE.name,
@@ -127,22 +169,32 @@ def recorded(catalog: Catalog, answers: Sequence[tuple[str, str]] = ANSWERS) -> 
     )
 
 
-@pytest.mark.parametrize("gone", [(sign, phrase) for sign, named in SMALL.phrases for phrase in named])
+@pytest.mark.parametrize(
+    "gone", [(sign, phrase) for sign, named in SMALL.phrases for phrase in named]
+)
 def test_answers_replay_whatever_the_current_table_says(gone: tuple[str, str]) -> None:
-    """Of a small table, whichever phrase goes from the current one or comes under another sign: the run that pinned it replays equal."""
+    """Of a small table, whichever phrase goes from the current one or comes under another sign: the
+    run that pinned it replays equal.
+    """
     catalog = catalog_with(SMALL)
     run = recorded(catalog)
     stored = dict(catalog.stored)
     for table in (without(SMALL, *gone), having(SMALL, "thanks", gone[1])):
         current = catalog_with(table)
-        pinned = at_once(Catalogs(current, awaited({**stored, **dict(current.stored)}.get)).pinned(catalog.digest))
+        pinned = at_once(
+            Catalogs(current, awaited({**stored, **dict(current.stored)}.get)).pinned(
+                catalog.digest
+            )
+        )
         assert wording_of(pinned).id == catalog.wording_id
         report = replay(run, pinned, KINDS)
         assert (report.verdict, report.decisions, report.differences) == ("equal", len(ANSWERS), [])
 
 
 def test_a_diff_names_the_answers_that_would_be_others() -> None:
-    """Without a phrase, the answers that it carried are others, each with its address; with the recorded wording none is."""
+    """Without a phrase, the answers that it carried are others, each with its address; with the
+    recorded wording none is.
+    """
     catalog = catalog_with(SMALL)
     run = recorded(catalog)
     same = answers_read(run, catalog, wording_of(catalog), KINDS)
@@ -154,10 +206,15 @@ def test_a_diff_names_the_answers_that_would_be_others() -> None:
 
 
 def test_a_run_is_read_with_the_wording_that_it_began_with() -> None:
-    """A build that reads with another one under the same catalog does not replay it; a run that names none is read by its catalog's."""
+    """A build that reads with another one under the same catalog does not replay it; a run that
+    names none is read by its catalog's.
+    """
     catalog = catalog_with(SMALL)
     run = recorded(catalog)
-    verdicts = [replay(begun_with(run, wording), catalog, KINDS).verdict for wording in (catalog.wording_id, "", "1:another")]
+    verdicts = [
+        replay(begun_with(run, wording), catalog, KINDS).verdict
+        for wording in (catalog.wording_id, "", "1:another")
+    ]
     assert verdicts == ["equal", "equal", "journal_diverged"]
 
 
@@ -171,19 +228,27 @@ async def judge_and_break(context: FlowContext, given: Asked) -> None:
 
 
 def test_a_run_that_has_faulted_is_compared_as_far_as_it_came() -> None:
-    """Its fault stands in its journal: it is no error of the comparison, with words or with policy."""
+    """Its fault stands in its journal: it is no error of the comparison, with words or with
+    policy.
+    """
     catalog = catalog_with(SMALL)
     kind = replace(JUDGE, run=judge_and_break)
     run = ScriptedEffects(kind, catalog).play(Asked(answers=ANSWERS), faults=True).stored
     kinds = shipped_kinds((kind,))
     assert replay(run, catalog, kinds).verdict == "equal"
     report = answers_read(run, catalog, compiled(without(SMALL, "yes", "jo")), kinds)
-    assert (report.verdict, report.judged, [flip.address for flip in report.flips]) == (COMPARED, len(ANSWERS), ["0/answer#0"])
+    assert (report.verdict, report.judged, [flip.address for flip in report.flips]) == (
+        COMPARED,
+        len(ANSWERS),
+        ["0/answer#0"],
+    )
     other = diff(run, catalog, catalog.policy, kinds, lambda _: None)
     assert (other.verdict, other.flips) == ("flow_fault:ZeroDivisionError", [])
 
 
-@pytest.mark.parametrize(("altered", "says"), [(None, "not stored"), (SMALL.encoded, "was altered"), (b"[]", "altered")])
+@pytest.mark.parametrize(
+    ("altered", "says"), [(None, "not stored"), (SMALL.encoded, "was altered"), (b"[]", "altered")]
+)
 def test_a_wording_that_is_nowhere_is_read_with_no_other(altered: bytes | None, says: str) -> None:
     """A catalog whose table was lost or altered has no wording, and no run that pins it replays."""
     catalog = catalog_with(having(SMALL, "stop", f"nobody has compiled this: {says}"))
@@ -199,26 +264,41 @@ class _Told:
     def __init__(self, talk: GoldenTalk) -> None:
         self._entries = talk.transcript
 
-    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(
+        self, workspace: str, session: str, *, after: int, limit: int
+    ) -> Sequence[Entry]:
         return [entry for entry in self._entries if entry.seq > after][:limit]
 
 
 @cache
 def texts_of(name: str) -> list[str]:
     """What people said in a golden conversation."""
-    return [msgspec.json.decode(entry.body or b"{}")["text"] for entry in TALKS[name].transcript if entry.kind is EntryKind.MESSAGE]
+    return [
+        msgspec.json.decode(entry.body or b"{}")["text"]
+        for entry in TALKS[name].transcript
+        if entry.kind is EntryKind.MESSAGE
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(TALKS))
 def test_messages_read_as_they_were_are_decided_as_they_were(name: str) -> None:
-    """With the wording that they were read with no decision about a message is another; without its one phrase some are."""
+    """With the wording that they were read with no decision about a message is another; without its
+    one phrase some are.
+    """
     talk = TALKS[name]
 
     def read_with(wording: Wording) -> Any:
-        return at_once(messages_read(_Told(talk), "default", "s1", wording, awaited(lambda _: talk.compiled())))  # type: ignore[arg-type]
+        return at_once(
+            messages_read(_Told(talk), "default", "s1", wording, awaited(lambda _: talk.compiled()))
+        )  # type: ignore[arg-type]
 
     report = read_with(wording_of(talk.compiled()))
-    assert (report.verdict, report.judged, report.unjudged, report.flips) == (COMPARED, len(texts_of(name)), 0, [])
+    assert (report.verdict, report.judged, report.unjudged, report.flips) == (
+        COMPARED,
+        len(texts_of(name)),
+        0,
+        [],
+    )
     if "stop" in texts_of(name):
         flips = read_with(compiled(without(shipped_table(), "stop", "stop"))).flips
         assert flips
@@ -228,7 +308,18 @@ def test_messages_read_as_they_were_are_decided_as_they_were(name: str) -> None:
 def test_what_was_erased_is_not_judged() -> None:
     """A message without its text counts, and decides nothing."""
     talk = next(iter(TALKS.values()))
-    erased = msgspec.structs.replace(talk, transcript=tuple(msgspec.structs.replace(entry, body=None) for entry in talk.transcript))
-    report = at_once(messages_read(_Told(erased), "default", "s1", compiled(Table.of([])), awaited(lambda _: talk.compiled())))  # type: ignore[arg-type]
+    erased = msgspec.structs.replace(
+        talk,
+        transcript=tuple(msgspec.structs.replace(entry, body=None) for entry in talk.transcript),
+    )
+    report = at_once(
+        messages_read(
+            _Told(erased),
+            "default",
+            "s1",
+            compiled(Table.of([])),
+            awaited(lambda _: talk.compiled()),
+        )
+    )  # type: ignore[arg-type]
     assert (report.judged, report.flips) == (0, [])
     assert report.unjudged == len(texts_of(next(iter(TALKS))))

@@ -1,7 +1,9 @@
-"""Law of pinned wording: whatever phrase a build's own files gain or lose, what was recorded replays as it was; asked of whole other builds.
+"""Law of pinned wording: whatever phrase a build's own files gain or lose, what was recorded
+replays as it was; asked of whole other builds.
 
-A build is a copy of this one with other files of phrases (the frozen table aside), or with a flow that reads by the wrong table. What flows read is
-thus what they would read there, and nothing is put in its place.
+A build is a copy of this one with other files of phrases (the frozen table aside), or with a flow
+that reads by the wrong table. What flows read is thus what they would read there, and nothing is
+put in its place.
 """
 
 from __future__ import annotations
@@ -38,9 +40,13 @@ def without_phrases(package: Path) -> None:
 
 
 def with_others(package: Path) -> None:
-    """Words that mean something to recorded conversations mean something else, and come before all others."""
+    """Words that mean something to recorded conversations mean something else, and come before all
+    others.
+    """
     table = json.loads((package / TABLE).read_text(encoding="utf-8"))
-    table["phrases"].insert(0, ["keep", [*WORDS.values(), "yes", "no", "stop", "B", "Lisbon", "next Tuesday"]])
+    table["phrases"].insert(
+        0, ["keep", [*WORDS.values(), "yes", "no", "stop", "B", "Lisbon", "next Tuesday"]]
+    )
     (package / TABLE).write_text(json.dumps(table), encoding="utf-8")
 
 
@@ -59,8 +65,12 @@ def reading_its_own(flow: str, module: str) -> Callable[[Path], None]:
 
 
 def verdicts(home: Path, change: Callable[[Path], None], *names: str) -> dict[str, Any]:
-    """What a build with this change makes of the goldens of these names, of all where there is none; and its table."""
-    package = Path(shutil.copytree(PACKAGE, home / "ordain", ignore=shutil.ignore_patterns("__pycache__")))
+    """What a build with this change makes of the goldens of these names, of all where there is
+    none; and its table.
+    """
+    package = Path(
+        shutil.copytree(PACKAGE, home / "ordain", ignore=shutil.ignore_patterns("__pycache__"))
+    )
     change(package)
     done = subprocess.run(
         [sys.executable, "-m", "tests.replay.verdicts", *names],
@@ -76,10 +86,14 @@ def verdicts(home: Path, change: Callable[[Path], None], *names: str) -> dict[st
 
 @pytest.mark.parametrize("change", [without_phrases, with_others])
 def test_any_phrase_may_go_or_come(tmp_path: Path, change: Callable[[Path], None]) -> None:
-    """All may go, and those that matter may come under another sign: every golden run and session replays equal, and is read as it was."""
+    """All may go, and those that matter may come under another sign: every golden run and session
+    replays equal, and is read as it was.
+    """
     told = verdicts(tmp_path, change)
     assert told["table"] != shipped_table().digest
-    assert {(name, *one["runs"]) for name, one in told["found"].items()} == {(name, "equal") for name in told["found"]}
+    assert {(name, *one["runs"]) for name, one in told["found"].items()} == {
+        (name, "equal") for name in told["found"]
+    }
     talks = [one for one in told["found"].values() if "session" in one]
     assert {(one["session"], one["flips"]) for one in talks} == {("equal", 0)}
     assert "words" in told["found"]
@@ -94,8 +108,12 @@ def test_any_phrase_may_go_or_come(tmp_path: Path, change: Callable[[Path], None
         ("triage", "flow", "words_question4"),
     ],
 )
-def test_the_law_notices_a_flow_that_reads_the_builds_own_table(tmp_path: Path, flow: str, module: str, golden: str) -> None:
-    """A golden conversation in words of one's own does not replay there, of whichever version of the flow; as the build is, it does."""
+def test_the_law_notices_a_flow_that_reads_the_builds_own_table(
+    tmp_path: Path, flow: str, module: str, golden: str
+) -> None:
+    """A golden conversation in words of one's own does not replay there, of whichever version of
+    the flow; as the build is, it does.
+    """
     told = verdicts(tmp_path / "mutant", reading_its_own(flow, module), golden)["found"][golden]
     assert "equal" in told["runs"]
     assert len(told["runs"]) > 1

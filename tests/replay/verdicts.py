@@ -1,6 +1,8 @@
-"""What the build that is imported makes of the golden runs and conversations: a program, so that a build with other tables or code can be asked.
+"""What the build that is imported makes of the golden runs and conversations: a program, so that a
+build with other tables or code can be asked.
 
-``python -m tests.replay.verdicts [NAME …]`` prints the verdicts of each as JSON; the current catalog is one of the build's own table.
+``python -m tests.replay.verdicts [NAME …]`` prints the verdicts of each as JSON; the current
+catalog is one of the build's own table.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ class OneSession:
             no=1,
         )
 
-    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(
+        self, workspace: str, session: str, *, after: int, limit: int
+    ) -> Sequence[Entry]:
         """See ``Sessions.entries``."""
         return [entry for entry in self._entries if entry.seq > after][:limit]
 
@@ -60,20 +64,32 @@ def catalogs_of(golden: GoldenJournal | GoldenTalk) -> Catalogs:
     """The build's own catalog as the current one, and the golden's as stored."""
     own, (digest, encoded) = shipped_table(), golden.compiled().stored[-1]
     data = CatalogData(policy=Policy(version=1), wording=f"1:{own.digest}")
-    return Catalogs(Catalog(data, {own.digest: own.encoded}.get), awaited({**golden.tables, digest: encoded}.get))
+    return Catalogs(
+        Catalog(data, {own.digest: own.encoded}.get),
+        awaited({**golden.tables, digest: encoded}.get),
+    )
 
 
 def of_talk(talk: GoldenTalk) -> dict[str, Any]:
-    """The verdicts of its runs and of its session, and how many messages would be read otherwise with the wording that they were read with."""
+    """The verdicts of its runs and of its session, and how many messages would be read otherwise
+    with the wording that they were read with.
+    """
     catalogs = catalogs_of(talk)
-    runs = [replay(run, at_once(catalogs.pinned(run.catalog)), shipped_kinds(), talk.read) for run in talk.runs]
+    runs = [
+        replay(run, at_once(catalogs.pinned(run.catalog)), shipped_kinds(), talk.read)
+        for run in talk.runs
+    ]
     found: dict[str, Any] = {"runs": sorted({report.verdict for report in runs})}
     if not any(run.session == SESSION for run in talk.runs):  # requests of no conversation
         return found
     sessions: Any = OneSession(talk)
     pinned = at_once(catalogs.pinned(talk.runs[0].catalog))
     told = at_once(messages_read(sessions, "default", SESSION, wording_of(pinned), catalogs.pinned))
-    return {**found, "session": at_once(retell(sessions, "default", SESSION, catalogs.pinned)).verdict, "flips": len(told.flips)}
+    return {
+        **found,
+        "session": at_once(retell(sessions, "default", SESSION, catalogs.pinned)).verdict,
+        "flips": len(told.flips),
+    }
 
 
 def main() -> None:
@@ -85,7 +101,9 @@ def main() -> None:
     for file in sorted(GOLDEN.glob("v*/*.json")):
         if not sys.argv[1:]:
             golden = read(file)
-            report = replay(golden.run, at_once(catalogs_of(golden).pinned(golden.run.catalog)), shipped_kinds())
+            report = replay(
+                golden.run, at_once(catalogs_of(golden).pinned(golden.run.catalog)), shipped_kinds()
+            )
             found[f"{file.parent.name}/{file.stem}"] = {"runs": [report.verdict]}
     sys.stdout.write(json.dumps({"table": shipped_table().digest, "found": found}))
 

@@ -1,7 +1,9 @@
-"""A house in memory whose trees of runs spend: handoffs, a council's seats, a plan's steps. Beside it a purse that knows only the raw records.
+"""A house in memory whose trees of runs spend: handoffs, a council's seats, a plan's steps. Beside
+it a purse that knows only the raw records.
 
-Everything is real (flows, rules, journal, joins, mail, writer) but the models and the clock. What models were really asked is written down outside of
-the house, by the run that was driven then, and the process can die at any commit and within any call.
+Everything is real (flows, rules, journal, joins, mail, writer) but the models and the clock. What
+models were really asked is written down outside of the house, by the run that was driven then, and
+the process can die at any commit and within any call.
 """
 
 from __future__ import annotations
@@ -54,9 +56,14 @@ from tests.shapes.handoffs import SPREAD, Spread, SpreadEnd, run_spread
 from tests.unit.flows.house import shipped
 from tests.unit.runtime.house import House
 
-ALLOWED = {"clerk": ["note_*"], "boss": ["agent.clerk", "agent.general_agent", "note_*"], "general_agent": ["note_down"]}
+ALLOWED = {
+    "clerk": ["note_*"],
+    "boss": ["agent.clerk", "agent.general_agent", "note_*"],
+    "general_agent": ["note_down"],
+}
 CARDS: Mapping[str, AgentCard] = {
-    name: AgentCard(name=name, description=f"The {name}.", domain=f"of.{name}", allow=allow) for name, allow in ALLOWED.items()
+    name: AgentCard(name=name, description=f"The {name}.", domain=f"of.{name}", allow=allow)
+    for name, allow in ALLOWED.items()
 }
 AGENTS = tuple(f"agent.{name}" for name in CARDS)
 POLICY: dict[str, dict[str, Any]] = {
@@ -69,12 +76,20 @@ POLICY: dict[str, dict[str, Any]] = {
     "fallback": {"backoff_ms": 0},
     "verbs": {"retry_wait_ms": 0},
 }
-PRICED = ModelProfile(provider="scripted", model="scripted", max_tokens=300, usd_micros_per_1k_input=1_000, usd_micros_per_1k_output=3_000)
+PRICED = ModelProfile(
+    provider="scripted",
+    model="scripted",
+    max_tokens=300,
+    usd_micros_per_1k_input=1_000,
+    usd_micros_per_1k_output=3_000,
+)
 SHORT = "budget_exceeded"
 
 
 async def _roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """A plan's run as a root of its own, which takes its bound out of the shared accounts as every root does."""
+    """A plan's run as a root of its own, which takes its bound out of the shared accounts as every
+    root does.
+    """
     try:
         if await open_account(context, "roster") is not None:
             return VerbPlanOutput(ok=False, error=SHORT)
@@ -126,12 +141,14 @@ def policy_budget(allowance: Spend) -> dict[str, Any]:
     }
 
 
-# --- what models say, and what is known of it outside ---------------------------------------------------------------------------------
+# --- what models say, and what is known of it outside ---------------------------------------------
 
 
 @dataclass(slots=True)
 class Really:
-    """What a run really did, as the world saw it: attempts that providers took, tokens that they counted, calls of verbs."""
+    """What a run really did, as the world saw it: attempts that providers took, tokens that they
+    counted, calls of verbs.
+    """
 
     attempts: int = 0
     tokens: int = 0
@@ -141,32 +158,50 @@ class Really:
 
 
 class Spenders:
-    """Implements ``ModelPort``: each answer follows from the run's seed and the request alone, so that a run that died is answered the same again."""
+    """Implements ``ModelPort``: each answer follows from the run's seed and the request alone, so
+    that a run that died is answered the same again.
+    """
 
     def __init__(self, house: BudgetHouse) -> None:
         self._house = house
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """Answer, fail, or take all that was reserved for the answer."""
         house, really = self._house, self._house.really[self._house.driving]
-        chance = _Chance(f"{house.seed_of(house.driving)}/{request.purpose}/{request.role}/{request.index}")
+        chance = _Chance(
+            f"{house.seed_of(house.driving)}/{request.purpose}/{request.role}/{request.index}"
+        )
         really.attempts += 1
         await house.moment()
         await house.stopped_meanwhile()
         mishap = chance.one_of(20)
         if mishap == 0:
             really.attempts -= 1
-            return ModelError(code=ModelErrorCode.CONNECTION, message="nothing was sent", known=Charge.NOTHING_SENT)
+            return ModelError(
+                code=ModelErrorCode.CONNECTION,
+                message="nothing was sent",
+                known=Charge.NOTHING_SENT,
+            )
         if mishap == 1:
             return ModelError(code=ModelErrorCode.REJECTED, message="refused before any work")
         most = len(request.system.encode()) + len(request.user.encode())
-        used = (most if chance.one_of(4) == 0 else most // 4, request.max_tokens if chance.one_of(4) == 0 else 1 + chance.one_of(100))
+        used = (
+            most if chance.one_of(4) == 0 else most // 4,
+            request.max_tokens if chance.one_of(4) == 0 else 1 + chance.one_of(100),
+        )
         really.tokens += sum(used)
         if mishap == 2:
             really.hazy += 1
             return ModelError(code=ModelErrorCode.TRUNCATED, message="cut off")
         await house.moment()
-        return ModelReply(text=_says(request, chance), model="scripted", input_tokens=used[0], output_tokens=used[1])
+        return ModelReply(
+            text=_says(request, chance),
+            model="scripted",
+            input_tokens=used[0],
+            output_tokens=used[1],
+        )
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -196,15 +231,30 @@ def _says(request: ModelRequest, chance: _Chance) -> str:
             scores = dict.fromkeys(("coherence", "faithfulness", "usefulness", "overall"), 0.8)
             said = {
                 "proposed_answer": "Yes.",
-                "scores": {**scores, "risk": chance.of(0.1, 0.9), "effort_cost": 0.4, "novelty": 0.5},
+                "scores": {
+                    **scores,
+                    "risk": chance.of(0.1, 0.9),
+                    "effort_cost": 0.4,
+                    "novelty": 0.5,
+                },
                 "disagreement": {"level": chance.of(0.1, 0.9), "notes": ""},
                 "notes": "",
             }
         case "auditor":
-            said = chance.of({"action": chance.of("accept", "revise", "new_round"), "reason": "so I say"}, "maybe")
+            said = chance.of(
+                {"action": chance.of("accept", "revise", "new_round"), "reason": "so I say"},
+                "maybe",
+            )
         case "roster":
-            steps = [{"agent": chance.of(*CARDS), "reason": f"part {number}", "confidence": 0.9} for number in range(1 + chance.one_of(4))]
-            said = {"steps": steps, "metadata": {"handoff_strategy": chance.of("parallel", "sequential")}, "confidence": 0.9}
+            steps = [
+                {"agent": chance.of(*CARDS), "reason": f"part {number}", "confidence": 0.9}
+                for number in range(1 + chance.one_of(4))
+            ]
+            said = {
+                "steps": steps,
+                "metadata": {"handoff_strategy": chance.of("parallel", "sequential")},
+                "confidence": 0.9,
+            }
         case _:
             said = "It is done."
     return said if isinstance(said, str) else json.dumps(said)
@@ -214,24 +264,41 @@ def _step(request: ModelRequest, chance: _Chance) -> str:
     """A call of a verb, a handoff, prose, or the end; sooner or later the end."""
     act = chance.one_of(10) if request.index < 4 else 9
     hands_on = (
-        [agent for agent in AGENTS if agent not in ("agent.boss", f"agent.{request.role}")] if request.role.startswith("boss") else []
+        [agent for agent in AGENTS if agent not in ("agent.boss", f"agent.{request.role}")]
+        if request.role.startswith("boss")
+        else []
     )
     if act == 0:
         return "Well, I would say it is done."
     if act <= 3 or (act <= 7 and request.role and not hands_on):
-        action = {"tool_id": chance.of("note_down", "note_twice"), "input": {"text": f"tea {request.index}"}}
+        action = {
+            "tool_id": chance.of("note_down", "note_twice"),
+            "input": {"text": f"tea {request.index}"},
+        }
     elif act <= 7:
-        action = {"tool_id": chance.of(*(hands_on if request.role else AGENTS)), "input": given(task=f"Part {request.index}.")}
+        action = {
+            "tool_id": chance.of(*(hands_on if request.role else AGENTS)),
+            "input": given(task=f"Part {request.index}."),
+        }
     else:
-        return json.dumps({"thought": "", "finish": True, "action": None, "final_answer": {"content": "Done.", "structured": {}}})
+        return json.dumps(
+            {
+                "thought": "",
+                "finish": True,
+                "action": None,
+                "final_answer": {"content": "Done.", "structured": {}},
+            }
+        )
     return json.dumps({"thought": "", "finish": False, "action": action, "final_answer": None})
 
 
-# --- the house ------------------------------------------------------------------------------------------------------------------------
+# --- the house ------------------------------------------------------------------------------------
 
 
 class BudgetHouse(House):
-    """``driving`` is the run at work; ``dies_at`` counts the moments until the process dies (None: it lives), ``really`` what each run did."""
+    """``driving`` is the run at work; ``dies_at`` counts the moments until the process dies (None:
+    it lives), ``really`` what each run did.
+    """
 
     def __init__(self, shared: Mapping[str, Any] | None = None) -> None:
         self.really: defaultdict[str, Really] = defaultdict(Really)
@@ -244,7 +311,9 @@ class BudgetHouse(House):
         self._dead = asyncio.Event()
         super().__init__(*KINDS, verbs=self._verbs(), models={"default": Spenders(self)})
         self.base = with_policy(
-            self.services.catalogs.current.changed(cards=dict(CARDS), seats=shipped().data.seats, profiles={"default": PRICED}),
+            self.services.catalogs.current.changed(
+                cards=dict(CARDS), seats=shipped().data.seats, profiles={"default": PRICED}
+            ),
             {**POLICY, "budget": dict(shared or {})},
         )
         self._submit = self.store.submit
@@ -258,7 +327,13 @@ class BudgetHouse(House):
             await self.moment()
             return text
 
-        @verb(name="note_twice", effect="private", arguments={"text": ArgumentRole.CONTENT}, idempotent=True, retry=Retry(max_attempts=2))
+        @verb(
+            name="note_twice",
+            effect="private",
+            arguments={"text": ArgumentRole.CONTENT},
+            idempotent=True,
+            retry=Retry(max_attempts=2),
+        )
         async def note_twice(text: str) -> str:
             """Note something down, which the first time fails as often as not."""
             self.really[self.driving].verb_calls += 1
@@ -270,7 +345,9 @@ class BudgetHouse(House):
         return [note_down, note_twice]
 
     async def moment(self) -> None:
-        """A moment at which the process may die; then nothing goes on, and nothing is written any more."""
+        """A moment at which the process may die; then nothing goes on, and nothing is written any
+        more.
+        """
         if self.dies_at is None:
             return
         if self.dies_at <= 0:
@@ -314,14 +391,20 @@ class BudgetHouse(House):
         self.seeds[run] = seed
         return run
 
-    async def drive_until(self, run: str, dies_at: int | None, stops_at: int | None = None) -> Driven | None:
-        """One drive of a run; None where the process died at the moment with that number: what was not committed is gone.
+    async def drive_until(
+        self, run: str, dies_at: int | None, stops_at: int | None = None
+    ) -> Driven | None:
+        """One drive of a run; None where the process died at the moment with that number: what was
+        not committed is gone.
 
         ``stops_at``: its model call with this number is broken off, because somebody stops it then.
         """
         self.driving, self.dies_at, self.stops_at = run, dies_at, stops_at
         self._dead, self._work = asyncio.Event(), Drive(self.services, self.held(run))
-        driving, death = asyncio.ensure_future(self._work.to_rest()), asyncio.ensure_future(self._dead.wait())
+        driving, death = (
+            asyncio.ensure_future(self._work.to_rest()),
+            asyncio.ensure_future(self._dead.wait()),
+        )
         await asyncio.wait((driving, death), return_when=asyncio.FIRST_COMPLETED)
         try:
             if driving.done():
@@ -336,8 +419,13 @@ class BudgetHouse(House):
             self._dead = asyncio.Event()
 
     def able(self) -> list[str]:
-        """The runs that an engine would take up now, oldest first: they are at work, mail came, or it is time."""
-        waits = "SELECT id FROM runs WHERE status IN ('ready', 'running') OR (status = 'waiting' AND wake_at <= ?) ORDER BY no"
+        """The runs that an engine would take up now, oldest first: they are at work, mail came, or
+        it is time.
+        """
+        waits = (
+            "SELECT id FROM runs WHERE status IN ('ready', 'running') OR (status = 'waiting' AND "
+            "wake_at <= ?) ORDER BY no"
+        )
         return [run for (run,) in self.store.query(waits, (self.clock.at,))]
 
     def to_next(self) -> None:
@@ -353,7 +441,9 @@ class BudgetHouse(House):
     def shared(self) -> Counter[str]:
         """What of each shared account is committed, in tokens and in money."""
         found: Counter[str] = Counter()
-        for name, tokens, money in self.store.query("SELECT name, tokens, usd_micros FROM accounts"):
+        for name, tokens, money in self.store.query(
+            "SELECT name, tokens, usd_micros FROM accounts"
+        ):
             found[f"{name} tokens"], found[f"{name} money"] = tokens, money
         return found
 
@@ -383,7 +473,7 @@ class _Frail:
         return outcome
 
 
-# --- the purse: what the raw records say, read without the house's folds -------------------------------------------------------------------
+# --- the purse: what the raw records say, read without the house's folds --------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +487,9 @@ class Lent:
 
 @dataclass(slots=True)
 class Purse:
-    """A run's money as its own records tell it: what it may spend, what it spent itself, what its children gave account of, what it lent."""
+    """A run's money as its own records tell it: what it may spend, what it spent itself, what its
+    children gave account of, what it lent.
+    """
 
     may: Spend
     own: Spend
@@ -424,7 +516,12 @@ def purse_of(records: tuple[Record, ...]) -> Purse:
             case DecisionBody() if record.name == "settle":
                 facts = msgspec.json.decode(body.facts)
                 purse.own = _sum(
-                    purse.own, Spend(tokens=facts["tokens"], usd_micros=facts["usd_micros"], model_calls=facts.get("calls", 1))
+                    purse.own,
+                    Spend(
+                        tokens=facts["tokens"],
+                        usd_micros=facts["usd_micros"],
+                        model_calls=facts.get("calls", 1),
+                    ),
                 )
             case DecisionBody() if record.name == "reserve":
                 facts, left = msgspec.json.decode(body.facts), purse.may.less(purse.spent)
@@ -434,7 +531,9 @@ def purse_of(records: tuple[Record, ...]) -> Purse:
                 outcome = msgspec.json.decode(body.outcome)
                 purse.carved = "tokens" in outcome
                 if purse.carved:
-                    purse.may = msgspec.structs.replace(purse.may, tokens=outcome["tokens"], usd_micros=outcome["usd_micros"])
+                    purse.may = msgspec.structs.replace(
+                        purse.may, tokens=outcome["tokens"], usd_micros=outcome["usd_micros"]
+                    )
             case IntentBody():
                 _announced(purse, msgspec.json.decode(body.effect))
             case ChildEndedBody():
@@ -452,7 +551,10 @@ def _announced(purse: Purse, effect: dict[str, Any]) -> None:
             purse.own = _sum(purse.own, Spend(verb_calls=1))
         case "children":
             parts = tuple(msgspec.convert(spawn["allowance"], Spend) for spawn in effect["spawns"])
-            permits = sum("authorized" in spawn and spawn["authorized"] is not None for spawn in effect["spawns"])
+            permits = sum(
+                "authorized" in spawn and spawn["authorized"] is not None
+                for spawn in effect["spawns"]
+            )
             purse.lent.append(Lent(left=purse.may.less(purse.spent), parts=parts, permits=permits))
             purse.own = _sum(purse.own, Spend(verb_calls=permits))
         case _:

@@ -1,4 +1,6 @@
-"""Cards to be handed work in tests, the verbs that they are for, and calls that hand them something."""
+"""Cards to be handed work in tests, the verbs that they are for, and calls that hand them
+something.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,25 @@ from ordain.effects.calls import Call
 from ordain.flows.shipped import SHIPPED
 from ordain.testing import catalog_of
 
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 ARGUMENTS = {"text": Argument(role=ArgumentRole.RECIPIENT)}
 
 
 def leaf(name: str, effect: VerbEffect = VerbEffect.READ) -> VerbSpec:
     """A verb that takes a text and gives one."""
-    return VerbSpec(name=name, description=name, effect=effect, arguments=ARGUMENTS, input_schema=TEXT, output_schema=TEXT)
+    return VerbSpec(
+        name=name,
+        description=name,
+        effect=effect,
+        arguments=ARGUMENTS,
+        input_schema=TEXT,
+        output_schema=TEXT,
+    )
 
 
 VERBS = (
@@ -33,9 +47,22 @@ VERBS = (
 CARDS: Mapping[str, AgentCard] = {
     card.name: card
     for card in (
-        AgentCard(name="reader", description="Looks things up.", domain="reading", tool_preference=["look"]),
-        AgentCard(name="keeper", description="Keeps and tells.", domain="keeping", allow=["look*", "keep", "tell"], deny=["look.far"]),
-        AgentCard(name="ruler", description="Rules.", domain="ruling", allow=["rule", "look", "agent.*"]),
+        AgentCard(
+            name="reader",
+            description="Looks things up.",
+            domain="reading",
+            tool_preference=["look"],
+        ),
+        AgentCard(
+            name="keeper",
+            description="Keeps and tells.",
+            domain="keeping",
+            allow=["look*", "keep", "tell"],
+            deny=["look.far"],
+        ),
+        AgentCard(
+            name="ruler", description="Rules.", domain="ruling", allow=["rule", "look", "agent.*"]
+        ),
         AgentCard(name="dropper", description="Knows secrets.", domain="secrets", allow=["drop"]),
         AgentCard(name="talker", description="Only talks.", domain="talk"),
     )
@@ -49,14 +76,22 @@ PROFILE: dict[str, Any] = {
 
 
 def house_of_cards(**policy: dict[str, Any]) -> Catalog:
-    """A catalog of these cards and verbs, in which each card may be handed work; ``policy`` changes single values by table."""
+    """A catalog of these cards and verbs, in which each card may be handed work; ``policy`` changes
+    single values by table.
+    """
     tables = {**policy, "profile": {**PROFILE, **policy.get("profile", {})}}
     return catalog_of(*SHIPPED, policy=tables, verbs=VERBS).changed(cards=dict(CARDS))
 
 
 def given(**more: Any) -> dict[str, Any]:
     """What a card's verb is called with."""
-    return {"task": "Find it.", "intent": "to know it", "reason": "domain", "payload": {"what": "it"}, **more}
+    return {
+        "task": "Find it.",
+        "intent": "to know it",
+        "reason": "domain",
+        "payload": {"what": "it"},
+        **more,
+    }
 
 
 def hand_to(card: str, **more: Any) -> Call:

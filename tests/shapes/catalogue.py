@@ -1,4 +1,6 @@
-"""The shapes: what is asked, and what somebody does meanwhile. Replay laws and the crash harness run over all of them."""
+"""The shapes: what is asked, and what somebody does meanwhile. Replay laws and the crash harness
+run over all of them.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,11 @@ async def nothing(client: Client, run: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One shape: its request, what its client does, and how an undisturbed run ends. ``hold``: the ledger holds some calls. ``roots`` are all that it asks for.
+    """One shape: its request, what its client does, and how an undisturbed run ends. ``hold``: the
+    ledger holds some calls. ``roots`` are all that it asks for.
 
-    ``lawful`` is false for a shape that kills its processes by itself: what becomes of it has its own test.
+    ``lawful`` is false for a shape that kills its processes by itself: what becomes of it has its
+    own test.
     """
 
     name: str
@@ -57,7 +61,13 @@ def of_flow(flow: Kind[Any, Any], given: object) -> Callable[[Ordain], Request]:
     encoded = given if isinstance(given, Raw) else raw(given)
 
     def request(ordain: Ordain) -> Request:
-        return Request(kind=flow, input=encoded, request_id="shape", digest=content_digest(bytes(encoded)), run=RUN)
+        return Request(
+            kind=flow,
+            input=encoded,
+            request_id="shape",
+            digest=content_digest(bytes(encoded)),
+            run=RUN,
+        )
 
     return request
 
@@ -70,7 +80,9 @@ def of_plan(*tools: str, run: str = RUN, **more: Any) -> Callable[[Ordain], Requ
         kind = ordain.kinds.answering(PlannerRequest)
         assert kind.wire is not None
         taken = kind.wire.take(parsed, ordain.catalog, RUN)
-        return Request(kind=kind, input=taken.input, request_id=taken.request_id, digest=taken.digest, run=run)
+        return Request(
+            kind=kind, input=taken.input, request_id=taken.request_id, digest=taken.digest, run=run
+        )
 
     return request
 
@@ -87,12 +99,22 @@ def plan_body(*tools: str) -> dict[str, Any]:
 
 def calls(tool: str, **args: str) -> dict[str, Any]:
     """A planner directive that calls a tool."""
-    return {"thought": f"use {tool}", "finish": False, "action": {"tool_id": tool, "input": args}, "final_answer": None}
+    return {
+        "thought": f"use {tool}",
+        "finish": False,
+        "action": {"tool_id": tool, "input": args},
+        "final_answer": None,
+    }
 
 
 def finishes(content: str) -> dict[str, Any]:
     """A planner directive that finishes."""
-    return {"thought": "done", "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
+    return {
+        "thought": "done",
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": content, "structured": {}},
+    }
 
 
 PLAN = Shape(
@@ -112,11 +134,22 @@ PLAN_CHILD = Shape(
     name="prompt-plan verb as a child",
     request=of_plan("extract_facts", "entry_add"),
     script=make_script(
-        planner=[calls("extract_facts", text=TEXT), calls("entry_add", text="one fact"), finishes("One fact was noted.")],
+        planner=[
+            calls("extract_facts", text=TEXT),
+            calls("entry_add", text="one fact"),
+            finishes("One fact was noted."),
+        ],
         verbs={
             "extract_facts": [
                 {
-                    "facts": [{"text": "Alice lives in Paris.", "subject": "Alice", "predicate": "lives in", "object": "Paris"}],
+                    "facts": [
+                        {
+                            "text": "Alice lives in Paris.",
+                            "subject": "Alice",
+                            "predicate": "lives in",
+                            "object": "Paris",
+                        }
+                    ],
                     "method": "analysed",
                 }
             ]
@@ -141,7 +174,9 @@ async def ask_on(client: Client, run: str) -> None:
     stored = client.ordain.store.stored(NEXT)
     assert client.status(NEXT) is Status.COMPLETED, client.status(NEXT)
     assert stored is not None
-    reads = [record for record in stored.records if record.kind == "intent" and record.name == "read"]
+    reads = [
+        record for record in stored.records if record.kind == "intent" and record.name == "read"
+    ]
     assert [run.encode() in (record.body or b"") for record in reads] == [True]
 
 
@@ -150,7 +185,9 @@ PLAN_SESSION = Shape(
     request=of_plan("entry_add", **IN_SESSION),
     play=ask_on,
     roots=(RUN, NEXT),
-    script=make_script(planner=[calls("entry_add", text="Alice lives in Paris"), finishes("It is noted.")]),
+    script=make_script(
+        planner=[calls("entry_add", text="Alice lives in Paris"), finishes("It is noted.")]
+    ),
 )
 
 DRIVER = Shape(
@@ -159,14 +196,16 @@ DRIVER = Shape(
     script=make_script(planner=[calls("entry_add", text="one step")]),
 )
 
-# --- councils ------------------------------------------------------------------------------------------------------------------------
+# --- councils -------------------------------------------------------------------------------------
 
 
 def of_council(ordain: Ordain) -> Request:
     """A council's request, as the wire's."""
     kind = ordain.kinds.answering(DeliberationRequest)
     assert kind.wire is not None
-    taken = kind.wire.take(DeliberationRequest(prompt="Is it so?", trace_id="shape"), ordain.catalog, RUN)
+    taken = kind.wire.take(
+        DeliberationRequest(prompt="Is it so?", trace_id="shape"), ordain.catalog, RUN
+    )
     return Request(kind=kind, input=taken.input, request_id="shape", digest=taken.digest, run=RUN)
 
 
@@ -185,14 +224,18 @@ COUNCIL = Shape(
     ),
 )
 
-# --- joins ---------------------------------------------------------------------------------------------------------------------------
+# --- joins ----------------------------------------------------------------------------------------
 
 ASLEEP = Errands(errands=(), wait=True)
 
 
 def child_runs(client: Client, run: str) -> list[Status]:
     """The statuses of a run's children, in the order of spawning."""
-    rows = client.ordain.store.query("SELECT c.status FROM runs c JOIN runs p ON p.no = c.parent WHERE p.id = ? ORDER BY c.child", (run,))
+    rows = client.ordain.store.query(
+        "SELECT c.status FROM runs c JOIN runs p ON p.no = c.parent WHERE p.id = ? ORDER BY "
+        "c.child",
+        (run,),
+    )
     return [Status(status) for (status,) in rows]
 
 
@@ -201,7 +244,9 @@ async def until_late(client: Client, run: str) -> None:
 
     def only_sleeper() -> bool:
         now = child_runs(client, run)
-        return client.over(run) or (now[:2] == [Status.COMPLETED] * 2 and now[2:] == [Status.WAITING])
+        return client.over(run) or (
+            now[:2] == [Status.COMPLETED] * 2 and now[2:] == [Status.WAITING]
+        )
 
     await client.until("two children ended", only_sleeper)
     await client.move_clock(run, 2 * MINUTE)
@@ -225,7 +270,13 @@ JOIN_ALL = Shape(
 
 JOIN_FIRST = Shape(
     name="join of the first",
-    request=of_flow(FAN_OUT, FanOut(children=(ASLEEP, Errands(errands=(("entry_add", "mine"),)), ASLEEP), mode=JoinMode.FIRST)),
+    request=of_flow(
+        FAN_OUT,
+        FanOut(
+            children=(ASLEEP, Errands(errands=(("entry_add", "mine"),)), ASLEEP),
+            mode=JoinMode.FIRST,
+        ),
+    ),
 )
 
 JOIN_QUORUM = Shape(
@@ -233,14 +284,18 @@ JOIN_QUORUM = Shape(
     request=of_flow(
         FAN_OUT,
         FanOut(
-            children=(Errands(errands=(("note_put", "x"),)), ASLEEP, Errands(errands=(("entry_book", "y"),))),
+            children=(
+                Errands(errands=(("note_put", "x"),)),
+                ASLEEP,
+                Errands(errands=(("entry_book", "y"),)),
+            ),
             mode=JoinMode.QUORUM,
             quorum=2,
         ),
     ),
 )
 
-# --- waits ---------------------------------------------------------------------------------------------------------------------------
+# --- waits ----------------------------------------------------------------------------------------
 
 
 async def answer_early(client: Client, run: str) -> None:
@@ -251,20 +306,32 @@ async def answer_early(client: Client, run: str) -> None:
 
 
 async def answer_late(client: Client, run: str) -> None:
-    """Answer the first question once the run sleeps, twice; let the second one expire, then answer it."""
+    """Answer the first question once the run sleeps, twice; let the second one expire, then answer
+    it.
+    """
     await client.until("the first question", lambda: client.waits_at(run, 1))
     await client.answer(run, 1, "yes")
     await client.answer(run, 1, "no", by="bob")
     await client.until("the second question", lambda: client.waits_at(run, 2))
     await client.move_clock(run, 2 * MINUTE)
-    await client.until("the second question expired", lambda: client.over(run) or client.reached(run) > 2)
+    await client.until(
+        "the second question expired", lambda: client.over(run) or client.reached(run) > 2
+    )
     await client.answer(run, 2, "too late")
 
 
-WAIT_EARLY = Shape(name="waits answered before they are", request=of_flow(QUESTIONS, Questions(MINUTE)), play=answer_early)
-WAIT_LATE = Shape(name="waits answered late or never", request=of_flow(QUESTIONS, Questions(MINUTE)), play=answer_late)
+WAIT_EARLY = Shape(
+    name="waits answered before they are",
+    request=of_flow(QUESTIONS, Questions(MINUTE)),
+    play=answer_early,
+)
+WAIT_LATE = Shape(
+    name="waits answered late or never",
+    request=of_flow(QUESTIONS, Questions(MINUTE)),
+    play=answer_late,
+)
 
-# --- interrupts ----------------------------------------------------------------------------------------------------------------------
+# --- interrupts -----------------------------------------------------------------------------------
 
 
 async def cancel_in_model(client: Client, run: str) -> None:
@@ -275,7 +342,10 @@ async def cancel_in_model(client: Client, run: str) -> None:
 
 async def cancel_in_verb(client: Client, run: str) -> None:
     """Cancel while a verb is at work, then let it end."""
-    await client.until("a verb call is held", lambda: client.verb_held() or client.over(run) or "cancel" in client.diary.entries)
+    await client.until(
+        "a verb call is held",
+        lambda: client.verb_held() or client.over(run) or "cancel" in client.diary.entries,
+    )
     await client.cancel(run)
     client.ledger.let_go()
 
@@ -287,10 +357,15 @@ async def cancel_in_wait(client: Client, run: str) -> None:
 
 
 async def cancel_in_join(client: Client, run: str) -> None:
-    """Cancel while the run waits for a child that has a child's work done and a child that sleeps."""
+    """Cancel while the run waits for a child that has a child's work done and a child that
+    sleeps.
+    """
 
     def asleep() -> bool:
-        return client.over(run) or (client.waits_at(run, 0) and child_runs(client, run) == [Status.COMPLETED, Status.WAITING])
+        return client.over(run) or (
+            client.waits_at(run, 0)
+            and child_runs(client, run) == [Status.COMPLETED, Status.WAITING]
+        )
 
     await client.until("the join waits", asleep)
     await client.cancel(run)
@@ -306,7 +381,9 @@ INTERRUPT_MODEL = Shape(
 
 INTERRUPT_VERB = Shape(
     name="interrupt in a verb call",
-    request=of_flow(ERRANDS, Errands(errands=(("entry_book", "hold this"), ("entry_add", "never")))),
+    request=of_flow(
+        ERRANDS, Errands(errands=(("entry_book", "hold this"), ("entry_add", "never")))
+    ),
     play=cancel_in_verb,
     hold=True,
     ends=Status.CANCELLED,
@@ -337,7 +414,13 @@ def with_cancel(request: Callable[[Ordain], Request]) -> Callable[[Ordain], Requ
     def both(ordain: Ordain) -> Request:
         services, built = ordain.runtime.services, request(ordain)
         body = ENCODER.encode(InterruptBody(what="cancel", by="ada", why="changed my mind"))
-        mail = NewMail(run=built.run, kind=MailKind.INTERRUPT, key="cancel:ada", body=body, at=services.clock.now())
+        mail = NewMail(
+            run=built.run,
+            kind=MailKind.INTERRUPT,
+            key="cancel:ada",
+            body=body,
+            at=services.clock.now(),
+        )
         asyncio.get_running_loop().call_soon(services.store.submit, posted(DEFAULT_WORKSPACE, mail))
         return built
 
@@ -351,15 +434,19 @@ INTERRUPT_FIRST = Shape(
     ends=Status.CANCELLED,
 )
 
-# --- runs that kill the process they run in -------------------------------------------------------------------------------------------
+# --- runs that kill the process they run in -------------------------------------------------------
 
 INNOCENT = "0" * 32
 
 
 async def beside_an_innocent(client: Client, run: str) -> None:
-    """Another run has a verb at work whenever the first one kills; it is let go once the first one is stopped."""
+    """Another run has a verb at work whenever the first one kills; it is let go once the first one
+    is stopped.
+    """
     other = dataclasses.replace(
-        of_flow(ERRANDS, Errands(errands=(("note_put", "hold this"),)))(client.ordain), run=INNOCENT, request_id="innocent"
+        of_flow(ERRANDS, Errands(errands=(("note_put", "hold this"),)))(client.ordain),
+        run=INNOCENT,
+        request_id="innocent",
     )
     await client.once("innocent", lambda: _accepted(client, other))
     await client.until("the killer is stopped", lambda: client.over(run))
@@ -406,7 +493,8 @@ SHAPES: dict[str, Shape] = {
 
 
 async def play(shape: Shape, client: Client) -> str:
-    """Have the shape's request accepted, do what its client does, and wait for the end; gives the run.
+    """Have the shape's request accepted, do what its client does, and wait for the end; gives the
+    run.
 
     Raises:
         TimeoutError: it never came to its end.

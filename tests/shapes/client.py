@@ -1,6 +1,8 @@
-"""Somebody who uses a shape: accepts, answers, cancels, and writes down every acknowledgement as a real client would.
+"""Somebody who uses a shape: accepts, answers, cancels, and writes down every acknowledgement as a
+real client would.
 
-What was acknowledged is never sent again, not even by a later process: if it was lost, the case cannot end as it should.
+What was acknowledged is never sent again, not even by a later process: if it was lost, the case
+cannot end as it should.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ PATIENCE_S = 30.0
 
 
 class Diary:
-    """What was acknowledged, one JSON line each, appended before anything else happens; ``file`` None keeps it in memory."""
+    """What was acknowledged, one JSON line each, appended before anything else happens; ``file``
+    None keeps it in memory.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
         """Read what earlier processes wrote."""
@@ -44,7 +48,14 @@ class Diary:
 class Client:
     """Plays one case against a running Ordain."""
 
-    def __init__(self, ordain: Ordain, ledger: Ledger, *, diary: Diary | None = None, moments: Moments | None = None) -> None:
+    def __init__(
+        self,
+        ordain: Ordain,
+        ledger: Ledger,
+        *,
+        diary: Diary | None = None,
+        moments: Moments | None = None,
+    ) -> None:
         """``diary`` and ``moments`` belong to the case."""
         self.ordain, self.ledger = ordain, ledger
         self.diary = diary or Diary()
@@ -70,11 +81,15 @@ class Client:
 
     async def answer(self, run: str, addr: int, value: str, *, by: str = "ada") -> str:
         """Answer a wait; gives what the runtime said."""
-        return await self.once(f"answer {addr} {by}", lambda: self.ordain.runtime.answer(run, addr, value, by=by))
+        return await self.once(
+            f"answer {addr} {by}", lambda: self.ordain.runtime.answer(run, addr, value, by=by)
+        )
 
     async def cancel(self, run: str) -> str:
         """Cancel the run; gives what the runtime said."""
-        return await self.once("cancel", lambda: self.ordain.runtime.cancel(run, by="ada", why="changed my mind"))
+        return await self.once(
+            "cancel", lambda: self.ordain.runtime.cancel(run, by="ada", why="changed my mind")
+        )
 
     async def move_clock(self, run: str, offset: int) -> None:
         """Let time pass, and let the engine look again."""
@@ -95,7 +110,7 @@ class Client:
             await asyncio.sleep(POLL_S)
         raise TimeoutError(f"never: {what}")
 
-    # --- what is so -----------------------------------------------------------------------------------------------------------------
+    # --- what is so -------------------------------------------------------------------------------
 
     def status(self, run: str) -> Status | None:
         """The run's durable status; None where there is no such run yet."""
@@ -110,11 +125,22 @@ class Client:
         """The number of the last effect that the run announced; -1 before the first."""
         stored = self.ordain.store.stored(run)
         records = () if stored is None else stored.records
-        return max((json.loads(record.body or b"{}")["addr"] for record in records if record.kind == "intent"), default=-1)
+        return max(
+            (
+                json.loads(record.body or b"{}")["addr"]
+                for record in records
+                if record.kind == "intent"
+            ),
+            default=-1,
+        )
 
     def waits_at(self, run: str, addr: int) -> bool:
         """Whether the run is suspended at this effect, or past it."""
-        return self.over(run) or self.reached(run) > addr or (self.reached(run) == addr and self.status(run) is Status.WAITING)
+        return (
+            self.over(run)
+            or self.reached(run) > addr
+            or (self.reached(run) == addr and self.status(run) is Status.WAITING)
+        )
 
     def model_held(self) -> bool:
         """Whether a model call is held open."""
@@ -123,4 +149,7 @@ class Client:
 
     def verb_held(self) -> bool:
         """Whether a call of this process is held by the ledger."""
-        return any(call["boot"] == self.ledger.boot and not call["answered"] and "hold" in call["text"] for call in self.ledger.calls())
+        return any(
+            call["boot"] == self.ledger.boot and not call["answered"] and "hold" in call["text"]
+            for call in self.ledger.calls()
+        )

@@ -18,7 +18,15 @@ from tests.unit.flows.house import KINDS, shipped
 
 CORE = ("Analyst", "Mythic", "Pragmatist", "Systems")
 QUESTION = "Should the library open on Sundays?"
-SCORES = {"coherence": 0.8, "faithfulness": 0.8, "usefulness": 0.8, "risk": 0.2, "effort_cost": 0.4, "novelty": 0.5, "overall": 0.8}
+SCORES = {
+    "coherence": 0.8,
+    "faithfulness": 0.8,
+    "usefulness": 0.8,
+    "risk": 0.2,
+    "effort_cost": 0.4,
+    "novelty": 0.5,
+    "overall": 0.8,
+}
 PROSE: tuple[str, ...] = (
     "I accept this answer.",
     "maybe",
@@ -33,7 +41,9 @@ PROSE: tuple[str, ...] = (
 
 
 def judgement(answer: str = "Yes, in the afternoon.", /, **more: Any) -> dict[str, Any]:
-    """A chair's judgement; ``scores`` and ``disagreement`` change single values of a whole one, and take its place where they are no objects."""
+    """A chair's judgement; ``scores`` and ``disagreement`` change single values of a whole one, and
+    take its place where they are no objects.
+    """
     scores, level = more.pop("scores", {}), more.pop("disagreement", 0.1)
     return {
         "proposed_answer": answer,
@@ -68,7 +78,9 @@ def heard(*names: str, said: str = "I think so.") -> Joining:
 def chainless() -> Catalog:
     """The shipped catalog of a build without an agent chain."""
     data = shipped().data
-    return shipped().changed(verbs={name: spec for name, spec in data.verbs.items() if name != CHAIN_VERB})
+    return shipped().changed(
+        verbs={name: spec for name, spec in data.verbs.items() if name != CHAIN_VERB}
+    )
 
 
 def hold_council(
@@ -80,13 +92,24 @@ def hold_council(
     runs: int | None = None,
     **request: Any,
 ) -> Played[CouncilOutput]:
-    """A council's run of its own by this script; its journal replays equal. ``policy`` is of its section; no attempt is waited for.
+    """A council's run of its own by this script; its journal replays equal. ``policy`` is of its
+    section; no attempt is waited for.
 
     ``runs``: how many may be opened below it.
     """
     given = DeliberationRequest(**{"prompt": QUESTION, **request})
-    tables = {"council": dict(policy or {}), "budget": dict(budget or {}), "fallback": {"backoff_ms": 0}}
-    effects = ScriptedEffects(COUNCIL_KIND, catalog or chainless(), policy=tables, kinds=KINDS, standing=Standing(runs=runs))
+    tables = {
+        "council": dict(policy or {}),
+        "budget": dict(budget or {}),
+        "fallback": {"backoff_ms": 0},
+    }
+    effects = ScriptedEffects(
+        COUNCIL_KIND,
+        catalog or chainless(),
+        policy=tables,
+        kinds=KINDS,
+        standing=Standing(runs=runs),
+    )
     played = effects.play(given, script[0] if script and callable(script[0]) else script)
     if replays:
         replayed = played.replayed()

@@ -1,6 +1,8 @@
-"""The shapes a flow can have, as plain flows: errands, joins, waits, interrupts, and a delegated driver of the planner's step.
+"""The shapes a flow can have, as plain flows: errands, joins, waits, interrupts, and a delegated
+driver of the planner's step.
 
-They do what the shipped flows do and no more: they await the port alone, and everything they return is data.
+They do what the shipped flows do and no more: they await the port alone, and everything they return
+is data.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ class Report(Struct, frozen=True, kw_only=True):
 
 def settle(report: Report) -> Settlement:
     """A report says itself how the run ends."""
-    return Settlement(status=report.status, reason="ok" if report.status is Status.COMPLETED else str(report.status))
+    return Settlement(
+        status=report.status,
+        reason="ok" if report.status is Status.COMPLETED else str(report.status),
+    )
 
 
 def tag(value: object) -> str:
@@ -50,7 +55,11 @@ def tag(value: object) -> str:
 async def errand(context: FlowContext, verb: str, text: str) -> str:
     """One call through the one door, as a line."""
     acted = await act(context, Call(verb=verb, args={"text": text}))
-    what = acted.result.output["receipt"] if isinstance(acted.result, VerbReturned) else tag(acted.result)
+    what = (
+        acted.result.output["receipt"]
+        if isinstance(acted.result, VerbReturned)
+        else tag(acted.result)
+    )
     return f"{verb}: {what}"
 
 
@@ -58,10 +67,14 @@ async def ask_person(context: FlowContext, about: str, deadline: int | None = No
     """Wait for an answer, as a line."""
     until = context.now() + HOUR if deadline is None else deadline
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=until))
-    return f"{about}: {result.value} by {result.by}" if isinstance(result, Answered) else f"{about}: {tag(result)}"
+    return (
+        f"{about}: {result.value} by {result.by}"
+        if isinstance(result, Answered)
+        else f"{about}: {tag(result)}"
+    )
 
 
-# --- errands: one leaf verb after another --------------------------------------------------------------------------------------
+# --- errands: one leaf verb after another ---------------------------------------------------------
 
 
 class Errands(Struct, frozen=True):
@@ -79,7 +92,13 @@ async def run_errands(context: FlowContext, given: Errands) -> Report:
         if given.wait:
             lines.append(await ask_person(context, "may I"))
         if given.sleep_s:
-            await context.fx.perform(Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + given.sleep_s * 1_000_000))
+            await context.fx.perform(
+                Wait(
+                    what=WaitFor.TIMER,
+                    about="rest",
+                    deadline=context.now() + given.sleep_s * 1_000_000,
+                )
+            )
         for verb, text in given.errands:
             lines.append(await errand(context, verb, text))
     except Interrupted as interrupted:
@@ -109,7 +128,7 @@ ERRANDS: Kind[Errands, Report] = Kind(
 )
 
 
-# --- fan out: children at once, joined as asked --------------------------------------------------------------------------------
+# --- fan out: children at once, joined as asked ---------------------------------------------------
 
 
 class FanOut(Struct, frozen=True, kw_only=True):
@@ -122,16 +141,28 @@ class FanOut(Struct, frozen=True, kw_only=True):
 
 
 async def run_fan_out(context: FlowContext, given: FanOut) -> Report:
-    """Spawn, join, and tell how each child ended, in the order of spawning; then one call of its own."""
+    """Spawn, join, and tell how each child ended, in the order of spawning; then one call of its
+    own.
+    """
     until = None if given.deadline is None else context.now() + given.deadline
     share = context.share(len(given.children))
     spawns = tuple(
-        Spawn[Any](flow=ERRANDS.name, input=raw(child), scope=verbs_of(child), deadline=context.deadline, allowance=share)
+        Spawn[Any](
+            flow=ERRANDS.name,
+            input=raw(child),
+            scope=verbs_of(child),
+            deadline=context.deadline,
+            allowance=share,
+        )
         for child in given.children
     )
     try:
-        ends = await context.fx.children(spawns, Join(mode=given.mode, quorum=given.quorum, deadline=until))
-        return Report(lines=(*(line_of(end) for end in ends), await errand(context, "note_put", "joined")))
+        ends = await context.fx.children(
+            spawns, Join(mode=given.mode, quorum=given.quorum, deadline=until)
+        )
+        return Report(
+            lines=(*(line_of(end) for end in ends), await errand(context, "note_put", "joined"))
+        )
     except Interrupted as interrupted:
         await context.fx.perform(Say(text=f"stopped by {interrupted.what}"))
         return Report(lines=("stopped",), status=Status.CANCELLED)
@@ -150,11 +181,13 @@ FAN_OUT: Kind[FanOut, Report] = Kind(
     run=run_fan_out,
     decode_input=lambda data: msgspec.json.decode(data, type=FanOut),
     settle=settle,
-    grant=lambda given, _: allow("note_put", *(verb for child in given.children for verb in verbs_of(child))),
+    grant=lambda given, _: allow(
+        "note_put", *(verb for child in given.children for verb in verbs_of(child))
+    ),
 )
 
 
-# --- waits: a call, two questions, a call --------------------------------------------------------------------------------------
+# --- waits: a call, two questions, a call ---------------------------------------------------------
 
 
 class Questions(Struct, frozen=True):
@@ -185,7 +218,7 @@ QUESTIONS: Kind[Questions, Report] = Kind(
 )
 
 
-# --- a delegated driver: one step of the planner, executed by somebody else (B-02) -----------------------------------------------
+# --- a delegated driver: one step of the planner, executed by somebody else (B-02) ----------------
 
 
 async def run_delegated(context: FlowContext, request: PlannerRequest) -> Report:
@@ -214,7 +247,7 @@ DELEGATED: Kind[PlannerRequest, Report] = Kind(
 )
 
 
-# --- a flow that breaks the law: a model call after an interrupt -----------------------------------------------------------------
+# --- a flow that breaks the law: a model call after an interrupt ----------------------------------
 
 
 async def run_stubborn(context: FlowContext, given: Errands) -> Report:
@@ -239,18 +272,28 @@ async def run_stubborn(context: FlowContext, given: Errands) -> Report:
 
 
 STUBBORN: Kind[Errands, Report] = Kind(
-    name="stubborn", version=1, run=run_stubborn, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
+    name="stubborn",
+    version=1,
+    run=run_stubborn,
+    decode_input=lambda data: msgspec.json.decode(data, type=Errands),
+    settle=settle,
 )
 
 
 async def run_deadly(context: FlowContext, given: Errands) -> Report:
-    """Kill the process before anything is committed; only processes that were forked to die run this."""
+    """Kill the process before anything is committed; only processes that were forked to die run
+    this.
+    """
     os.kill(os.getpid(), signal.SIGKILL)
     return Report(lines=())
 
 
 DEADLY: Kind[Errands, Report] = Kind(
-    name="deadly", version=1, run=run_deadly, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
+    name="deadly",
+    version=1,
+    run=run_deadly,
+    decode_input=lambda data: msgspec.json.decode(data, type=Errands),
+    settle=settle,
 )
 
 SHAPE_KINDS: tuple[Kind[Any, Any], ...] = (ERRANDS, FAN_OUT, QUESTIONS, DELEGATED, STUBBORN, DEADLY)

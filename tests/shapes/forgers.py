@@ -1,8 +1,11 @@
-"""Flows that reach for more than they have: what no shipped flow can do, so that what stops it needs flows of the tests.
+"""Flows that reach for more than they have: what no shipped flow can do, so that what stops it
+needs flows of the tests.
 
-A verb out of scope and one too deep are denied by rule ``authorize``: shipped flows call only what their own scope holds, and every verb
-may be called at depth 0, where all of them call. A child that gets more than its parent has, and an ``Authorized`` that no decision
-stands behind, are faults of the flow: shipped flows take a child's share out of their own, and only ``flows.act`` builds the other.
+A verb out of scope and one too deep are denied by rule ``authorize``: shipped flows call only what
+their own scope holds, and every verb may be called at depth 0, where all of them call. A child that
+gets more than its parent has, and an ``Authorized`` that no decision stands behind, are faults of
+the flow: shipped flows take a child's share out of their own, and only ``flows.act`` builds the
+other.
 """
 
 from __future__ import annotations
@@ -68,19 +71,27 @@ async def run_forger(context: FlowContext, given: Forged) -> Report:
         (ended,) = await context.fx.children((child,), Join())
         return Report(lines=(line_of(ended),))
     if given.what in (Forgery.NO_DECISION, Forgery.OTHER_CALL, Forgery.OTHER_DIGEST):
-        result = await context.fx.perform(VerbCall(authorized=_unauthorized(context, given.what), deadline=context.deadline, attempt=1))
+        result = await context.fx.perform(
+            VerbCall(
+                authorized=_unauthorized(context, given.what), deadline=context.deadline, attempt=1
+            )
+        )
         return Report(lines=(tag(result),))
     (ended,) = await context.fx.children((_wider(context, given.what),), Join())
     return Report(lines=(line_of(ended),))
 
 
 def _unauthorized(context: FlowContext, what: Forgery) -> Authorized:
-    """Without any decision; or with one that allowed something else; or with the digest of something else."""
+    """Without any decision; or with one that allowed something else; or with the digest of
+    something else.
+    """
     call, digest = SUM, content_digest(ENCODER.encode(SUM))
     if what is Forgery.NO_DECISION:
         return Authorized(call=call, digest=digest, decision="0/authorize#0")
     address = _allowed(context, FACTS if what is Forgery.OTHER_CALL else SUM)
-    return Authorized(call=call, digest="0" * 32 if what is Forgery.OTHER_DIGEST else digest, decision=address)
+    return Authorized(
+        call=call, digest="0" * 32 if what is Forgery.OTHER_DIGEST else digest, decision=address
+    )
 
 
 def _allowed(context: FlowContext, call: Call) -> str:
@@ -90,7 +101,12 @@ def _allowed(context: FlowContext, call: Call) -> str:
 
 def _wider(context: FlowContext, what: Forgery) -> Spawn[Any]:
     """A child with one thing more than its parent has."""
-    honest = Spawn[Any](flow="errands", input=raw({"errands": []}), deadline=context.deadline, allowance=context.account.cap)
+    honest = Spawn[Any](
+        flow="errands",
+        input=raw({"errands": []}),
+        deadline=context.deadline,
+        allowance=context.account.cap,
+    )
     match what:
         case Forgery.LATER:
             return structs.replace(honest, deadline=context.hard + 1)
@@ -99,16 +115,22 @@ def _wider(context: FlowContext, what: Forgery) -> Spawn[Any]:
         case Forgery.SCOPE:
             return structs.replace(honest, scope=("math.evaluate", "extract_facts"))
         case Forgery.SPAWNED:
-            forged = Authorized(call=FACTS, digest=content_digest(ENCODER.encode(FACTS)), decision="0/authorize#0")
+            forged = Authorized(
+                call=FACTS, digest=content_digest(ENCODER.encode(FACTS)), decision="0/authorize#0"
+            )
             return structs.replace(honest, authorized=forged)
         case _:
-            more = structs.replace(honest.allowance, **{str(what): getattr(honest.allowance, str(what)) + 1})
+            more = structs.replace(
+                honest.allowance, **{str(what): getattr(honest.allowance, str(what)) + 1}
+            )
             return structs.replace(honest, allowance=more)
 
 
 def _grant(given: Forged | Delve, _: Catalog) -> CapabilityScope:
     """What they really may use."""
-    return CapabilityScope(allowed=tuple(sorted({SUM.verb, FACTS.verb, *getattr(given, "scope", ())})))
+    return CapabilityScope(
+        allowed=tuple(sorted({SUM.verb, FACTS.verb, *getattr(given, "scope", ())}))
+    )
 
 
 FORGER: Kind[Forged, Report] = Kind(
@@ -122,7 +144,9 @@ FORGER: Kind[Forged, Report] = Kind(
 
 
 class Delve(Struct, frozen=True):
-    """How many verb calls deep to go, and what to call there; ``scope``: what the flow says that it may call."""
+    """How many verb calls deep to go, and what to call there; ``scope``: what the flow says that it
+    may call.
+    """
 
     levels: int
     verb: str
@@ -132,11 +156,15 @@ class Delve(Struct, frozen=True):
 
 @spelled_out()
 async def run_delver(context: FlowContext, given: Delve) -> Report:
-    """Go down by children that count as verb calls inside verb calls, each by a permit of its own, and call a verb at the end."""
+    """Go down by children that count as verb calls inside verb calls, each by a permit of its own,
+    and call a verb at the end.
+    """
     if not given.levels:
         acted = await act(context.narrowed(given.scope), Call(verb=given.verb, args=given.args))
         return Report(lines=(f"{given.verb}: {acted.denied or tag(acted.result)}",))
-    authorized = Authorized(call=SUM, digest=content_digest(ENCODER.encode(SUM)), decision=_allowed(context, SUM))
+    authorized = Authorized(
+        call=SUM, digest=content_digest(ENCODER.encode(SUM)), decision=_allowed(context, SUM)
+    )
     child = Spawn[Any](
         flow="delver",
         input=raw(structs.replace(given, levels=given.levels - 1)),
@@ -154,6 +182,8 @@ def decode_delve(data: Raw) -> Delve:
     return msgspec.json.decode(data, type=Delve)
 
 
-DELVER: Kind[Delve, Report] = Kind(name="delver", version=1, run=run_delver, decode_input=decode_delve, settle=settle, grant=_grant)
+DELVER: Kind[Delve, Report] = Kind(
+    name="delver", version=1, run=run_delver, decode_input=decode_delve, settle=settle, grant=_grant
+)
 
 FORGING_KINDS: tuple[Kind[Any, Any], ...] = (FORGER, DELVER)

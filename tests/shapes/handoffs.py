@@ -1,4 +1,6 @@
-"""Work that is handed on in a real house: its cards, its specialists' words, and a flow that hands on to several at once."""
+"""Work that is handed on in a real house: its cards, its specialists' words, and a flow that hands
+on to several at once.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def write_cards(home: Path, cards: Mapping[str, Mapping[str, Any]] = CARDS) -> N
     folder = home / "cards"
     folder.mkdir(parents=True, exist_ok=True)
     for name, card in cards.items():
-        (folder / f"{name}.yaml").write_text(json.dumps({"name": name, "description": f"The {name}.", **card}))
+        (folder / f"{name}.yaml").write_text(
+            json.dumps({"name": name, "description": f"The {name}.", **card})
+        )
 
 
 def planned(*steps: Any) -> ModelScript:
@@ -84,7 +88,9 @@ def request(*tools: str, name: str = "golden") -> PlannerRequest:
 
 async def asked(house: House, *tools: str, name: str = "golden") -> str:
     """Have a plan made with these tools; it may wait for people. Gives the run."""
-    return (await house.ordain.runtime.accept(request(*tools, name=name), PRINCIPAL, waits=True)).run
+    return (
+        await house.ordain.runtime.accept(request(*tools, name=name), PRINCIPAL, waits=True)
+    ).run
 
 
 async def decide(house: House, *, approve: bool = True) -> list[str]:
@@ -93,11 +99,16 @@ async def decide(house: House, *, approve: bool = True) -> list[str]:
     desk, subjects = house.ordain.runtime.approvals, list[str]()
     for view in await desk.listed(WORKSPACE):
         subjects.append(view.row.subject)
-        await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=approve, digest=view.row.digest), "local:ben")
+        await desk.decide(
+            WORKSPACE,
+            view.row.id,
+            ApproverWord(approve=approve, digest=view.row.digest),
+            "local:ben",
+        )
     return subjects
 
 
-# --- several at once ------------------------------------------------------------------------------------------------------------------
+# --- several at once ------------------------------------------------------------------------------
 
 
 class Spread(Struct, frozen=True, kw_only=True):
@@ -117,13 +128,16 @@ class SpreadEnd(Struct, frozen=True, kw_only=True):
 async def run_spread(context: FlowContext, wanted: Spread) -> SpreadEnd:
     """Hand all of it on at once."""
     calls = [
-        Call(verb=f"agent.{target}", args=given(task=f"Part {number}.", **wanted.wish)) for number, target in enumerate(wanted.targets)
+        Call(verb=f"agent.{target}", args=given(task=f"Part {number}.", **wanted.wish))
+        for number, target in enumerate(wanted.targets)
     ]
     return SpreadEnd(came=fan_in(await act_all(context, calls, (0,)), context.run))
 
 
 def _grant(wanted: Spread, catalog: Catalog) -> CapabilityScope:
-    return CapabilityScope(allowed=tuple(sorted(catalog.lendable(f"agent.{target}" for target in wanted.targets))))
+    return CapabilityScope(
+        allowed=tuple(sorted(catalog.lendable(f"agent.{target}" for target in wanted.targets)))
+    )
 
 
 SPREAD: Kind[Spread, SpreadEnd] = Kind(

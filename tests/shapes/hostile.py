@@ -1,4 +1,6 @@
-"""A flow that reaches for all it can: it makes the port calls that its input lists, swallows what is refused, and goes on."""
+"""A flow that reaches for all it can: it makes the port calls that its input lists, swallows what
+is refused, and goes on.
+"""
 
 from __future__ import annotations
 
@@ -30,28 +32,60 @@ from ordain.rules.lane import LANE, LaneFacts, LaneInputs
 from ordain.rules.reasons import Reason
 from ordain.rules.spend import Carved, Spend
 
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
-DONE = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"], "additionalProperties": False}
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+DONE = {
+    "type": "object",
+    "properties": {"done": {"type": "boolean"}},
+    "required": ["done"],
+    "additionalProperties": False,
+}
 
 
 def leaf(name: str, *, tries: int = 1) -> VerbSpec:
     return VerbSpec(
-        name=name, description=name, effect=VerbEffect.READ, input_schema=TEXT, output_schema=DONE, retry=Retry(max_attempts=tries)
+        name=name,
+        description=name,
+        effect=VerbEffect.READ,
+        input_schema=TEXT,
+        output_schema=DONE,
+        retry=Retry(max_attempts=tries),
     )
 
 
 def plan(name: str) -> VerbSpec:
-    step = PlanStep(name="ask", order=0, services=["LLMGatewayService"], prompt_template="plan_step")
-    return VerbSpec(name=name, description=name, effect=VerbEffect.READ, input_schema=TEXT, output_schema=DONE, plan=[step])
+    step = PlanStep(
+        name="ask", order=0, services=["LLMGatewayService"], prompt_template="plan_step"
+    )
+    return VerbSpec(
+        name=name,
+        description=name,
+        effect=VerbEffect.READ,
+        input_schema=TEXT,
+        output_schema=DONE,
+        plan=[step],
+    )
 
 
-VERBS = (leaf("note.add"), leaf("note.try", tries=2), leaf("note.other"), plan("plan.own"), plan("plan.other"))
+VERBS = (
+    leaf("note.add"),
+    leaf("note.try", tries=2),
+    leaf("note.other"),
+    plan("plan.own"),
+    plan("plan.other"),
+)
 SCOPE = ("note.add", "note.try", "plan.own")
 TEMPLATES = {"plan_step": "Say whether it is done.\n=====\n{{ verb }}\n"}
 
 
 class Op(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One port call and what is forged of it; what does not concern it is not looked at. ``more`` moves deadlines and amounts."""
+    """One port call and what is forged of it; what does not concern it is not looked at. ``more``
+    moves deadlines and amounts.
+    """
 
     do: str
     verb: str = "note.add"
@@ -77,7 +111,9 @@ class Op(Struct, frozen=True, kw_only=True, omit_defaults=True):
     siblings: int = 1
     hedge: bool = False
     lane: str = "own"
-    """Which decision of rule ``lane`` a model call follows: one of its own, none, one for what a child will ask, another's, a forged one."""
+    """Which decision of rule ``lane`` a model call follows: one of its own, none, one for what a
+    child will ask, another's, a forged one.
+    """
     profile: str = "default"
     second: str = "second"
     through: int = 0
@@ -133,11 +169,21 @@ async def authorize(context: FlowContext, op: Op, permits: list[str]) -> None:
 def permit_of(op: Op, permits: list[str]) -> Authorized:
     call = Call(verb=op.claims or op.verb, args={"text": op.text})
     address = permits[op.permit % len(permits)] if permits and op.permit >= 0 else "0/authorize#0"
-    return Authorized(call=call, digest={"right": call_digest(call), "none": "", "wrong": "0" * 32}[op.digest], decision=address)
+    return Authorized(
+        call=call,
+        digest={"right": call_digest(call), "none": "", "wrong": "0" * 32}[op.digest],
+        decision=address,
+    )
 
 
 async def verb(context: FlowContext, op: Op, permits: list[str]) -> None:
-    await context.fx.perform(VerbCall(authorized=permit_of(op, permits), deadline=context.hard + op.later, attempt=1 + op.siblings))
+    await context.fx.perform(
+        VerbCall(
+            authorized=permit_of(op, permits),
+            deadline=context.hard + op.later,
+            attempt=1 + op.siblings,
+        )
+    )
 
 
 async def decide(context: FlowContext, op: Op, permits: list[str]) -> None:
@@ -146,22 +192,50 @@ async def decide(context: FlowContext, op: Op, permits: list[str]) -> None:
     grants: dict[str, tuple[Rule[Any, Any, Any], Any, Any]] = {
         "authorize": (
             AUTHORIZE,
-            AuthorizeFacts(verb=op.verb, call=call_digest(call), in_scope=True, depth=0, verb_calls=0, cap_verb_calls=99),
+            AuthorizeFacts(
+                verb=op.verb,
+                call=call_digest(call),
+                in_scope=True,
+                depth=0,
+                verb_calls=0,
+                cap_verb_calls=99,
+            ),
             None,
         ),
-        "reserve": (RESERVE, ReserveFacts(tokens=1, usd_micros=0, left_tokens=9, left_usd_micros=9, left_calls=9, calls=UNSET), None),
-        "settle": (SETTLE, SettleFacts(reserved=0, tokens=-op.tokens, usd_micros=-op.money, calls=-1), None),
-        "carve": (forged(CARVE.name, Carved(tokens=10**9, usd_micros=10**9, accounts=("day:2024-10-04",))), Op(do="carve"), None),
+        "reserve": (
+            RESERVE,
+            ReserveFacts(
+                tokens=1, usd_micros=0, left_tokens=9, left_usd_micros=9, left_calls=9, calls=UNSET
+            ),
+            None,
+        ),
+        "settle": (
+            SETTLE,
+            SettleFacts(reserved=0, tokens=-op.tokens, usd_micros=-op.money, calls=-1),
+            None,
+        ),
+        "carve": (
+            forged(
+                CARVE.name, Carved(tokens=10**9, usd_micros=10**9, accounts=("day:2024-10-04",))
+            ),
+            Op(do="carve"),
+            None,
+        ),
         "forged": (forged(AUTHORIZE.name, Allow(call=call_digest(call))), Op(do="forged"), None),
     }
     rule, facts, inputs = grants[op.claims or "authorize"]
-    decision = context.fx.decide(rule, facts, inputs or AuthorizeInputs(args=call.args, catalog=catalog))
+    decision = context.fx.decide(
+        rule, facts, inputs or AuthorizeInputs(args=call.args, catalog=catalog)
+    )
     permits.append(decision.address)
 
 
 def decide_lane(context: FlowContext, op: Op) -> None:
     by: dict[str, Any] = {"forged": lambda _: Lane.BRAIN, "other": lambda _: Lane.LOCAL}
-    facts = LaneFacts(purpose="other" if op.lane == "other" else "hostile", ahead=True if op.lane == "ahead" else UNSET)
+    facts = LaneFacts(
+        purpose="other" if op.lane == "other" else "hostile",
+        ahead=True if op.lane == "ahead" else UNSET,
+    )
     context.fx.decide(LANE, facts, LaneInputs(by_purpose=by.get(op.lane, _lane)))
 
 
@@ -196,7 +270,9 @@ def spawns_of(context: FlowContext, op: Op, permits: list[str]) -> list[Spawn[An
             input=raw(given),
             scope=op.scope,
             deadline=context.hard + op.later,
-            allowance=Spend(tokens=op.tokens, usd_micros=op.money, model_calls=op.calls, verb_calls=op.calls),
+            allowance=Spend(
+                tokens=op.tokens, usd_micros=op.money, model_calls=op.calls, verb_calls=op.calls
+            ),
             keep_thoughts=op.keep,
             authorized=permit_of(op, permits) if op.permit >= -1 else None,
         )
@@ -214,26 +290,58 @@ async def performed_children(context: FlowContext, op: Op, permits: list[str]) -
 
 async def claim(context: FlowContext, op: Op, permits: list[str]) -> None:
     if op.claims == "attach":
-        place = {"session": op.session, "seq": 1, "channel": "web", "message_id": "m1", "reply_to": "", "edits": "", "author": "eve"}
-        await context.fx.claim(Claim(name="attach", args={**place, "suggests": "new_request", "thread": 0, "confidence": 1.0}))
+        place = {
+            "session": op.session,
+            "seq": 1,
+            "channel": "web",
+            "message_id": "m1",
+            "reply_to": "",
+            "edits": "",
+            "author": "eve",
+        }
+        await context.fx.claim(
+            Claim(
+                name="attach",
+                args={**place, "suggests": "new_request", "thread": 0, "confidence": 1.0},
+            )
+        )
         return
-    accounts = shared_accounts(context.catalog.policy.budget, "hostile", context.session, context.fx.now())
+    accounts = shared_accounts(
+        context.catalog.policy.budget, "hostile", context.session, context.fx.now()
+    )
     if op.claims == "other":
         accounts = [{**account, "name": f"{account['name']}:other"} for account in accounts]
-    await context.fx.claim(Claim(name="carve", args={"tokens": op.tokens, "usd_micros": op.money, "accounts": accounts}))
+    await context.fx.claim(
+        Claim(
+            name="carve", args={"tokens": op.tokens, "usd_micros": op.money, "accounts": accounts}
+        )
+    )
 
 
 async def read(context: FlowContext, op: Op, permits: list[str]) -> None:
     args = {"run": op.text} if op.claims == "run" else {"session": op.session, "own": 0, "limit": 5}
-    await context.fx.perform(Read(what=op.claims or "threads", args=args, deadline=context.hard + op.later))
+    await context.fx.perform(
+        Read(what=op.claims or "threads", args=args, deadline=context.hard + op.later)
+    )
 
 
 async def change(context: FlowContext, op: Op, permits: list[str]) -> None:
     """Set what cannot be set."""
     wider = CapabilityScope(allowed=("*",))
     attempts: list[tuple[Any, str, Any]] = [
-        *((context, name, value) for name, value in (("scope", wider), ("deadline", 2**60), ("hard", 2**60), ("keep_thoughts", True))),
-        *((context.fx, name, value) for name, value in (("perform", None), ("run", "x"), ("_catalog", None))),
+        *(
+            (context, name, value)
+            for name, value in (
+                ("scope", wider),
+                ("deadline", 2**60),
+                ("hard", 2**60),
+                ("keep_thoughts", True),
+            )
+        ),
+        *(
+            (context.fx, name, value)
+            for name, value in (("perform", None), ("run", "x"), ("_catalog", None))
+        ),
         *((context.account, name, Spend(tokens=10**9)) for name in ("cap", "spent", "_authority")),
     ]
     for target, name, value in attempts:

@@ -1,4 +1,6 @@
-"""An Ordain for the shapes: their flows and verbs, a scripted model that can be held, a clock that can be moved."""
+"""An Ordain for the shapes: their flows and verbs, a scripted model that can be held, a clock that
+can be moved.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ PATIENT = {"COUNCIL_ROUND_TIMEOUT_SEC": "600", "COUNCIL_LLM_TIMEOUT_SEC": "300"}
 
 
 class MovableClock(SystemClock):
-    """The system's clock and an offset in microseconds, which later processes of a case find in a file."""
+    """The system's clock and an offset in microseconds, which later processes of a case find in a
+    file.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
         """Begin where an earlier process left the offset."""
@@ -40,7 +44,9 @@ class MovableClock(SystemClock):
 
     @classmethod
     def within(cls, ordain: Ordain, file: Path | None = None) -> MovableClock:
-        """As the clock of an Ordain that is at work: time that is made to pass there is no time that is lost."""
+        """As the clock of an Ordain that is at work: time that is made to pass there is no time
+        that is lost.
+        """
         clock, services = cls(file), ordain.runtime.services
         services.clock, clock._lost = clock, services.lost
         clock._lost.look_anew()
@@ -57,7 +63,9 @@ class MovableClock(SystemClock):
 
 
 class HeldModel(ScriptedModel):
-    """Plays a script; a proposal of "hold" is never given: the call stays open until somebody abandons it."""
+    """Plays a script; a proposal of "hold" is never given: the call stays open until somebody
+    abandons it.
+    """
 
     def __init__(self, script: Script) -> None:
         """See ``ScriptedModel``."""
@@ -65,7 +73,9 @@ class HeldModel(ScriptedModel):
         self.held = asyncio.Event()
         self.moments = Moments()
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """Answer, or hold."""
         self.moments.pass_by("model before")
         reply = await super().attempt(request, heard)
@@ -85,7 +95,9 @@ class GatedModel(ScriptedModel):
         self._index = index
         self.asked, self.gate = asyncio.Event(), asyncio.Event()
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """Answer, at the gate once it opens."""
         if (request.purpose, request.index) == ("planner", self._index):
             self.asked.set()

@@ -1,4 +1,6 @@
-"""Calling a leaf verb as the runtime does: schema first, then its code behind the executor, then the output's schema."""
+"""Calling a leaf verb as the runtime does: schema first, then its code behind the executor, then
+the output's schema.
+"""
 
 from typing import Any
 
@@ -12,7 +14,9 @@ async def called(function: FunctionVerb[..., Any], **args: Any) -> LeafReturned 
     compiled = CompiledVerb(function.spec)
     assert compiled.input.errors(args) == ()
     executor = LeafExecutor(Registry(functions=[function]))
-    result = await executor.run(LeafCall(spec=function.spec, args=args, key="k", attempt=1, timeout_s=30.0))
+    result = await executor.run(
+        LeafCall(spec=function.spec, args=args, key="k", attempt=1, timeout_s=30.0)
+    )
     await executor.close()
     assert isinstance(result, (LeafReturned, LeafFailed)), result
     if isinstance(result, LeafReturned):

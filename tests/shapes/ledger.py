@@ -1,4 +1,6 @@
-"""The ledger seen from this side: starting its process, asking it, and the verbs that write to it for the test user."""
+"""The ledger seen from this side: starting its process, asking it, and the verbs that write to it
+for the test user.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ CALL_S = 30.0
 @contextmanager
 def ledger_process() -> Iterator[int]:
     """The server in a process of its own, for as long as the block lasts; gives its port."""
-    with subprocess.Popen([sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -52,12 +56,26 @@ class Ledger:
         """Nothing is sent before the first call."""
         self.port, self.case, self.boot = port, case, boot
 
-    def ask(self, method: str, path: str = "", body: dict[str, Any] | None = None, key: str = "", attempt: int = 1) -> Any:
+    def ask(
+        self,
+        method: str,
+        path: str = "",
+        body: dict[str, Any] | None = None,
+        key: str = "",
+        attempt: int = 1,
+    ) -> Any:
         """One request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=CALL_S)
         try:
-            headers = {"Idempotency-Key": key, "X-Attempt": str(attempt), "X-Boot": str(self.boot), "X-Pid": str(os.getpid())}
-            connection.request(method, f"/{self.case}{path}", None if body is None else json.dumps(body), headers)
+            headers = {
+                "Idempotency-Key": key,
+                "X-Attempt": str(attempt),
+                "X-Boot": str(self.boot),
+                "X-Pid": str(os.getpid()),
+            }
+            connection.request(
+                method, f"/{self.case}{path}", None if body is None else json.dumps(body), headers
+            )
             return json.loads(connection.getresponse().read())
         finally:
             connection.close()
@@ -83,9 +101,16 @@ class Ledger:
 
 
 def ledger_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
-    """Ways to write for the test user: repeatable, for others too, not repeatable, and not repeatable but answerable, with the answer; and one that fails."""
+    """Ways to write for the test user: repeatable, for others too, not repeatable, and not
+    repeatable but answerable, with the answer; and one that fails.
+    """
 
-    @verb(effect="private", arguments={"text": ArgumentRole.CONTENT}, output={"receipt": Trust.OWN}, idempotent=True)
+    @verb(
+        effect="private",
+        arguments={"text": ArgumentRole.CONTENT},
+        output={"receipt": Trust.OWN},
+        idempotent=True,
+    )
     def note_put(text: str, context: VerbContext) -> Receipt:
         """Put a note into the ledger; the same key twice puts it once."""
         return ledger.write("note", text, context.key)
@@ -105,7 +130,12 @@ def ledger_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
         """Add an entry to a ledger that can be asked afterwards."""
         return ledger.write("entry", text, context.key, context.attempt)
 
-    @verb(effect="send", arguments={"text": ArgumentRole.RECIPIENT}, output={"receipt": Trust.OWN}, idempotent=True)
+    @verb(
+        effect="send",
+        arguments={"text": ArgumentRole.RECIPIENT},
+        output={"receipt": Trust.OWN},
+        idempotent=True,
+    )
     def note_send(text: str, context: VerbContext) -> Receipt:
         """Put a note into the ledger that others read; the same key twice puts it once."""
         return ledger.write("note", text, context.key)
@@ -117,7 +147,9 @@ def ledger_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
 
     @verb(effect="read")
     def entry_find(key: str, args: dict[str, str], attempt: int = 1) -> Found:
-        """Say whether the entry with this key is in the ledger, and otherwise void the attempt and those before it."""
+        """Say whether the entry with this key is in the ledger, and otherwise void the attempt and
+        those before it.
+        """
         return ledger.ask("GET", f"/entry/{key}/{attempt}")
 
     return [note_put, note_send, note_refuse, entry_add, entry_book, entry_find]

@@ -1,17 +1,19 @@
-"""The outside world of the flow shapes: an HTTP server in a process of its own that counts what reaches it, by idempotency key.
+"""The outside world of the flow shapes: an HTTP server in a process of its own that counts what
+reaches it, by idempotency key.
 
 Everything stands under a case name, so that one server serves any number of cases at once::
 
     POST /CASE/note         idempotent: a key that was seen is answered again and not applied again
     POST /CASE/entry        not idempotent: every call that gets through is applied
-    GET  /CASE/entry/KEY/N  whether a call with this key was applied; if not, none with attempt N or a lower one will be from now on
-    GET  /CASE              every call of the case, in order of arrival
-    PUT  /CASE              {"kill": {"when": "arrived|applied|answered", "n": 3}, "hold": true}: prepare the case
-    DELETE /CASE            let go what is held
+    GET  /CASE/entry/KEY/N  whether a call with this key was applied; if not, none with attempt N or
+    a lower one will be from now on GET  /CASE              every call of the case, in order of
+    arrival PUT  /CASE              {"kill": {"when": "arrived|applied|answered", "n": 3}, "hold":
+    true}: prepare the case DELETE /CASE            let go what is held
 
-A call says in its headers which process makes it; at the prepared moment the server kills that process with SIGKILL. ``n`` counts
-calls over the whole case, and one kill is made per case. A call whose text begins with "hold" waits until it is let go; one whose text
-begins with "poison" kills its caller every time.
+A call says in its headers which process makes it; at the prepared moment the server kills that
+process with SIGKILL. ``n`` counts calls over the whole case, and one kill is made per case. A call
+whose text begins with "hold" waits until it is let go; one whose text begins with "poison" kills
+its caller every time.
 """
 
 from __future__ import annotations
@@ -72,8 +74,19 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         name, verb = self.path.strip("/").split("/")
         case, body = self.server.case(name), self._body()
-        key, boot, pid = self.headers["Idempotency-Key"], int(self.headers["X-Boot"]), int(self.headers["X-Pid"])
-        call = {"verb": verb, "key": key, "boot": boot, "text": body["text"], "applied": False, "answered": False}
+        key, boot, pid = (
+            self.headers["Idempotency-Key"],
+            int(self.headers["X-Boot"]),
+            int(self.headers["X-Pid"]),
+        )
+        call = {
+            "verb": verb,
+            "key": key,
+            "boot": boot,
+            "text": body["text"],
+            "applied": False,
+            "answered": False,
+        }
         with self.server.guard:
             case.calls.append(call)
             n = len(case.calls)
@@ -98,7 +111,9 @@ class Handler(BaseHTTPRequestHandler):
         self._kills(case, "answered", n, pid)
 
     def _poison(self, case: Case, boot: int, pid: int) -> None:
-        """Kill whoever calls with poison, once another call of the same process is held, or it is plain that none will come."""
+        """Kill whoever calls with poison, once another call of the same process is held, or it is
+        plain that none will come.
+        """
         for _ in range(1000 if boot < 3 else 40):
             if any(call["boot"] == boot and call["text"].startswith("hold") for call in case.calls):
                 break
@@ -106,7 +121,9 @@ class Handler(BaseHTTPRequestHandler):
         os.kill(pid, signal.SIGKILL)
 
     def _gone(self) -> bool:
-        """Whether the caller has died meanwhile: a ledger that can be asked afterwards must not apply after it was asked."""
+        """Whether the caller has died meanwhile: a ledger that can be asked afterwards must not
+        apply after it was asked.
+        """
         try:
             return self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
         except BlockingIOError:
@@ -129,7 +146,12 @@ class Handler(BaseHTTPRequestHandler):
                 if not happened:
                     case.voided[rest[1]] = int(rest[2])
             text = next((call["text"] for call in case.calls if call["key"] == rest[1]), "")
-            self._answer({"happened": happened, "output": {"receipt": f"{rest[0]} {text}"} if happened else {}})
+            self._answer(
+                {
+                    "happened": happened,
+                    "output": {"receipt": f"{rest[0]} {text}"} if happened else {},
+                }
+            )
         else:
             self._answer({"calls": case.calls})
 

@@ -1,6 +1,8 @@
-"""The lines of a conversation's script: what a model answers by the message that it is asked about, and what it is long about.
+"""The lines of a conversation's script: what a model answers by the message that it is asked about,
+and what it is long about.
 
-A test states its own script, line by line, of these and of ``ModelScript.on``: no word of a message means anything by itself.
+A test states its own script, line by line, of these and of ``ModelScript.on``: no word of a message
+means anything by itself.
 """
 
 from __future__ import annotations
@@ -31,18 +33,26 @@ def about(text: str) -> When:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held(ScriptLine):
-    """What it fits is held, wherever it stands in the script; once it is let go, the other lines answer."""
+    """What it fits is held, wherever it stands in the script; once it is let go, the other lines
+    answer.
+    """
 
     says: ScriptedAnswer | Replying = lambda _: None
 
 
 def holds(text: str) -> Held:
-    """A planner's step or a verb's output that is about these words is held until the puppet lets go."""
-    return Held(when=lambda request: request.purpose in ("planner", "verb") and about(text)(request))
+    """A planner's step or a verb's output that is about these words is held until the puppet lets
+    go.
+    """
+    return Held(
+        when=lambda request: request.purpose in ("planner", "verb") and about(text)(request)
+    )
 
 
 def asks(text: str, expects: str) -> ScriptLine:
-    """The first step of a plan about these words asks the message's sender, for this kind of answer."""
+    """The first step of a plan about these words asks the message's sender, for this kind of
+    answer.
+    """
 
     def question(request: ModelRequest) -> ScriptedAnswer:
         asked = f"About {words(request)[:QUOTED]}: which one?"
@@ -53,7 +63,13 @@ def asks(text: str, expects: str) -> ScriptLine:
 
 def script_of(*parts: ModelScript | ScriptLine) -> ModelScript:
     """One script of lines and other scripts; the first line that fits answers."""
-    return ModelScript(tuple(line for part in parts for line in (part.lines if isinstance(part, ModelScript) else (part,))))
+    return ModelScript(
+        tuple(
+            line
+            for part in parts
+            for line in (part.lines if isinstance(part, ModelScript) else (part,))
+        )
+    )
 
 
 def steps(*says: Any, when: When | None = None) -> ModelScript:
@@ -89,14 +105,26 @@ ECHO = (
     .on("verb", _summed_up, verb="summarize_conversation")
     .on("verb", _heard)
 )
-"""What is answered where a script says nothing: every plan is done at once, and whatever was said was heard."""
+"""What is answered where a script says nothing: every plan is done at once, and whatever was said
+was heard.
+"""
 
 
 def act(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """A directive that calls a tool, for a test to alter."""
-    return {"thought": f"use {tool}", "finish": False, "action": {"tool_id": tool, "input": dict(given)}, "final_answer": None}
+    return {
+        "thought": f"use {tool}",
+        "finish": False,
+        "action": {"tool_id": tool, "input": dict(given)},
+        "final_answer": None,
+    }
 
 
 def ends(content: str) -> dict[str, Any]:
     """A directive that finishes, for a test to alter."""
-    return {"thought": "done", "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
+    return {
+        "thought": "done",
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": content, "structured": {}},
+    }

@@ -1,4 +1,6 @@
-"""A build that opens runs of a kind and cannot go on with them: what a run meets whose build was changed or taken back under it."""
+"""A build that opens runs of a kind and cannot go on with them: what a run meets whose build was
+changed or taken back under it.
+"""
 
 from __future__ import annotations
 

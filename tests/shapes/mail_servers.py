@@ -1,4 +1,6 @@
-"""Mail servers on loopback: one that takes mail as servers do (aiosmtpd), and one that says whatever a test has it say."""
+"""Mail servers on loopback: one that takes mail as servers do (aiosmtpd), and one that says
+whatever a test has it say.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +45,33 @@ class Certificate:
 
 def certificate_in(folder: Path) -> Certificate:
     made = Certificate(folder / "mail.pem", folder / "mail.key")
-    asked = ["-keyout", str(made.key), "-out", str(made.certificate), "-days", "2", "-subj", "/CN=localhost"]
+    asked = [
+        "-keyout",
+        str(made.key),
+        "-out",
+        str(made.certificate),
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
     names = ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *asked, *names], check=True, capture_output=True)
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *asked, *names],
+        check=True,
+        capture_output=True,
+    )
     return made
 
 
-def declared(port: int, security: MailSecurity = "none", certificate: Certificate | None = None, **more: Any) -> MailServer:
+def declared(
+    port: int, security: MailSecurity = "none", certificate: Certificate | None = None, **more: Any
+) -> MailServer:
     """The server at this port, as settings would declare it."""
     trusting = {} if certificate is None else {"tls": certificate.trusted}
-    return MailServer(host="127.0.0.1", port=port, security=security, sender=SENDER, **{**trusting, **more})
+    return MailServer(
+        host="127.0.0.1", port=port, security=security, sender=SENDER, **{**trusting, **more}
+    )
 
 
 @dataclass
@@ -71,15 +90,22 @@ class Inbox:
 
     @property
     def mails(self) -> list[EmailMessage]:
-        return [message_from_bytes(bytes(one.content or b""), policy=policy.default) for one in self.envelopes]  # type: ignore[misc, arg-type]
+        return [
+            message_from_bytes(bytes(one.content or b""), policy=policy.default)
+            for one in self.envelopes
+        ]  # type: ignore[misc, arg-type]
 
 
 @asynccontextmanager
-async def taking(certificate: Certificate | None = None, security: MailSecurity = "none", *, login: bool = False) -> AsyncIterator[Inbox]:
+async def taking(
+    certificate: Certificate | None = None, security: MailSecurity = "none", *, login: bool = False
+) -> AsyncIterator[Inbox]:
     """A real SMTP server; with ``login`` it takes mail of ``USER`` alone."""
     inbox = Inbox()
 
-    def authenticator(server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any) -> AuthResult:
+    def authenticator(
+        server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any
+    ) -> AuthResult:
         assert isinstance(data, LoginPassword)
         inbox.logins.append((data.login.decode(), data.password.decode()))
         return AuthResult(success=inbox.logins[-1] == (USER, PASSWORD), handled=False)
@@ -106,7 +132,9 @@ async def taking(certificate: Certificate | None = None, security: MailSecurity 
 
 @dataclass
 class Scripted:
-    """A server that answers each command with given bytes; a list is used up one by one, its last goes on."""
+    """A server that answers each command with given bytes; a list is used up one by one, its last
+    goes on.
+    """
 
     port: int = 0
     greeting: bytes = b"220 here\r\n"
@@ -118,7 +146,12 @@ class Scripted:
     connections: int = 0
 
     def reply_to(self, word: str) -> bytes:
-        known = {"EHLO": b"250 mail.test\r\n", "DATA": b"354 go on\r\n", "QUIT": b"221 bye\r\n", "STARTTLS": b"220 go\r\n"}
+        known = {
+            "EHLO": b"250 mail.test\r\n",
+            "DATA": b"354 go on\r\n",
+            "QUIT": b"221 bye\r\n",
+            "STARTTLS": b"220 go\r\n",
+        }
         given = self.replies.get(word, known.get(word, b"250 fine\r\n"))
         if isinstance(given, bytes):
             return given
@@ -138,7 +171,9 @@ class Scripted:
                         break
         writer.transport.abort() if writer.get_extra_info("sslcontext") else writer.close()
 
-    async def _answer(self, line: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(
+        self, line: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
         self.commands.append(line)
         word = line.partition(" ")[0]
         reply = self.reply_to(word)
@@ -151,7 +186,9 @@ class Scripted:
             return await self._say(self.taken, reader, writer)
         return word != "QUIT"
 
-    async def _say(self, reply: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _say(
+        self, reply: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
         if reply == HANG:
             await reader.read()  # until the other side gives up
             return False
@@ -173,7 +210,13 @@ async def scripted(certificate: Certificate | None = None, **says: Any) -> Async
         tasks.add(task)
         await script.serve(reader, writer)
 
-    listener = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=None if certificate is None else certificate.serving, limit=1 << 22)
+    listener = await asyncio.start_server(
+        serve,
+        "127.0.0.1",
+        0,
+        ssl=None if certificate is None else certificate.serving,
+        limit=1 << 22,
+    )
     script.port = listener.sockets[0].getsockname()[1]
     try:
         yield script

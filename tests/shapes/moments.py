@@ -1,4 +1,6 @@
-"""The moments at which a process may die, counted by kind; who listens decides what happens there."""
+"""The moments at which a process may die, counted by kind; who listens decides what happens
+there.
+"""
 
 from __future__ import annotations
 

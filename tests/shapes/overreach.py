@@ -1,4 +1,6 @@
-"""What a run did, held against what its first record gave it: read from its records alone, without the runtime's own account of it."""
+"""What a run did, held against what its first record gave it: read from its records alone, without
+the runtime's own account of it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class _Seen(msgspec.Struct):
 
 
 class Bounds:
-    """What one run may do, as its records say, and a walk over them that asserts that it did no more."""
+    """What one run may do, as its records say, and a walk over them that asserts that it did no
+    more.
+    """
 
     def __init__(self, stored: StoredRun, catalog: Catalog, kinds: Kinds) -> None:
         """Of a run that began with a recorded grant."""
@@ -41,7 +45,12 @@ class Bounds:
         assert started.grant is not None
         self.started, self.scope, self.cap = started, started.grant, started.allowance
         agent = kinds.label(started).agent
-        bounded = shared_accounts(catalog.policy.budget, agent, started.session, EPOCH + timedelta(microseconds=stored.records[0].at))
+        bounded = shared_accounts(
+            catalog.policy.budget,
+            agent,
+            started.session,
+            EPOCH + timedelta(microseconds=stored.records[0].at),
+        )
         self.owes = stored.parent is None and bool(bounded)
         self.spent = Spend()
         self.permits: dict[str, str] = {}
@@ -67,7 +76,9 @@ class Bounds:
                     pass
         assert self.cap.covers(self.spent), (self.cap, self.spent)
         fold = Fold(self.stored.id, self.stored.records, self.kinds)
-        assert (fold.carved is None) == (self.carvings == 0), "accounts would be given back what was never taken out of them"
+        assert (fold.carved is None) == (self.carvings == 0), (
+            "accounts would be given back what was never taken out of them"
+        )
         assert fold.spent.model_calls == self.spent.model_calls
 
     def _decision(self, name: str, body: DecisionBody) -> None:
@@ -77,14 +88,23 @@ class Bounds:
             assert self.scope.permits(facts["verb"])
             assert self.started.depth < self.catalog.policy.verbs.max_depth
             self.permits[body.addr] = outcome["call"]
-        elif name == "lane" and outcome["type"] == "lane" and not facts.get("ahead") and facts["purpose"] == "hostile":
+        elif (
+            name == "lane"
+            and outcome["type"] == "lane"
+            and not facts.get("ahead")
+            and facts["purpose"] == "hostile"
+        ):
             self.profiles.update(outcome["profiles"])
         elif name == "reserve":
             self.reserved = outcome["type"] == "reserved"
         elif name == "settle":
             used = msgspec.json.decode(body.facts, type=SettleFacts)
-            assert min(used.tokens, used.usd_micros, used.calls) >= 0, "spending that gives something back"
-            self.spent = self.spent.plus(Spend(tokens=used.tokens, usd_micros=used.usd_micros, model_calls=used.calls))
+            assert min(used.tokens, used.usd_micros, used.calls) >= 0, (
+                "spending that gives something back"
+            )
+            self.spent = self.spent.plus(
+                Spend(tokens=used.tokens, usd_micros=used.usd_micros, model_calls=used.calls)
+            )
 
     def _claim(self, body: ClaimBody) -> None:
         claim, outcome = msgspec.json.decode(body.claim), msgspec.json.decode(body.outcome)
@@ -94,14 +114,18 @@ class Bounds:
             self.owes = False
             assert self.carvings == 1, "accounts were charged twice, and are given back once"
             self.cap = msgspec.structs.replace(
-                self.cap, tokens=min(self.cap.tokens, outcome["tokens"]), usd_micros=min(self.cap.usd_micros, outcome["usd_micros"])
+                self.cap,
+                tokens=min(self.cap.tokens, outcome["tokens"]),
+                usd_micros=min(self.cap.usd_micros, outcome["usd_micros"]),
             )
 
     def _intent(self, effect: AnyEffect) -> None:
         match effect:
             case ModelCall():
                 assert not self.owes
-                assert {effect.profile, effect.hedge} <= {*self.profiles, ""}, "a model call of a profile that no lane names"
+                assert {effect.profile, effect.hedge} <= {*self.profiles, ""}, (
+                    "a model call of a profile that no lane names"
+                )
                 assert self.reserved, "a model call that nothing is reserved for"
                 assert max(effect.deadline, effect.hedge_deadline) <= self.started.deadline
                 assert self.started.keep_thoughts or not effect.keep_thoughts
@@ -111,7 +135,10 @@ class Bounds:
                 self.reserved = False
             case VerbCall():
                 assert not self.owes
-                self._permit(effect.authorized, self.catalog.verbs[effect.authorized.call.verb].spec.retry.max_attempts)
+                self._permit(
+                    effect.authorized,
+                    self.catalog.verbs[effect.authorized.call.verb].spec.retry.max_attempts,
+                )
                 assert effect.deadline <= self.started.deadline
             case Children():
                 assert not self.owes
@@ -140,7 +167,9 @@ class Bounds:
                 assert spawn.authorized is not None, "a prompt-plan verb that no decision allowed"
                 spec = self.catalog.verbs[spawn.authorized.call.verb].spec
                 assert spec.composite, "a run for a leaf"
-                assert spawn.flow == (spec.flow or "verb_plan"), "a verb by a run of another kind than it names"
+                assert spawn.flow == (spec.flow or "verb_plan"), (
+                    "a verb by a run of another kind than it names"
+                )
                 assert spawn.authorized.call == msgspec.json.decode(spawn.input, type=Call)
             assert spawn.allowance.covers(Spend())
             assert spawn.deadline <= self.started.deadline

@@ -26,4 +26,8 @@ class Request:
     async def open(self, ordain: Ordain) -> str:
         """Open it, or find what the same request became."""
         taken = Taken(input=self.input, request_id=self.request_id, digest=self.digest)
-        return (await Intake(ordain.runtime.services).open(self.kind, taken, self.run, ("test", DEFAULT_WORKSPACE))).run
+        return (
+            await Intake(ordain.runtime.services).open(
+                self.kind, taken, self.run, ("test", DEFAULT_WORKSPACE)
+            )
+        ).run

@@ -1,4 +1,6 @@
-"""A kind that brings a shared decision of its own: so many may sit in a room. A table, a rule and its facts; no store knows it."""
+"""A kind that brings a shared decision of its own: so many may sit in a room. A table, a rule and
+its facts; no store knows it.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,11 @@ def _decide(facts: SeatFacts, _: None, __: Any) -> Decision[Any]:
 
 
 SEAT: Rule[SeatFacts, None, Any] = Rule(
-    name="seat", outcome=Seated | Standing, apply=_decide, reasons=(SeatReason,), tells=tells_of("seat", SeatReason)
+    name="seat",
+    outcome=Seated | Standing,
+    apply=_decide,
+    reasons=(SeatReason,),
+    tells=tells_of("seat", SeatReason),
 )
 
 
@@ -71,7 +77,11 @@ def _writes(facts: SeatFacts, outcome: Seated) -> tuple[TableRow, ...]:
 
 
 SEATS = SharedClaim(
-    shared=SharedRule(rule=SEAT, facts=SeatFacts, grants=Seated), tables=(ROOMS,), reads=_reads, facts=_facts, writes=_writes
+    shared=SharedRule(rule=SEAT, facts=SeatFacts, grants=Seated),
+    tables=(ROOMS,),
+    reads=_reads,
+    facts=_facts,
+    writes=_writes,
 )
 
 

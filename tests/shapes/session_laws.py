@@ -1,4 +1,6 @@
-"""What must hold of every session at every moment, and once nothing is at work any more. Read as plain rows, not by what wrote them."""
+"""What must hold of every session at every moment, and once nothing is at work any more. Read as
+plain rows, not by what wrote them.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,27 @@ from tests.shapes.stored_journal import journal_of
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 STATES = {"over": 0, "live": 1, "queued": 2}
-OPENED = {"new_request": {"turn"}, "override": {"turn", "status"}, "status_nudge": {"status"}, "repair": {"repair"}, "triage": {"triage"}}
+OPENED = {
+    "new_request": {"turn"},
+    "override": {"turn", "status"},
+    "status_nudge": {"status"},
+    "repair": {"repair"},
+    "triage": {"triage"},
+}
 """The flows that a message of each class opens; what is not here opens none."""
-_ENDED = "SELECT coalesce(r.body, p.bytes) FROM journal r LEFT JOIN payloads p ON p.id = r.payload JOIN runs u ON u.no = r.run"
-_STOPPED = "SELECT count(*) FROM journal r JOIN runs u ON u.no = r.run JOIN runs o ON o.no = u.root WHERE r.kind = 'resumed' AND o.id = ?"
+_ENDED = (
+    "SELECT coalesce(r.body, p.bytes) FROM journal r LEFT JOIN payloads p ON p.id = r.payload "
+    "JOIN runs u ON u.no = r.run"
+)
+_STOPPED = (
+    "SELECT count(*) FROM journal r JOIN runs u ON u.no = r.run JOIN runs o ON o.no = u.root "
+    "WHERE r.kind = 'resumed' AND o.id = ?"
+)
 _STARTED = (
-    "SELECT u.id, u.flow, u.status, coalesce(r.body, p.bytes), u.thread FROM runs u JOIN journal r ON r.run = u.no AND r.seq = 0"
-    " LEFT JOIN payloads p ON p.id = r.payload WHERE u.parent IS NULL AND u.session = ? AND u.workspace = ? ORDER BY u.no"
+    "SELECT u.id, u.flow, u.status, coalesce(r.body, p.bytes), u.thread FROM runs u JOIN journal "
+    "r ON r.run = u.no AND r.seq = 0"
+    " LEFT JOIN payloads p ON p.id = r.payload WHERE u.parent IS NULL AND u.session = ? AND "
+    "u.workspace = ? ORDER BY u.no"
 )
 
 
@@ -87,22 +103,47 @@ def _transcript(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
     no, workspace, name, head, last, _ = session
     previous = GENESIS
     entries = rows(
-        "SELECT t.seq, t.kind, t.message_id, t.at, t.digest, t.chain, t.body, u.key, t.marks, t.author, t.decision, t.thread, t.run, t.channel,"
-        " t.edits, t.timestamp_ms, t.attached, t.reason, t.anchor, t.size, t.through FROM transcript t"
+        "SELECT t.seq, t.kind, t.message_id, t.at, t.digest, t.chain, t.body, u.key, t.marks, "
+        "t.author, t.decision, t.thread, t.run, t.channel,"
+        " t.edits, t.timestamp_ms, t.attached, t.reason, t.anchor, t.size, t.through FROM "
+        "transcript t"
         " JOIN subjects u ON u.no = t.subject WHERE t.session = ? ORDER BY t.seq",
         no,
     )
     if [entry[0] for entry in entries] != list(range(1, head + 1)):
         yield f"session {name}: entries {[entry[0] for entry in entries]}, head {head}"
-    for seq, kind, message_id, at, made, link, body, key, marks, author, decision, *columns in entries:
+    for (
+        seq,
+        kind,
+        message_id,
+        at,
+        made,
+        link,
+        body,
+        key,
+        marks,
+        author,
+        decision,
+        *columns,
+    ) in entries:
         if body is not None and marks is not None:
             said = entry_marks(key or b"", author, decision)
             if marks != said and (len(marks) == MARKS_BYTES or marks[:16] != said[:16]):
                 yield f"session {name}: entry {seq} has another author or decision than was marked"
         if body is not None and digest(key or b"", body) != made:
             yield f"session {name}: entry {seq} is not what was digested"
-        covered = made if marks is None else made + marks[:32] + (marks[32:] or entry_cover(tuple(columns)))
-        previous = chain(previous, f"{workspace}/{name}", seq, (kind, message_id, 1 if marks is None else 2, at), covered)
+        covered = (
+            made
+            if marks is None
+            else made + marks[:32] + (marks[32:] or entry_cover(tuple(columns)))
+        )
+        previous = chain(
+            previous,
+            f"{workspace}/{name}",
+            seq,
+            (kind, message_id, 1 if marks is None else 2, at),
+            covered,
+        )
         if link != previous:
             yield f"session {name}: entry {seq} is not chained to the one before"
     if entries and previous != last:
@@ -112,12 +153,19 @@ def _transcript(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
 def _consequences(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
     """Every message is decided, and has exactly one consequence."""
     no, workspace, name = session[:3]
-    started = [(run, flow, json.loads(body)) for run, flow, _, body, _ in rows(_STARTED, name, workspace) if body is not None]
+    started = [
+        (run, flow, json.loads(body))
+        for run, flow, _, body, _ in rows(_STARTED, name, workspace)
+        if body is not None
+    ]
     by_seq: dict[int, list[tuple[str, str]]] = {}
     for run, flow, body in started:
-        by_seq.setdefault(body["input"]["seq"], []).append((run, "repair" if body["input"].get("options") else flow))
+        by_seq.setdefault(body["input"]["seq"], []).append(
+            (run, "repair" if body["input"].get("options") else flow)
+        )
     messages = rows(
-        "SELECT seq, message_id, attached, reason, run, body, decision FROM transcript WHERE session = ? AND kind = 'message' ORDER BY seq",
+        "SELECT seq, message_id, attached, reason, run, body, decision FROM transcript WHERE "
+        "session = ? AND kind = 'message' ORDER BY seq",
         no,
     )
     for seq, message_id, attached, reason, run, body, decision in messages:
@@ -129,14 +177,21 @@ def _consequences(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
             yield f"{where} has no decision of its own"
         if max(opened.values(), default=0) > 1 or opened["turn"] + opened["status"] > 1:
             yield f"{where} opened {dict(opened)}"
-        classed = {flow for flow in opened if flow not in ("triage", "repair") or attached in ("repair", "triage")}
+        classed = {
+            flow
+            for flow in opened
+            if flow not in ("triage", "repair") or attached in ("repair", "triage")
+        }
         if attached in OPENED and not classed & OPENED[attached]:
             yield f"{where} opened {dict(opened)}"
         if attached in ("filler", "answer_to_pending") and (opened["turn"] or opened["status"]):
             yield f"{where} opened {dict(opened)}"
-        if attached == "filler" and run and reason not in ("attach.chosen", "attach.halted"):  # whoever chose, or said stop, is told of it
+        if attached == "filler" and run and reason not in ("attach.chosen", "attach.halted"):
+            # whoever chose, or said stop, is told of it
             yield f"{where} is served by {run}"
-        if attached not in ("filler", "answer_to_pending") and not rows("SELECT 1 FROM runs WHERE id = ?", run):
+        if attached not in ("filler", "answer_to_pending") and not rows(
+            "SELECT 1 FROM runs WHERE id = ?", run
+        ):
             yield f"{where} is served by no run"
         yield from _mailed(rows, where, {attached, *opened}, message_id)
     ours = {entry[0] for entry in messages}
@@ -145,11 +200,18 @@ def _consequences(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
 
 
 def _mailed(rows: Rows, where: str, was: set[str], message_id: str) -> Iterator[str]:
-    """``was``: what the message is, and what it opened on the way there: a repair question gives up the one before it."""
+    """``was``: what the message is, and what it opened on the way there: a repair question gives up
+    the one before it.
+    """
     answers = rows(
-        "SELECT count(*) FROM mailbox WHERE kind = 'answer' AND json_extract(CAST(body AS TEXT), '$.value.message_id') = ?", message_id
+        "SELECT count(*) FROM mailbox WHERE kind = 'answer' AND json_extract(CAST(body AS TEXT), "
+        "'$.value.message_id') = ?",
+        message_id,
     )[0][0]
-    interrupts = rows("SELECT count(*) FROM mailbox WHERE kind = 'interrupt' AND key = ?", f"override:{message_id}")[0][0]
+    interrupts = rows(
+        "SELECT count(*) FROM mailbox WHERE kind = 'interrupt' AND key = ?",
+        f"override:{message_id}",
+    )[0][0]
     if answers != ("answer_to_pending" in was):
         yield f"{where} answers {answers} questions"
     if "override" in was and not interrupts:
@@ -159,12 +221,16 @@ def _mailed(rows: Rows, where: str, was: set[str], message_id: str) -> Iterator[
 
 
 def _places(rows: Rows, session: int, max_active: int) -> Iterator[str]:
-    """One live turn per thread, in the order of the messages; no more at work than policy permits."""
+    """One live turn per thread, in the order of the messages; no more at work than policy
+    permits.
+    """
     turns = rows(
-        "SELECT t.thread, t.id, t.state, t.counts, r.status, r.head_seq FROM turns t JOIN runs r ON r.no = t.run WHERE t.session = ? ORDER BY t.run",
+        "SELECT t.thread, t.id, t.state, t.counts, r.status, r.head_seq FROM turns t JOIN runs r "
+        "ON r.no = t.run WHERE t.session = ? ORDER BY t.run",
         session,
     )
-    live = Counter(thread for thread, _, state, *_ in turns if state == "live" and thread)  # thread 0 is none: what only tells or asks
+    # thread 0 is none: what only tells or asks
+    live = Counter(thread for thread, _, state, *_ in turns if state == "live" and thread)
     if max(live.values(), default=0) > 1:
         yield f"threads with several live turns: {live}"
     at_work = sum(state == "live" and counts for _, _, state, counts, *_ in turns)
@@ -188,7 +254,9 @@ def _replies(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
     """One reply for each settled turn and status run; header and ok are the run's own."""
     no, workspace, name = session[:3]
     found: dict[str, list[dict[str, Any]]] = {}
-    for run, body in rows("SELECT run, body FROM transcript WHERE session = ? AND kind = 'reply' ORDER BY seq", no):
+    for run, body in rows(
+        "SELECT run, body FROM transcript WHERE session = ? AND kind = 'reply' ORDER BY seq", no
+    ):
         if body is not None:
             found.setdefault(run, []).append(json.loads(body))
     for run, flow, status, body, _ in rows(_STARTED, name, workspace):
@@ -203,7 +271,10 @@ def _replies(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
         said = json.loads(ended)
         stops = rows(_STOPPED, run)[0][0]
         if flow != "triage" and not 1 <= len(replies) <= 1 + stops:
-            yield f"run {run} ({flow}, {status}) has {len(replies)} replies and was stopped {stops} times"
+            yield (
+                f"run {run} ({flow}, {status}) has {len(replies)} replies and was stopped "
+                f"{stops} times"
+            )
         for reply in replies[-1:]:
             if reply.get("header") != said["header"]:
                 yield f"run {run}: the reply's header is not the run's"
@@ -224,9 +295,14 @@ def _answers_once(rows: Rows) -> Iterator[str]:
 
 
 def broken_at_rest(ordain: Ordain, sent: Sequence[Any] = ()) -> list[str]:
-    """Every law that does not hold once everything has been let go of and has come to its end, in words."""
+    """Every law that does not hold once everything has been let go of and has come to its end, in
+    words.
+    """
     rows, found = rows_of(ordain), []
-    for run, status in rows("SELECT id, status FROM runs WHERE status NOT IN ('completed', 'failed', 'cancelled', 'timed_out')"):
+    for run, status in rows(
+        "SELECT id, status FROM runs WHERE status NOT IN ('completed', 'failed', 'cancelled', "
+        "'timed_out')"
+    ):
         found.append(f"run {run} is {status} for ever")
     for run, state in rows("SELECT id, state FROM turns WHERE state <> 'over'"):
         found.append(f"turn {run} still holds its place: {state}")
@@ -248,7 +324,9 @@ def unequal(ordain: Ordain) -> list[str]:
         if stored.status in SETTLED and stored.key is not None:
             report = replayed(services, stored)
             if not report.equal:
-                found.append(f"run {run} ({stored.flow}) replays {report.verdict}: {report.differences[:2]}")
+                found.append(
+                    f"run {run} ({stored.flow}) replays {report.verdict}: {report.differences[:2]}"
+                )
     return found
 
 

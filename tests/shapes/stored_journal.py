@@ -1,7 +1,9 @@
-"""A database's journal as a row for each record, however its build stored them: to look at, and to damage one value at a time.
+"""A database's journal as a row for each record, however its build stored them: to look at, and to
+damage one value at a time.
 
-View ``journal`` has the columns run, seq, kind, name, v, at, digest, chain, body, payload. Updating one changes the stored row in that value alone, as somebody
-would who knows the form of it. Sheets are taken apart here by plain MessagePack, so that what checks the store is not the store.
+View ``journal`` has the columns run, seq, kind, name, v, at, digest, chain, body, payload. Updating
+one changes the stored row in that value alone, as somebody would who knows the form of it. Sheets
+are taken apart here by plain MessagePack, so that what checks the store is not the store.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def journal_of(found: sqlite3.Connection | SqliteStore) -> sqlite3.Connection:
 
 
 def as_rows(db: sqlite3.Connection) -> None:
-    """Store all that stands in sheets as builds before them did: a row of table ``records`` for each record."""
+    """Store all that stands in sheets as builds before them did: a row of table ``records`` for
+    each record.
+    """
     journal_of(db).executescript(_AS_ROWS)
 
 
@@ -65,7 +69,18 @@ def _read(sheet: bytes) -> list[list[Any]]:
         at += passed
         apart = isinstance(body, int)
         named = NAMES[name] if isinstance(name, int) else name
-        read.append([str(KINDS[kind]), named, v, at, digest, chain, None if apart else body, body if apart else None])
+        read.append(
+            [
+                str(KINDS[kind]),
+                named,
+                v,
+                at,
+                digest,
+                chain,
+                None if apart else body,
+                body if apart else None,
+            ]
+        )
     return read
 
 
@@ -75,7 +90,17 @@ def _written(read: list[list[Any]]) -> bytes:
         passed = at - before if isinstance(at, int) else at
         before = at if isinstance(at, int) else before
         code = next((code for code, known in enumerate(KINDS) if known == kind), NO_KIND)
-        laid.append([code, NAMES.index(name) if name in NAMES else name, v, passed, digest, chain, body if payload is None else payload])
+        laid.append(
+            [
+                code,
+                NAMES.index(name) if name in NAMES else name,
+                v,
+                passed,
+                digest,
+                chain,
+                body if payload is None else payload,
+            ]
+        )
     return msgspec.msgpack.encode(laid)
 
 

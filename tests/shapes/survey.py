@@ -1,4 +1,6 @@
-"""A kind of run that the build knows nothing of: a prompt, a rule, header lines and a child, all of its own."""
+"""A kind of run that the build knows nothing of: a prompt, a rule, header lines and a child, all of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class WorthInputs:
     proposal: Parsed | Unparsed
 
 
-def decide_worth(facts: WorthFacts, inputs: WorthInputs, policy: Policy) -> Decision[Worthy | Unworthy]:
+def decide_worth(
+    facts: WorthFacts, inputs: WorthInputs, policy: Policy
+) -> Decision[Worthy | Unworthy]:
     """Five of ten and more."""
     worth = inputs.proposal.value.get("worth") if isinstance(inputs.proposal, Parsed) else None
     if isinstance(worth, int) and worth >= 5:
@@ -67,7 +71,11 @@ def decide_worth(facts: WorthFacts, inputs: WorthInputs, policy: Policy) -> Deci
 
 
 WORTH: Rule[WorthFacts, WorthInputs, Any] = Rule(
-    name="worth", outcome=Worthy | Unworthy, apply=decide_worth, reasons=(WorthReason,), tells=tells_of("worth", WorthReason)
+    name="worth",
+    outcome=Worthy | Unworthy,
+    apply=decide_worth,
+    reasons=(WorthReason,),
+    tells=tells_of("worth", WorthReason),
 )
 
 
@@ -91,7 +99,12 @@ def _asked(context: FlowContext, given: Survey) -> ModelQuestion:
 
 def _built(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     given: Survey = values[0]
-    schema = {"type": "object", "properties": {"worth": {"type": "integer"}}, "required": ["worth"], "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"worth": {"type": "integer"}},
+        "required": ["worth"],
+        "additionalProperties": False,
+    }
     return PromptInputs(inputs={"topic": given.topic}, schema=schema)
 
 
@@ -100,7 +113,13 @@ def _lane(policy: Policy) -> Lane:
 
 
 SURVEY_PROMPT: PromptKind[Survey] = PromptKind(
-    purpose="survey", template="survey_step", package="tests.shapes", contract="survey_step", lane=_lane, ask=_asked, build=_built
+    purpose="survey",
+    template="survey_step",
+    package="tests.shapes",
+    contract="survey_step",
+    lane=_lane,
+    ask=_asked,
+    build=_built,
 )
 
 
@@ -111,17 +130,34 @@ async def run_survey(context: FlowContext, given: Survey) -> Surveyed:
         return Surveyed(error=answer.code)
     proposal = proposal_of(answer)
     facts = WorthFacts(size_bytes=proposal.size_bytes)
-    if isinstance(context.fx.decide(WORTH, facts, WorthInputs(proposal=proposal), (answer.seq,)).outcome, Unworthy):
+    if isinstance(
+        context.fx.decide(WORTH, facts, WorthInputs(proposal=proposal), (answer.seq,)).outcome,
+        Unworthy,
+    ):
         return Surveyed(error="unworthy")
-    part = Spawn[Any](flow="survey_part", input=raw(given), scope=(SUM,), deadline=context.deadline, allowance=context.share(1))
+    part = Spawn[Any](
+        flow="survey_part",
+        input=raw(given),
+        scope=(SUM,),
+        deadline=context.deadline,
+        allowance=context.share(1),
+    )
     (end,) = await context.fx.children((part,), Join())
-    return msgspec.json.decode(end.value, type=Surveyed) if isinstance(end, Completed) else Surveyed(error="part_failed")
+    return (
+        msgspec.json.decode(end.value, type=Surveyed)
+        if isinstance(end, Completed)
+        else Surveyed(error="part_failed")
+    )
 
 
 async def run_part(context: FlowContext, given: Survey) -> Surveyed:
     """Work out the sum."""
     acted = await act(context, Call(verb=SUM, args={"expression": given.expression}), (0,))
-    return Surveyed(result=acted.result.output["result"]) if isinstance(acted.result, VerbReturned) else Surveyed(error="no_sum")
+    return (
+        Surveyed(result=acted.result.output["result"])
+        if isinstance(acted.result, VerbReturned)
+        else Surveyed(error="no_sum")
+    )
 
 
 def _lines(output: Surveyed) -> tuple[HeaderLine, ...]:

@@ -1,6 +1,8 @@
-"""People who talk to an Ordain: a model that plays a typed script and can be held, and the moves of a conversation.
+"""People who talk to an Ordain: a model that plays a typed script and can be held, and the moves of
+a conversation.
 
-What the model answers depends on the request alone, never on memory, so that a resumed turn gets what the killed one would have got.
+What the model answers depends on the request alone, never on memory, so that a resumed turn gets
+what the killed one would have got.
 """
 
 from __future__ import annotations
@@ -34,13 +36,19 @@ PRINCIPAL = "local:test"
 WORKSPACE = "default"
 POLL_S = 0.002
 PATIENCE_S = 20.0
-"""How long nothing may move; in steps of ``POLL_S``, so that a busy machine only makes it longer."""
+"""How long nothing may move; in steps of ``POLL_S``, so that a busy machine only makes it
+longer.
+"""
 HANGS_S = 900
-"""When a test is given up that waits by this house's patience alone: for what hangs, and not for what is slow."""
+"""When a test is given up that waits by this house's patience alone: for what hangs, and not for
+what is slow.
+"""
 
 
 class Puppet(ScriptedModels):
-    """A model that plays a script, with ``ECHO`` behind it, and holds what the script holds until ``let_go`` or until it is abandoned."""
+    """A model that plays a script, with ``ECHO`` behind it, and holds what the script holds until
+    ``let_go`` or until it is abandoned.
+    """
 
     def __init__(self, script: ModelScript | None = None) -> None:
         """Nothing is held."""
@@ -54,7 +62,9 @@ class Puppet(ScriptedModels):
         gate, self._gate = self._gate, asyncio.Event()
         gate.set()
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         self.moments.pass_by("model before")
         if any(isinstance(line, Held) and line.fits(request) for line in self.script.lines):
@@ -69,7 +79,9 @@ class Puppet(ScriptedModels):
 
 
 def message(text: str, session: str = "s1", **more: Any) -> Message:
-    """A message; ``id``, ``ts``, ``reply_to``, ``edits``, ``user``, ``channel`` and ``recall`` by name, everything else is a routing hint."""
+    """A message; ``id``, ``ts``, ``reply_to``, ``edits``, ``user``, ``channel`` and ``recall`` by
+    name, everything else is a routing hint.
+    """
     given: dict[str, Any] = {
         "session_id": session,
         "user_id": more.pop("user", "ada"),
@@ -77,13 +89,16 @@ def message(text: str, session: str = "s1", **more: Any) -> Message:
         "message_id": more.pop("id", None),
         "timestamp_ms": more.pop("ts", None),
         "channel": more.pop("channel", "web"),
-        "context": {name: more.pop(name, None) for name in ("reply_to", "edits", "recall")} | {"routing_hints": more},
+        "context": {name: more.pop(name, None) for name in ("reply_to", "edits", "recall")}
+        | {"routing_hints": more},
     }
     return Message.model_validate(given)
 
 
 class House:
-    """One Ordain for conversations that can be stopped, killed and opened again; ``home`` None keeps everything in memory."""
+    """One Ordain for conversations that can be stopped, killed and opened again; ``home`` None
+    keeps everything in memory.
+    """
 
     def __init__(
         self,
@@ -96,7 +111,9 @@ class House:
         kinds: Sequence[Kind[Any, Any]] = (),
         node: str | None = None,
     ) -> None:
-        """``script`` is what the model plays, where it is no ``puppet`` of its own; ``policy`` overrides single values, table by table."""
+        """``script`` is what the model plays, where it is no ``puppet`` of its own; ``policy``
+        overrides single values, table by table.
+        """
         self.home, self.puppet = home, puppet or Puppet(script)
         self.settings = talk_settings(home or Path("/nowhere"), policy or {})
         self._verbs, self._kinds = verbs, kinds
@@ -115,7 +132,13 @@ class House:
 
     async def open(self) -> None:
         """Start over what is stored."""
-        self.ordain = make_ordain(self.settings, self.puppet, verbs=self._verbs, kinds=self._kinds, memory=self.home is None)
+        self.ordain = make_ordain(
+            self.settings,
+            self.puppet,
+            verbs=self._verbs,
+            kinds=self._kinds,
+            memory=self.home is None,
+        )
         if self.home is not None:
             self.home.mkdir(parents=True, exist_ok=True)
         await self.ordain.start()
@@ -126,7 +149,10 @@ class House:
         ordain = self.ordain
         ordain.engine.accepting = False
         tasks = [one.task for one in ordain.engine._active.values()]
-        beside = [*ordain._background, *filter(None, [ordain.engine._beating, ordain.engine._taking])]
+        beside = [
+            *ordain._background,
+            *filter(None, [ordain.engine._beating, ordain.engine._taking]),
+        ]
         for task in [*tasks, *beside]:
             task.cancel()
         await asyncio.gather(*tasks, *beside, return_exceptions=True)
@@ -144,18 +170,21 @@ class House:
     async def pass_time(self, seconds: float) -> None:
         """Let time pass for every run that waits."""
         self.clock.move(self.clock.offset + round(seconds * 1e6))
-        for (run,) in self.ordain.store.query("SELECT id FROM runs WHERE status = 'waiting' ORDER BY no"):
+        for (run,) in self.ordain.store.query(
+            "SELECT id FROM runs WHERE status = 'waiting' ORDER BY no"
+        ):
             self.ordain.engine.wake(run)
         await self.quiet()
 
-    # --- talking ------------------------------------------------------------------------------------------------------------------------
+    # --- talking ----------------------------------------------------------------------------------
 
     async def send(self, text: str, session: str = "s1", **more: Any) -> Acknowledged:
         """Say something; it is durable when this returns."""
         return await self.ordain.runtime.receive(message(text, session, **more), PRINCIPAL)
 
     async def told(self, sent: Acknowledged) -> MessageAnswer:
-        """Wait for what becomes of a message, as long as anything becomes of anything: how fast that is does not matter.
+        """Wait for what becomes of a message, as long as anything becomes of anything: how fast
+        that is does not matter.
 
         Raises:
             TimeoutError: nothing more was committed.
@@ -181,7 +210,7 @@ class House:
         """What is known of a message now."""
         return at_once(self.ordain.runtime.conversation.so_far(WORKSPACE, sent))
 
-    # --- what is so -----------------------------------------------------------------------------------------------------------------------
+    # --- what is so -------------------------------------------------------------------------------
 
     def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Rows as durable now."""
@@ -209,7 +238,9 @@ class House:
         raise TimeoutError(f"never: {what}")
 
     async def quiet(self) -> None:
-        """Wait until nothing is at work but what the puppet holds, and what waits for a person or a time."""
+        """Wait until nothing is at work but what the puppet holds, and what waits for a person or a
+        time.
+        """
         engine = self.ordain.engine
 
         def rests() -> bool:
@@ -222,21 +253,30 @@ class House:
             if still >= 3:
                 return
             await asyncio.sleep(0 if still else POLL_S)
-        raise TimeoutError(f"never quiet: {engine.driving} driven, {self.puppet.held} held, {self._ready()} ready")
+        raise TimeoutError(
+            f"never quiet: {engine.driving} driven, {self.puppet.held} held, {self._ready()} ready"
+        )
 
     def _ready(self) -> int:
         ready = self.query("SELECT count(*) FROM runs WHERE status = 'ready'")[0][0]
-        untaken = "SELECT count(*) FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND r.status = 'waiting'"
+        untaken = (
+            "SELECT count(*) FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND "
+            "r.status = 'waiting'"
+        )
         return ready + self.query(untaken)[0][0]
 
 
 def talk_settings(home: Path, policy: Mapping[str, Mapping[str, Any]]) -> Settings:
-    """Settings of a house: one scripted profile behind every lane, and the policy's values as given."""
+    """Settings of a house: one scripted profile behind every lane, and the policy's values as
+    given.
+    """
     settings = with_profile(load_settings(environment={}, home=home), PROFILE)
     tables = settings.policy.model_dump(mode="json")
     for table, values in policy.items():
         tables[table] = {**tables[table], **values}
-    return settings.model_copy(update={"policy": type(settings.policy).model_validate(tables, strict=False)})
+    return settings.model_copy(
+        update={"policy": type(settings.policy).model_validate(tables, strict=False)}
+    )
 
 
 def make_ordain(
@@ -247,8 +287,15 @@ def make_ordain(
     kinds: Sequence[Kind[Any, Any]] = (),
     memory: bool = True,
 ) -> Ordain:
-    """An Ordain of a house, not yet started. Its kinds may take the place of shipped ones, which an embedder's may not."""
-    extras = Extras(verbs=verbs, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory)
+    """An Ordain of a house, not yet started. Its kinds may take the place of shipped ones, which an
+    embedder's may not.
+    """
+    extras = Extras(
+        verbs=verbs,
+        models={"default": puppet},
+        store=StoreOptions(holder="talk", threaded=False),
+        memory=memory,
+    )
     made = Ordain(settings, extras=extras)
     made.kinds = Kinds((*SHIPPED, *kinds))
     return made

@@ -1,7 +1,8 @@
-"""Conversations that are played to their end whatever kills the process meanwhile: what is said, and when.
+"""Conversations that are played to their end whatever kills the process meanwhile: what is said,
+and when.
 
-Every step of a script is done again by a later process unless it was acknowledged; a message keeps its id, so that sending it again is
-a duplicate delivery.
+Every step of a script is done again by a later process unless it was acknowledged; a message keeps
+its id, so that sending it again is a duplicate delivery.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ GRANTED = GrantOffer(
 
 
 class Talker:
-    """Somebody who says what the script has them say, and waits for what the script has them wait for."""
+    """Somebody who says what the script has them say, and waits for what the script has them wait
+    for.
+    """
 
     def __init__(self, client: Client) -> None:
         """Acknowledgements go into the client's diary."""
@@ -69,7 +72,9 @@ class Talker:
 
     def received(self, name: str) -> Acknowledged:
         """A message that was acknowledged."""
-        return Acknowledged(session="s1", seq=self.client.diary.entries[name], message_id=name, duplicate=False)
+        return Acknowledged(
+            session="s1", seq=self.client.diary.entries[name], message_id=name, duplicate=False
+        )
 
     def so_far(self, name: str) -> MessageAnswer:
         """What became of a message."""
@@ -78,7 +83,8 @@ class Talker:
     def reply_to(self, name: str) -> dict[str, Any] | None:
         """The closing reply of the run that serves a message."""
         rows = self.ordain.store.query(
-            "SELECT r.body FROM transcript r JOIN transcript m ON m.session = r.session AND m.run = r.run AND m.run <> ''"
+            "SELECT r.body FROM transcript r JOIN transcript m ON m.session = r.session AND m.run "
+            "= r.run AND m.run <> ''"
             " WHERE r.kind = 'reply' AND m.seq = ? ORDER BY r.seq DESC LIMIT 1",
             (self.client.diary.entries[name],),
         )
@@ -94,12 +100,16 @@ class Talker:
             await self.client.until(f"{name} is answered", lambda name=name: self.replied(name))
 
     async def question(self, name: str) -> str:
-        """Wait until a message has been answered by a question, or had been; gives the question's id."""
+        """Wait until a message has been answered by a question, or had been; gives the question's
+        id.
+        """
 
         def asked() -> str:
             rows = self.ordain.store.query(
-                "SELECT q.message_id FROM transcript q JOIN transcript m ON m.session = q.session AND m.seq = ? WHERE q.kind = 'question'"
-                " AND (q.run = m.run OR m.attached <> 'new_request') AND q.seq > m.seq ORDER BY q.seq LIMIT 1",
+                "SELECT q.message_id FROM transcript q JOIN transcript m ON m.session = q.session "
+                "AND m.seq = ? WHERE q.kind = 'question'"
+                " AND (q.run = m.run OR m.attached <> 'new_request') AND q.seq > m.seq ORDER BY "
+                "q.seq LIMIT 1",
                 (self.client.diary.entries[name],),
             )
             return rows[0][0] if rows else ""
@@ -108,11 +118,18 @@ class Talker:
         return asked()
 
     async def approve(self) -> None:
-        """Wait until somebody is asked for an approval, and say yes to it, unless the yes of a process that died was durable already."""
+        """Wait until somebody is asked for an approval, and say yes to it, unless the yes of a
+        process that died was durable already.
+        """
         await self.asked("open", "approved")
         desk = self.ordain.runtime.approvals
         for view in await desk.listed(WORKSPACE):
-            await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+            await desk.decide(
+                WORKSPACE,
+                view.row.id,
+                ApproverWord(approve=True, digest=view.row.digest),
+                "local:ben",
+            )
 
     async def propose(self, args: dict[str, Any]) -> None:
         """Propose other arguments for what somebody is asked, unless a process that died did."""
@@ -125,16 +142,23 @@ class Talker:
         """Wait until an approval stands so."""
         marks = ", ".join("?" * len(states))
         await self.client.until(
-            "somebody is asked", lambda: self.ordain.store.query(f"SELECT 1 FROM approvals WHERE state IN ({marks})", states)
+            "somebody is asked",
+            lambda: self.ordain.store.query(
+                f"SELECT 1 FROM approvals WHERE state IN ({marks})", states
+            ),
         )
 
     async def grant(self, before: str) -> None:
-        """Grant calls of ``GRANTED``, of which there may be one, before a message is sent. What stands already is not granted again."""
+        """Grant calls of ``GRANTED``, of which there may be one, before a message is sent. What
+        stands already is not granted again.
+        """
         if not self.sent(before) and not self.ordain.store.query("SELECT 1 FROM grants"):
             await self.ordain.runtime.grants.give(WORKSPACE, GRANTED, "local:ben")
 
     async def pin(self, before: str, profile: str, config: dict[str, Any] | None) -> None:
-        """Write a profile, where there is a config, and pin the session to it, before a message is sent. What stands already is not written again."""
+        """Write a profile, where there is a config, and pin the session to it, before a message is
+        sent. What stands already is not written again.
+        """
         if self.sent(before):
             return
         records = ([("profile", profile, config)] if config is not None else []) + [
@@ -142,10 +166,14 @@ class Talker:
         ]
         for resource, record, what in records:
             change = RecordChange(place=WORKSPACE, resource=resource, id=record, config=what)
-            assert isinstance(await self.ordain.runtime.control.change(change, by=PRINCIPAL), Applied)
+            assert isinstance(
+                await self.ordain.runtime.control.change(change, by=PRINCIPAL), Applied
+            )
 
     async def held(self, *names: str, unless: str = "") -> None:
-        """Wait until the model calls of these messages are open, or another message was sent meanwhile, or they are answered."""
+        """Wait until the model calls of these messages are open, or another message was sent
+        meanwhile, or they are answered.
+        """
 
         def so() -> bool:
             done = sum(self.replied(name) for name in names)
@@ -178,9 +206,12 @@ class Talker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """A conversation: its script, its policy, and what each message comes to: its class, and whether its reply is ok.
+    """A conversation: its script, its policy, and what each message comes to: its class, and
+    whether its reply is ok.
 
-    ``templates`` are the workflows of its data folder, ``cards`` its agents. ``at_once`` are the turns that it needs at work at the same time: suspects of a second death are driven one at a time.
+    ``templates`` are the workflows of its data folder, ``cards`` its agents. ``at_once`` are the
+    turns that it needs at work at the same time: suspects of a second death are driven one at a
+    time.
     """
 
     name: str
@@ -289,20 +320,30 @@ async def suggested(talker: Talker) -> None:
 
 async def approved(talker: Talker) -> None:
     """A workflow that waits for a yes, and gets it."""
-    await talker.say("m1", "tell them that it rains", workflow={"template": "tell_all", "args": {"text": "it rains"}})
+    await talker.say(
+        "m1",
+        "tell them that it rains",
+        workflow={"template": "tell_all", "args": {"text": "it rains"}},
+    )
     await talker.approve()
     await talker.reply("m1")
 
 
 async def undone(talker: Talker) -> None:
     """A workflow that is approved, of which the last step fails: what happened before is undone."""
-    await talker.say("m1", "tell them that it rains", workflow={"template": "try_to_tell", "args": {"text": "it rains"}})
+    await talker.say(
+        "m1",
+        "tell them that it rains",
+        workflow={"template": "try_to_tell", "args": {"text": "it rains"}},
+    )
     await talker.approve()
     await talker.reply("m1")
 
 
 async def granted(talker: Talker) -> None:
-    """A turn whose call a grant lets out, and one for which none of its calls is left, so that somebody is asked."""
+    """A turn whose call a grant lets out, and one for which none of its calls is left, so that
+    somebody is asked.
+    """
     await talker.grant("m1")
     await talker.say("m1", "tell them all that it rains", mode="agent", allowed_verbs=["note_send"])
     await talker.reply("m1")
@@ -320,11 +361,21 @@ async def proposed(talker: Talker) -> None:
 
 
 async def pinned(talker: Talker) -> None:
-    """A guarded session's turn, whose write waits for a yes; then one of a session that is pinned to what is not there."""
+    """A guarded session's turn, whose write waits for a yes; then one of a session that is pinned
+    to what is not there.
+    """
     await talker.pin(
-        "m1", "careful", {"skills": ["entry_add"], "safety": {"mode": "guarded", "notRequester": True}, "systemPrompt": "Be brief."}
+        "m1",
+        "careful",
+        {
+            "skills": ["entry_add"],
+            "safety": {"mode": "guarded", "notRequester": True},
+            "systemPrompt": "Be brief.",
+        },
     )
-    await talker.say("m1", "write down that it rains", mode="agent", allowed_verbs=["entry_add", "entry_book"])
+    await talker.say(
+        "m1", "write down that it rains", mode="agent", allowed_verbs=["entry_add", "entry_book"]
+    )
     await talker.approve()
     await talker.reply("m1")
     await talker.pin("m2", "gone", None)
@@ -334,30 +385,70 @@ async def pinned(talker: Talker) -> None:
 
 async def chained(talker: Talker) -> None:
     """A turn whose router leads it into an agent chain, which writes to the ledger."""
-    await talker.say("m1", "write down what takes longer", mode="agent", allowed_verbs=["entry_add"])
+    await talker.say(
+        "m1", "write down what takes longer", mode="agent", allowed_verbs=["entry_add"]
+    )
     await talker.reply("m1")
 
 
 async def handed_on(talker: Talker) -> None:
-    """A turn that two agents are handed at once, after a yes to each; what they have done is put into words."""
+    """A turn that two agents are handed at once, after a yes to each; what they have done is put
+    into words.
+    """
     await talker.say("m1", "have it written down and kept", delegates=list(AGENTS))
     await talker.approve()
     await talker.reply("m1")
 
 
-AGENTS = {"writer": {"domain": "ledger", "allow": ["entry_add"]}, "keeper": {"domain": "notes", "allow": ["note_put"]}}
-HANDS_ON = {"profile": {"allowed_handoff_targets": list(AGENTS), "allowed_handoff_modes": ["direct", "delegate", "fanout-fanin"]}}
+AGENTS = {
+    "writer": {"domain": "ledger", "allow": ["entry_add"]},
+    "keeper": {"domain": "notes", "allow": ["note_put"]},
+}
+HANDS_ON = {
+    "profile": {
+        "allowed_handoff_targets": list(AGENTS),
+        "allowed_handoff_modes": ["direct", "delegate", "fanout-fanin"],
+    }
+}
 TALKS: dict[str, Talk] = {
     talk.name: talk
     for talk in (
-        Talk(name="chat", play=chat, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", True)}),
-        Talk(name="agent turn with a verb", play=agent, policy=PATIENT, comes_to={"m1": ("new_request", True)}),
         Talk(
-            name="question answered", play=asked, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("answer_to_pending", True)}
+            name="chat",
+            play=chat,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True), "m2": ("new_request", True)},
         ),
-        Talk(name="question expired", play=expired, policy=PATIENT, comes_to={"m1": ("new_request", False)}),
-        Talk(name="workflow approved", play=approved, templates=LEDGER, comes_to={"m1": ("new_request", True)}),
-        Talk(name="workflow undone", play=undone, templates=LEDGER, comes_to={"m1": ("new_request", False)}),
+        Talk(
+            name="agent turn with a verb",
+            play=agent,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True)},
+        ),
+        Talk(
+            name="question answered",
+            play=asked,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True), "m2": ("answer_to_pending", True)},
+        ),
+        Talk(
+            name="question expired",
+            play=expired,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", False)},
+        ),
+        Talk(
+            name="workflow approved",
+            play=approved,
+            templates=LEDGER,
+            comes_to={"m1": ("new_request", True)},
+        ),
+        Talk(
+            name="workflow undone",
+            play=undone,
+            templates=LEDGER,
+            comes_to={"m1": ("new_request", False)},
+        ),
         Talk(
             name="agent chain",
             play=chained,
@@ -371,9 +462,24 @@ TALKS: dict[str, Talk] = {
             cards=AGENTS,
             comes_to={"m1": ("new_request", True)},
         ),
-        Talk(name="granted", play=granted, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", True)}),
-        Talk(name="proposed anew", play=proposed, policy=PATIENT, comes_to={"m1": ("new_request", True)}),
-        Talk(name="pinned", play=pinned, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", False)}),
+        Talk(
+            name="granted",
+            play=granted,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True), "m2": ("new_request", True)},
+        ),
+        Talk(
+            name="proposed anew",
+            play=proposed,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True)},
+        ),
+        Talk(
+            name="pinned",
+            play=pinned,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True), "m2": ("new_request", False)},
+        ),
         Talk(
             name="override in a model call",
             play=overridden,
@@ -384,7 +490,11 @@ TALKS: dict[str, Talk] = {
             name="bare stop",
             play=stopped,
             policy=PATIENT,
-            comes_to={"m1": ("new_request", False), "m2": ("new_request", False), "m3": ("override", True)},
+            comes_to={
+                "m1": ("new_request", False),
+                "m2": ("new_request", False),
+                "m3": ("override", True),
+            },
         ),
         Talk(
             name="nudge during a turn",
@@ -410,19 +520,30 @@ TALKS: dict[str, Talk] = {
             play=suggested,
             at_once=2,
             policy={**PATIENT, "attach": {"ask": "local"}},
-            comes_to={"m1": ("new_request", True), "m2": ("status_nudge", True), "m3": ("new_request", True)},
+            comes_to={
+                "m1": ("new_request", True),
+                "m2": ("status_nudge", True),
+                "m3": ("new_request", True),
+            },
         ),
     )
 }
 
 
 def outcome(talker: Talker, talk: Talk) -> str:
-    """What each message came to, in words: its class, whether it is ok, and what was said where that does not tell of times."""
+    """What each message came to, in words: its class, whether it is ok, and what was said where
+    that does not tell of times.
+    """
     found: dict[str, Any] = {}
     for name in talk.comes_to:
         now, said = talker.so_far(name), talker.reply_to(name) or {}
         timeless = now.attached not in ("status_nudge", "override")
-        found[name] = [now.attached, now.thread_id, said.get("text") if timeless else "", said.get("ok")]
+        found[name] = [
+            now.attached,
+            now.thread_id,
+            said.get("text") if timeless else "",
+            said.get("ok"),
+        ]
     return json.dumps(found, sort_keys=True)
 
 
@@ -432,5 +553,7 @@ def unexpected(talker: Talker, talk: Talk) -> list[str]:
     for name, expected in talk.comes_to.items():
         attached, said = talker.so_far(name).attached, talker.reply_to(name) or {}
         if (attached, said.get("ok")) != expected:
-            found.append(f"{name} came to {attached}, ok {said.get('ok')}: {said.get('text', '')[:100]}")
+            found.append(
+                f"{name} came to {attached}, ok {said.get('ok')}: {said.get('text', '')[:100]}"
+            )
     return found

@@ -1,4 +1,6 @@
-"""Workflow templates to be carried out in tests, and the desk on which their verbs leave what they did."""
+"""Workflow templates to be carried out in tests, and the desk on which their verbs leave what they
+did.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,32 @@ from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 TEXT = {"type": "string", "minLength": 1, "maxLength": 500}
 
 
-def template(template_id: str, steps: list[dict[str, Any]], *, version: int = 1, **properties: Any) -> dict[str, Any]:
-    """A template whose arguments are these, ``text`` where none is named; all of them have to be given."""
+def template(
+    template_id: str, steps: list[dict[str, Any]], *, version: int = 1, **properties: Any
+) -> dict[str, Any]:
+    """A template whose arguments are these, ``text`` where none is named; all of them have to be
+    given.
+    """
     known = properties or {"text": TEXT}
-    schema = {"type": "object", "properties": known, "required": sorted(known), "additionalProperties": False}
-    return {"id": template_id, "version": version, "description": f"{template_id}, for tests.", "schema": schema, "steps": steps}
+    schema = {
+        "type": "object",
+        "properties": known,
+        "required": sorted(known),
+        "additionalProperties": False,
+    }
+    return {
+        "id": template_id,
+        "version": version,
+        "description": f"{template_id}, for tests.",
+        "schema": schema,
+        "steps": steps,
+    }
 
 
 def step(verb_id: str, undone_by: str = "", **more: Any) -> dict[str, Any]:
-    """A step of which ``text`` is the template's argument; undone by a verb that is given the same."""
+    """A step of which ``text`` is the template's argument; undone by a verb that is given the
+    same.
+    """
     given = {"text": {"$arg": "text"}}
     made = {"verb": verb_id, "args": given, **more}
     return made | ({"compensate": {"verb": undone_by, "args": given}} if undone_by else {})
@@ -31,11 +50,26 @@ def step(verb_id: str, undone_by: str = "", **more: Any) -> dict[str, Any]:
 TEMPLATES: Mapping[str, dict[str, Any]] = {
     made["id"]: made
     for made in (
-        template("note_twice", [step("note_down"), {"verb": "note_down", "args": {"text": "and again"}}]),
+        template(
+            "note_twice", [step("note_down"), {"verb": "note_down", "args": {"text": "and again"}}]
+        ),
         template("announce", [step("note_down", "note_back"), step("send_out")]),
-        template("send_and_break", [step("note_down", "note_back"), step("send_out"), step("break_off")]),
-        template("fragile", [step("note_down", "note_back"), step("note_more", "note_back"), step("break_off"), step("note_down")]),
-        template("half_undone", [step("note_down", "note_back"), step("note_more", "break_off"), step("break_off")]),
+        template(
+            "send_and_break", [step("note_down", "note_back"), step("send_out"), step("break_off")]
+        ),
+        template(
+            "fragile",
+            [
+                step("note_down", "note_back"),
+                step("note_more", "note_back"),
+                step("break_off"),
+                step("note_down"),
+            ],
+        ),
+        template(
+            "half_undone",
+            [step("note_down", "note_back"), step("note_more", "break_off"), step("break_off")],
+        ),
         template("lost", [step("note_down", "note_back"), step("get_lost"), step("note_more")]),
         template("slow", [step("note_down", "note_back"), step("hold_on"), step("note_more")]),
         template("patient", [step("third_time", retry={"max_attempts": 2})]),
@@ -48,10 +82,14 @@ LEDGER: Mapping[str, dict[str, Any]] = {
     made["id"]: made
     for made in (
         template("tell_all", [step("note_put"), step("note_send")]),
-        template("try_to_tell", [step("note_put", "entry_book"), step("note_send"), step("note_refuse")]),
+        template(
+            "try_to_tell", [step("note_put", "entry_book"), step("note_send"), step("note_refuse")]
+        ),
     )
 }
-"""Of the verbs that write to the ledger: one that comes to its end, and one whose last step fails."""
+"""Of the verbs that write to the ledger: one that comes to its end, and one whose last step
+fails.
+"""
 
 
 def write_templates(home: Path, templates: Mapping[str, Any] = TEMPLATES) -> None:

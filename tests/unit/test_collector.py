@@ -23,7 +23,9 @@ def untuned() -> Generator[None]:
 
 
 def test_what_was_loaded_is_looked_at_no_more() -> None:
-    """What exists by then is in no collection, and the next one is a long way off; the older generations keep their own settings."""
+    """What exists by then is in no collection, and the next one is a long way off; the older
+    generations keep their own settings.
+    """
     older = gc.get_threshold()[1:]
     loaded: list[object] = [[]]
     tune_collector()

@@ -1,6 +1,8 @@
-"""The laws of kinds and rules, read from the syntax trees: who may know a kind of run, and what a flow may take from the rules.
+"""The laws of kinds and rules, read from the syntax trees: who may know a kind of run, and what a
+flow may take from the rules.
 
-Each law is a function of one source, so that sources made to break it (``MUTANTS``) show that it sees them.
+Each law is a function of one source, so that sources made to break it (``MUTANTS``) show that it
+sees them.
 """
 
 from __future__ import annotations
@@ -30,26 +32,43 @@ FROZEN = re.compile(r"v\d+|recording_\d+")
 """A version of a flow that has landed is as it was."""
 KNOWING: Mapping[str, re.Pattern[str]] = {
     "app.py": re.compile(".*"),  # the composition root
-    "testing/proposals.py": re.compile(r"prompt|router"),  # typed answers to the shipped prompts, by the purposes of these
+    # typed answers to the shipped prompts, by the purposes of these
+    "testing/proposals.py": re.compile(r"prompt|router"),
 }
 """Who may import from the folder of a kind beside ``flows/``, and what of it."""
 PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
     "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/catalogued.py"), "ordain.app"
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/catalogued.py"),
+        "ordain.app",
     ),  # look at a catalog without a running house
 }
 """Who takes the list of shipped kinds, and from where."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
-FUNCTIONS = {"parse_object", "parse_whole", "without_thought", "read_text", "withhold_thought", "plain", "quoted", "rulebook"}
-"""What of the rules that is no value a flow may take: it judges nothing. It reads an answer, takes out of it what was thought, blanks what may not be kept before that is
-recorded, cleans or quotes a text, and (``flows.kind`` alone) puts the rules of kinds into one book."""
+FUNCTIONS = {
+    "parse_object",
+    "parse_whole",
+    "without_thought",
+    "read_text",
+    "withhold_thought",
+    "plain",
+    "quoted",
+    "rulebook",
+}
+"""What of the rules that is no value a flow may take: it judges nothing. It reads an answer, takes
+out of it what was thought, blanks what may not be kept before that is recorded, cleans or quotes a
+text, and (``flows.kind`` alone) puts the rules of kinds into one book.
+"""
 JUDGES = {"apply", "cues", "parts", "reader"}
-"""What judges, asked of a rule or of the pinned wording: a flow has its port ask it, which puts the decision on record."""
+"""What judges, asked of a rule or of the pinned wording: a flow has its port ask it, which puts the
+decision on record.
+"""
 OPENING = ("flows/turn/kind.py", "ENTRY.apply")
-"""What a root is granted is found before there is a flow and stands in the first record; the flow asks the same rule again on record."""
+"""What a root is granted is found before there is a flow and stands in the first record; the flow
+asks the same rule again on record.
+"""
 PLACES: Mapping[tuple[str, str], str] = {
     ("cli/", "status verb"): "fields of what commands read and print",
     ("server/", "status verb question"): "fields of bodies and documents",
@@ -73,14 +92,26 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("rules/attachment.py", "triage"): "that class",
     ("rules/supervise.py", "supervisor"): "what a line of the header is about",
     ("server/examples.py", "turn handoff"): "published examples of runs",
-    ("flows/act.py", "verb_plan"): "the kind that carries out a verb whose declaration names no flow",
-    ("flows/findings.py", "synthesis"): "the kind that puts what agents found into words, for whoever opens such a run",
-    ("flows/workflow_run.py", "workflow"): "the kind that carries out a workflow, for whoever opens such a run",
+    (
+        "flows/act.py",
+        "verb_plan",
+    ): "the kind that carries out a verb whose declaration names no flow",
+    (
+        "flows/findings.py",
+        "synthesis",
+    ): "the kind that puts what agents found into words, for whoever opens such a run",
+    (
+        "flows/workflow_run.py",
+        "workflow",
+    ): "the kind that carries out a workflow, for whoever opens such a run",
     ("flows/turn/suggestion.py", "workflow"): "a purpose, which policy and scripts name",
     ("contracts/approvals.py", "workflow"): "what an approval is of",
     ("rules/workflow.py", "workflow"): "a rule's name",
     ("rules/handoff.py", "handoff"): "a rule's name",
-    ("contracts/agent_verbs.py", "handoff status"): "the kind that carries out a card's verb, and a field of what that gives",
+    (
+        "contracts/agent_verbs.py",
+        "handoff status",
+    ): "the kind that carries out a card's verb, and a field of what that gives",
     ("catalogs.py", "handoff"): "that kind, without which those verbs are inactive",
     ("rules/council.py", "council"): "a rule's name",
     ("rules/route.py", "council"): "a path",
@@ -94,8 +125,14 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("rules/route.py", "agent_chain"): "a path",
     ("flows/turn/execution_plan.py", "agent_chain"): "a step of the sources' plan",
     ("settings.py", "council"): "a section of policy",
-    ("verbs/council/folder.py", "council seat"): "the folder of users' seats, and what a file of it is called",
-    ("flows/deliberation/seat_run.py", "seat"): "the kind in which a seat speaks, for whoever opens such a run",
+    (
+        "verbs/council/folder.py",
+        "council seat",
+    ): "the folder of users' seats, and what a file of it is called",
+    (
+        "flows/deliberation/seat_run.py",
+        "seat",
+    ): "the kind in which a seat speaks, for whoever opens such a run",
     ("models/scripted.py", "question"): "what a council's prompt calls what it is asked",
     ("runtime/resolution.py", "verb"): "a field of a note",
     ("server/workflows.py", "workflow"): "what a template is called",
@@ -105,7 +142,9 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("testing/proposals.py", "planner"): "that purpose",
     ("testing/models.py", "verb"): "the purpose of prompt-plan verbs",
 }
-"""Where the name of a shipped kind may be written, or taken as a constant, though no kind is meant."""
+"""Where the name of a shipped kind may be written, or taken as a constant, though no kind is
+meant.
+"""
 
 
 @dataclass(frozen=True)
@@ -140,7 +179,9 @@ class Source:
 
     @cached_property
     def taken(self) -> list[tuple[str, str]]:
-        """What it imports, resolved: the module and the name in it, "" where that is the module itself."""
+        """What it imports, resolved: the module and the name in it, "" where that is the module
+        itself.
+        """
         return list(self._taken())
 
     def _taken(self) -> Iterator[tuple[str, str]]:
@@ -150,7 +191,11 @@ class Source:
                 base = ".".join([*above, *([node.module] if node.module else [])])
                 for alias in node.names:
                     whole = f"{base}.{alias.name}"
-                    yield (whole, "") if is_module(whole) else (base, "" if alias.name == "*" else alias.name)
+                    yield (
+                        (whole, "")
+                        if is_module(whole)
+                        else (base, "" if alias.name == "*" else alias.name)
+                    )
             elif isinstance(node, ast.Import):
                 for alias in node.names:
                     yield alias.name, ""
@@ -173,24 +218,35 @@ def value_of(module: str, name: str) -> Any:
     return getattr(import_module(module), name, None) if name and is_module(module) else None
 
 
-SOURCES = [Source(path.relative_to(HOUSE).as_posix(), path.read_text(encoding="utf-8")) for path in sorted(HOUSE.rglob("*.py"))]
+SOURCES = [
+    Source(path.relative_to(HOUSE).as_posix(), path.read_text(encoding="utf-8"))
+    for path in sorted(HOUSE.rglob("*.py"))
+]
 BY_MODULE = {source.module: source for source in SOURCES}
 
 
-# --- who knows kinds ----------------------------------------------------------------------------------------------------------------
+# --- who knows kinds ------------------------------------------------------------------------------
 
 
 def kinds_folders_taken(source: Source) -> Iterator[str]:
-    """From the folder of a kind of run imports only ``flows/``, the composition root, and who stands in ``KNOWING``."""
+    """From the folder of a kind of run imports only ``flows/``, the composition root, and who
+    stands in ``KNOWING``.
+    """
     if source.room == "flows":
         return
     for module, name in source.taken:
         if module in {"ordain", "ordain.flows"} and not name:
             yield f"{source.module}: {module}, and with it every kind"
-        elif kind_of_module(module) and not KNOWING.get(source.module, re.compile("(?!)")).fullmatch(part(module, 3)):
+        elif kind_of_module(module) and not KNOWING.get(
+            source.module, re.compile("(?!)")
+        ).fullmatch(part(module, 3)):
             yield f"{source.module}: {module}.{name}"
     for node in source.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and kind_of_module(node.value):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and kind_of_module(node.value)
+        ):
             yield source.at(node, f"{node.value!r}")
 
 
@@ -202,26 +258,39 @@ def part(dotted: str, number: int) -> str:
 
 def kind_of_module(dotted: str) -> str:
     """The folder of the kind that a module stands in; "" of any other."""
-    return part(dotted, 2) if dotted.startswith("ordain.flows.") and part(dotted, 2) in FOLDERS else ""
+    return (
+        part(dotted, 2) if dotted.startswith("ordain.flows.") and part(dotted, 2) in FOLDERS else ""
+    )
 
 
 def shipped_kinds_taken(source: Source) -> Iterator[str]:
-    """The list of shipped kinds is taken where all is put together (``PUTTING_TOGETHER``); everybody else is handed them."""
+    """The list of shipped kinds is taken where all is put together (``PUTTING_TOGETHER``);
+    everybody else is handed them.
+    """
     if source.module == "flows/shipped.py":
         return
     for module, name in source.taken:
-        whole = module == "ordain.flows.shipped" or value_of(module, name) in (SHIPPED, shipped_kinds)
+        whole = module == "ordain.flows.shipped" or value_of(module, name) in (
+            SHIPPED,
+            shipped_kinds,
+        )
         if whole and PUTTING_TOGETHER.get(source.module) != module:
             yield f"{source.module}: {module}.{name}"
 
 
 def kinds_rules_taken(source: Source) -> Iterator[str]:
-    """What a kind declares as its rule nobody outside of flows knows by name: what others need of its decisions the kind says itself."""
+    """What a kind declares as its rule nobody outside of flows knows by name: what others need of
+    its decisions the kind says itself.
+    """
     if source.room in {"flows", "rules"}:
         return
     for module, name in source.taken:
         found = value_of(module, name)
-        if isinstance(found, Rule) and found.name in OWN_RULES and (source.module, found.name) not in READING:
+        if (
+            isinstance(found, Rule)
+            and found.name in OWN_RULES
+            and (source.module, found.name) not in READING
+        ):
             yield f"{source.module}: {module}.{name}"
 
 
@@ -231,29 +300,44 @@ READING = {("runtime/answer_reading.py", "answer"), ("runtime/wording_diff.py", 
 
 
 def other_kinds_flows_taken(source: Source) -> Iterator[str]:
-    """A kind takes nothing from another one's folder, flow nor prompt: what kinds share stands beside the folders, the rest in their values.
+    """A kind takes nothing from another one's folder, flow nor prompt: what kinds share stands
+    beside the folders, the rest in their values.
 
     Versions that have landed took prompts.
     """
     if not source.folder:
         return
     for module, name in source.taken:
-        if kind_of_module(module) not in {"", source.folder} and (source.current or part(module, 3) != "prompt"):
+        if kind_of_module(module) not in {"", source.folder} and (
+            source.current or part(module, 3) != "prompt"
+        ):
             yield f"{source.module}: {module}.{name}"
 
 
 def kinds_named(source: Source) -> Iterator[str]:
-    """What a kind is like stands in its value: no module asks whether a run is of a kind that it names.
+    """What a kind is like stands in its value: no module asks whether a run is of a kind that it
+    names.
 
-    A kind's folder has its own name. Elsewhere a name stands at a place of ``PLACES`` alone, and there too it is compared with nothing.
+    A kind's folder has its own name. Elsewhere a name stands at a place of ``PLACES`` alone, and
+    there too it is compared with nothing.
     """
     for node in source.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES - {source.folder}:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value in NAMES - {source.folder}
+        ):
             if not placed(source, node.value):
                 yield source.at(node, f"{node.value!r}")
-            elif is_asked(source, node) or (is_constant(source, node) and not placed_exactly(source, node.value)):
-                yield source.at(node, f"{node.value!r} is what something is, or could be, compared with")
-        elif (isinstance(node, ast.Match) and is_flow(node.subject)) or (isinstance(node, ast.Subscript) and is_flow(node.slice)):
+            elif is_asked(source, node) or (
+                is_constant(source, node) and not placed_exactly(source, node.value)
+            ):
+                yield source.at(
+                    node, f"{node.value!r} is what something is, or could be, compared with"
+                )
+        elif (isinstance(node, ast.Match) and is_flow(node.subject)) or (
+            isinstance(node, ast.Subscript) and is_flow(node.slice)
+        ):
             yield source.at(node, "by a run's flow")
     for module, name in source.taken if source.room != "flows" else ():
         found = value_of(module, name)
@@ -263,7 +347,8 @@ def kinds_named(source: Source) -> Iterator[str]:
 
 def placed(source: Source, name: str) -> bool:
     return placed_exactly(source, name) or any(
-        where.endswith("/") and source.module.startswith(where) and name in names.split() for where, names in PLACES
+        where.endswith("/") and source.module.startswith(where) and name in names.split()
+        for where, names in PLACES
     )
 
 
@@ -281,7 +366,11 @@ def is_asked(source: Source, node: ast.AST) -> bool:
     while isinstance(above, ast.Tuple | ast.List | ast.Set):
         above = source.parents[above]
     match above:
-        case ast.Compare() | ast.MatchValue() | ast.Subscript(value=ast.Attribute(attr="newest" | "by_id")):
+        case (
+            ast.Compare()
+            | ast.MatchValue()
+            | ast.Subscript(value=ast.Attribute(attr="newest" | "by_id"))
+        ):
             return True
         case ast.Call(func=ast.Attribute(attr=asking)) if asking in COMPARING:
             return True
@@ -291,28 +380,46 @@ def is_asked(source: Source, node: ast.AST) -> bool:
             return False
 
 
-COMPARING = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "fullmatch", "match", "index", "count", "__eq__"}
+COMPARING = {
+    "startswith",
+    "endswith",
+    "removeprefix",
+    "removesuffix",
+    "partition",
+    "fullmatch",
+    "match",
+    "index",
+    "count",
+    "__eq__",
+}
 
 
 def is_constant(source: Source, node: ast.AST) -> bool:
-    """Whether a literal has a name of its own, which could be compared; what stands in a class is a member of it."""
+    """Whether a literal has a name of its own, which could be compared; what stands in a class is a
+    member of it.
+    """
     above = source.parents[node]
     while isinstance(above, ast.Tuple | ast.List | ast.Set):
         above = source.parents[above]
     match above:
         case ast.Assign(targets=[ast.Name(id="__all__")]):
             return False
-        case ast.Assign(targets=[ast.Name() | ast.Tuple()]) | ast.AnnAssign(target=ast.Name()) | ast.NamedExpr():
+        case (
+            ast.Assign(targets=[ast.Name() | ast.Tuple()])
+            | ast.AnnAssign(target=ast.Name())
+            | ast.NamedExpr()
+        ):
             return not isinstance(source.parents[above], ast.ClassDef)
         case _:
             return False
 
 
-# --- what flows take from rules -----------------------------------------------------------------------------------------------------
+# --- what flows take from rules -------------------------------------------------------------------
 
 
 def rules_functions_taken(source: Source) -> Iterator[str]:
-    """From the rules a flow takes rules, constants and types: it branches on their outcomes and calls no predicate of theirs.
+    """From the rules a flow takes rules, constants and types: it branches on their outcomes and
+    calls no predicate of theirs.
 
     Nor by way of another module, nor by a whole module of theirs.
     """
@@ -322,19 +429,29 @@ def rules_functions_taken(source: Source) -> Iterator[str]:
         if module == "ordain" or ((module + ".").startswith("ordain.rules.") and not name):
             yield f"{source.module}: {module} whole"
         found = value_of(module, name)
-        if inspect.isroutine(found) and found.__module__.startswith("ordain.rules.") and name not in FUNCTIONS:
+        if (
+            inspect.isroutine(found)
+            and found.__module__.startswith("ordain.rules.")
+            and name not in FUNCTIONS
+        ):
             yield f"{source.module}: {module}.{name}"
 
 
 def judged_off_record(source: Source) -> Iterator[str]:
-    """A flow applies no rule and reads no wording by itself: it asks its port, which puts the decision on record."""
+    """A flow applies no rule and reads no wording by itself: it asks its port, which puts the
+    decision on record.
+    """
     if not source.current:
         return
     for node in source.nodes:
         match node:
-            case ast.Attribute(attr=name) if name in JUDGES and (source.module, ast.unparse(node)) != OPENING:
+            case ast.Attribute(attr=name) if (
+                name in JUDGES and (source.module, ast.unparse(node)) != OPENING
+            ):
                 yield source.at(node, f"{ast.unparse(node)}: a rule is asked by the port")
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name.startswith("decide_"):
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if (
+                name.startswith("decide_")
+            ):
                 yield source.at(node, f"{name}: a rule is asked by the port")
             case ast.Constant(value="apply" | "cues" | "parts" | "reader"):
                 yield source.at(node, f"{node.value!r}: reached for by name")
@@ -463,7 +580,12 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
     (kinds_named, "flows/turn/flow.py", "same = run.flow == 'triage'"),
     *(
         (rules_functions_taken, module, text)
-        for module in ("flows/turn/flow.py", "flows/values.py", "flows/verb/flow.py", "flows/ask.py")
+        for module in (
+            "flows/turn/flow.py",
+            "flows/values.py",
+            "flows/verb/flow.py",
+            "flows/ask.py",
+        )
         for text in (
             "from ordain.rules.answer import fits",
             "from ordain.rules.answer import fits as suits",
@@ -507,7 +629,9 @@ def test_a_source_that_breaks_a_law_is_seen(law: Law, module: str, text: str) ->
 
 
 def test_what_is_allowed_is_needed() -> None:
-    """Every place that may write a kind's name does, and so does whoever may import from a kind's folder."""
+    """Every place that may write a kind's name does, and so does whoever may import from a kind's
+    folder.
+    """
     used = {
         (where, name)
         for source in SOURCES
@@ -515,22 +639,33 @@ def test_what_is_allowed_is_needed() -> None:
         if source.module == where or (where.endswith("/") and source.module.startswith(where))
         for name in names.split()
         if any(isinstance(node, ast.Constant) and node.value == name for node in source.nodes)
-        or any(value_of(*taken) == name for taken in source.taken if taken[0].startswith("ordain.") and isinstance(value_of(*taken), str))
+        or any(
+            value_of(*taken) == name
+            for taken in source.taken
+            if taken[0].startswith("ordain.") and isinstance(value_of(*taken), str)
+        )
     }
     assert used == {(where, name) for where, names in PLACES for name in names.split()}
-    assert all(any(module.startswith("ordain.flows.") for module, _ in BY_MODULE[name].taken) for name in KNOWING)
+    assert all(
+        any(module.startswith("ordain.flows.") for module, _ in BY_MODULE[name].taken)
+        for name in KNOWING
+    )
     module, expression = OPENING
     assert expression in BY_MODULE[module].text
 
 
-# --- what kinds declare -------------------------------------------------------------------------------------------------------------
+# --- what kinds declare ---------------------------------------------------------------------------
 
 
 def asked_in(source: Source) -> Iterator[str]:
     """The names of the rules that a module asks."""
     home = "ordain." + source.module.removesuffix(".py").replace("/", ".")
     for node in source.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "decide":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "decide"
+        ):
             rule = value_of(home, ast.unparse(node.args[0]))
             assert isinstance(rule, Rule), source.at(node, "a rule is asked by its name")
             yield rule.name
@@ -548,20 +683,34 @@ def asked_by(module: str, seen: set[str]) -> Iterator[str]:
 
 @pytest.mark.parametrize("kind", SHIPPED, ids=lambda kind: f"{kind.name}@{kind.version}")
 def test_a_kind_declares_what_its_flow_asks(kind: Kind[Any, Any]) -> None:
-    """Each version the rules that its own modules ask beside those of the shared steps, and no other."""
-    assert {rule.name for rule in kind.rules} == set(asked_by(kind.run.__module__, set())) - {rule.name for rule in ASKED_IN_STEPS}
+    """Each version the rules that its own modules ask beside those of the shared steps, and no
+    other.
+    """
+    assert {rule.name for rule in kind.rules} == set(asked_by(kind.run.__module__, set())) - {
+        rule.name for rule in ASKED_IN_STEPS
+    }
 
 
 def test_the_house_has_what_shared_steps_ask() -> None:
     """Every flow may ask what a module beside the kinds' folders does, and nothing more."""
-    shared = {name for source in SOURCES if source.current and not source.folder for name in asked_in(source)}
+    shared = {
+        name
+        for source in SOURCES
+        if source.current and not source.folder
+        for name in asked_in(source)
+    }
     assert shared == {rule.name for rule in ASKED_IN_STEPS}
 
 
 def test_every_rule_is_somebodys() -> None:
     """The rules' room has no rule that neither the house nor a shipped kind brings."""
     modules = [f"ordain.rules.{path.stem}" for path in (HOUSE / "rules").glob("*.py")]
-    defined = {value.name for module in modules for value in vars(import_module(module)).values() if isinstance(value, Rule)}
+    defined = {
+        value.name
+        for module in modules
+        for value in vars(import_module(module)).values()
+        if isinstance(value, Rule)
+    }
     assert defined == set(shipped_kinds().rules)
 
 
@@ -573,6 +722,10 @@ def test_published_examples_show_what_begins_now() -> None:
         for found in re.findall(r"· (\w+)@(\d+) ·", BY_MODULE[module].text)
     ]
     assert len(shown) >= 3
-    assert [(name, version) for name, version in shown if str(shipped_kinds().newest[name].version) != version] == []
+    assert [
+        (name, version)
+        for name, version in shown
+        if str(shipped_kinds().newest[name].version) != version
+    ] == []
     view = import_module("ordain.server.examples").RUN_VIEW
     assert view["flow_version"] == shipped_kinds().newest[view["flow"]].version

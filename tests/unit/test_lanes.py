@@ -16,7 +16,9 @@ MOMENTS = list(range(60))
 
 
 def check(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(ROOT / "check"), *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [str(ROOT / "check"), *arguments], capture_output=True, text=True, check=False
+    )
 
 
 def test_help_says_every_lane() -> None:
@@ -28,7 +30,9 @@ def test_help_says_every_lane() -> None:
     assert [flag for flag in taken if f"\n  {flag} " not in told.stdout] == []
 
 
-@pytest.mark.parametrize("arguments", [("--quick",), ("full",), ("--fast", "--full"), ("", "--fast")])
+@pytest.mark.parametrize(
+    "arguments", [("--quick",), ("full",), ("--fast", "--full"), ("", "--fast")]
+)
 def test_what_is_no_lane_is_refused(arguments: tuple[str, ...]) -> None:
     """An unknown flag, or more than one, runs nothing."""
     told = check(*arguments)
@@ -38,7 +42,11 @@ def test_what_is_no_lane_is_refused(arguments: tuple[str, ...]) -> None:
 
 def test_ci_runs_what_everybody_runs() -> None:
     """CI calls ``./check`` and nothing else, as the README tells a reader to."""
-    called = [line for line in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines() if "check" in line]
+    called = [
+        line
+        for line in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+        if "check" in line
+    ]
     assert called == ["exec ./check"]
     assert "\n./check " in (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -52,17 +60,23 @@ def full(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 
 
 def test_a_full_run_leaves_nothing_out(full: bool) -> None:
-    """With ``--full`` every moment and every example, else some, in their order and never more than there are."""
+    """With ``--full`` every moment and every example, else some, in their order and never more than
+    there are.
+    """
     some = sampled(MOMENTS, 6, "a shape")
     assert some == (MOMENTS if full else sorted(set(some)))
     assert len(some) == (60 if full else 10)
     assert sampled(MOMENTS[:3], 6, "a shape") == MOMENTS[:3]
     assert len(sampled(MOMENTS[:20], 6, "a shape")) == (20 if full else FEWEST)
-    assert [examples(400), examples(12), examples(40, quick=10)] == ([400, 12, 40] if full else [25, 12, 10])
+    assert [examples(400), examples(12), examples(40, quick=10)] == (
+        [400, 12, 40] if full else [25, 12, 10]
+    )
 
 
 def test_the_seed_chooses(full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed and name choose the same moments; the seeds together reach every one of them."""
+    """The same seed and name choose the same moments; the seeds together reach every one of
+    them.
+    """
     first = sampled(MOMENTS, 6, "a shape")
     assert sampled(MOMENTS, 6, "a shape") == first
     assert full or sampled(MOMENTS, 6, "another") != first

@@ -45,7 +45,9 @@ async def test_loopback_is_open(tmp_path: Path) -> None:
             _, writer = await asyncio.open_connection(host, port)
             writer.close()
             await writer.wait_closed()
-    local = await asyncio.start_unix_server(lambda reader, writer: writer.close(), tmp_path / "socket")
+    local = await asyncio.start_unix_server(
+        lambda reader, writer: writer.close(), tmp_path / "socket"
+    )
     async with local:
         _, writer = await asyncio.open_unix_connection(tmp_path / "socket")
         writer.close()

@@ -1,4 +1,6 @@
-"""What never changes while a process runs is made once in it, whoever opens another ``Ordain`` or loads the same catalog again."""
+"""What never changes while a process runs is made once in it, whoever opens another ``Ordain`` or
+loads the same catalog again.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,13 @@ from tests.unit.flows.house import shipped
 
 
 def test_a_catalog_that_is_loaded_again_shares_what_it_is_made_of() -> None:
-    """Its data and compiled verbs are those of before, and nobody can write to them; where its tables are had is each one's own."""
+    """Its data and compiled verbs are those of before, and nobody can write to them; where its
+    tables are had is each one's own.
+    """
     encoded = shipped().encoded
-    first, second = (Catalog.from_bytes(encoded, lambda digest, name=name: name) for name in (b"one", b"two"))
+    first, second = (
+        Catalog.from_bytes(encoded, lambda digest, name=name: name) for name in (b"one", b"two")
+    )
     assert second.verbs is first.verbs
     assert second.data is first.data
     assert (first.table(), second.table()) == (b"one", b"two")

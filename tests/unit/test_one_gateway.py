@@ -1,4 +1,6 @@
-"""There is one way to a model: what asks, what makes attempts and what knows models' names is found in the source itself."""
+"""There is one way to a model: what asks, what makes attempts and what knows models' names is found
+in the source itself.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def callers() -> dict[str, set[str]]:
     for file in HOUSE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
-                found.setdefault(getattr(node.func, "attr", getattr(node.func, "id", "")), set()).add(file.relative_to(HOUSE).as_posix())
+                found.setdefault(
+                    getattr(node.func, "attr", getattr(node.func, "id", "")), set()
+                ).add(file.relative_to(HOUSE).as_posix())
     return found
 
 
@@ -30,7 +34,8 @@ def calling(wanted: str) -> set[str]:
 
 
 def test_every_flow_asks_through_the_one_gateway() -> None:
-    """Only flow ``ask`` makes model calls and only the gateway attempts them: planner, router, supervisor and, once it is there, a council alike.
+    """Only flow ``ask`` makes model calls and only the gateway attempts them: planner, router,
+    supervisor and, once it is there, a council alike.
 
     LLM-08: "Council and planner reach models only through gateway channels"
     """
@@ -49,11 +54,17 @@ def test_flows_know_no_model() -> None:
     for room in ("flows", "rules", "prompts"):
         for file in (HOUSE / room).rglob("*.py"):
             tree = ast.parse(file.read_text(encoding="utf-8"))
-            words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+            words = {
+                node.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            }
             assert not words & providers, file
 
 
 def test_a_flow_is_run_in_one_place() -> None:
-    """Live, replayed, compared, rehearsed or scripted: one function makes what a flow is given, and holds it to its port."""
+    """Live, replayed, compared, rehearsed or scripted: one function makes what a flow is given, and
+    holds it to its port.
+    """
     assert calling("context") == {"runtime/flow_end.py"}
     assert calling("flow_end") == {"runtime/drive.py", "runtime/flow_outcome.py"}

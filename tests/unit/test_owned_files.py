@@ -26,15 +26,20 @@ def home(tmp_path: Path) -> Path:
     (home / "verbs").mkdir(parents=True)
     (home / "wording").mkdir()
     (home / "ordain.toml").write_text(
-        'policy = "strict.toml"\n[models.default]\nprovider = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"\nkey_file = "key"\n'
+        'policy = "strict.toml"\n[models.default]\nprovider = "openai"\nmodel = "m"\n'
+        'base_url = "http://127.0.0.1:1/v1"\nkey_file = "key"\n'
         '[verbs.secrets]\nCRM = {file = "crm", hosts = ["crm.example"]}\n'
     )
-    (home / "strict.toml").write_bytes((Path(__file__).parents[2] / "src" / "ordain" / "policy.toml").read_bytes())
+    (home / "strict.toml").write_bytes(
+        (Path(__file__).parents[2] / "src" / "ordain" / "policy.toml").read_bytes()
+    )
     (home / "key").write_text("a-long-key-of-a-model")
     (home / "crm").write_text("a-long-key-of-the-crm")
     (home / "verbs" / "say.it.yaml").write_text(
-        "name: say.it\ndescription: Say it.\neffect: read\nplan: [{name: say, description: Say it., order: 0, services: [LLMGatewayService]}]\n"
-        "prompt_template: say.j2\ninput_schema: {type: object, properties: {}}\noutput_schema: {type: object}\n"
+        "name: say.it\ndescription: Say it.\neffect: read\n"
+        "plan: [{name: say, description: Say it., order: 0, services: [LLMGatewayService]}]\n"
+        "prompt_template: say.j2\ninput_schema: {type: object, properties: {}}\n"
+        "output_schema: {type: object}\n"
     )
     (home / "verbs" / "say.j2").write_text("Say it.")
     write_templates(home, {"announce": template("announce", [step("say.it")])})
@@ -70,15 +75,22 @@ FILES = [
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_others_can_write_is_not_read(home: Path, name: str) -> None:
-    """Every file of configuration, and every folder above it, that the group or others may write is refused, by name and with what to do."""
+    """Every file of configuration, and every folder above it, that the group or others may write is
+    refused, by name and with what to do.
+    """
     read = (home / name).resolve()
     read.chmod(read.stat().st_mode | 0o020)
-    with pytest.raises(ConfigurationError, match=rf"not read: {read} can be written by others \(chmod go-w {read}\)"):
+    with pytest.raises(
+        ConfigurationError,
+        match=rf"not read: {read} can be written by others \(chmod go-w {read}\)",
+    ):
         read_all(home)
 
 
 def test_what_to_do_means_the_folder_alone(tmp_path: Path) -> None:
-    """Whatever a folder is called, the command that is told runs nothing of its name, and closes that folder."""
+    """Whatever a folder is called, the command that is told runs nothing of its name, and closes
+    that folder.
+    """
     folder = tmp_path / "x;touch PWNED"
     folder.mkdir()
     folder.chmod(0o777)
@@ -92,7 +104,9 @@ def test_what_to_do_means_the_folder_alone(tmp_path: Path) -> None:
 @needs_root
 @pytest.mark.parametrize("name", FILES)
 def test_what_another_user_owns_is_not_read(home: Path, name: str) -> None:
-    """Every file of configuration, and every folder above it, that belongs to another user is refused."""
+    """Every file of configuration, and every folder above it, that belongs to another user is
+    refused.
+    """
     read = (home / name).resolve()
     os.chown(read, ANOTHER, -1)
     with pytest.raises(ConfigurationError, match=f"not read: {read} belongs to another user"):
@@ -100,7 +114,9 @@ def test_what_another_user_owns_is_not_read(home: Path, name: str) -> None:
 
 
 def test_a_sticky_folder_may_be_everybodys(home: Path) -> None:
-    """What stands in a sticky folder is replaced by its owner alone: only what is in it is looked at; a sticky file is a file as any."""
+    """What stands in a sticky folder is replaced by its owner alone: only what is in it is looked
+    at; a sticky file is a file as any.
+    """
     home.parent.chmod(0o1777)
     assert not_owned(home / "ordain.toml") == ""
     (home / "ordain.toml").chmod(0o1666)
@@ -108,7 +124,9 @@ def test_a_sticky_folder_may_be_everybodys(home: Path) -> None:
 
 
 def test_links_are_followed_one_by_one(home: Path, tmp_path: Path) -> None:
-    """Where a link leads is looked at with every folder on that way, and the parent of a folder behind a link is that folder's."""
+    """Where a link leads is looked at with every folder on that way, and the parent of a folder
+    behind a link is that folder's.
+    """
     elsewhere = tmp_path / "elsewhere" / "in"
     elsewhere.mkdir(parents=True)
     (elsewhere / "real.toml").write_text("")
@@ -129,10 +147,18 @@ def test_a_link_of_another_user_is_not_followed(home: Path) -> None:
     assert "linked.toml belongs to another user" in not_owned(home / "linked.toml")
 
 
-@pytest.mark.parametrize("name", ["ordain.toml", "policy.toml", "strict.toml", "key", "crm", "wording/de.toml"])
-@pytest.mark.parametrize(("make", "said"), [(os.mkfifo, "it is no regular file"), (os.mkdir, "Is a directory")])
-def test_what_is_no_regular_file_is_refused(home: Path, name: str, make: Callable[[Path], None], said: str) -> None:
-    """By name; nobody waits for somebody to write into a pipe. A policy that is none is not passed over for the shipped one."""
+@pytest.mark.parametrize(
+    "name", ["ordain.toml", "policy.toml", "strict.toml", "key", "crm", "wording/de.toml"]
+)
+@pytest.mark.parametrize(
+    ("make", "said"), [(os.mkfifo, "it is no regular file"), (os.mkdir, "Is a directory")]
+)
+def test_what_is_no_regular_file_is_refused(
+    home: Path, name: str, make: Callable[[Path], None], said: str
+) -> None:
+    """By name; nobody waits for somebody to write into a pipe. A policy that is none is not passed
+    over for the shipped one.
+    """
     (home / name).unlink(missing_ok=True)
     if name == "policy.toml":
         (home / "ordain.toml").unlink()
@@ -141,7 +167,9 @@ def test_what_is_no_regular_file_is_refused(home: Path, name: str, make: Callabl
         read_all(home)
 
 
-@pytest.mark.parametrize("variable", ["LLM_PROFILES_CONFIG_PATH", "OPENAI_API_KEY_FILE", "ORDAIN_SCRIPT"])
+@pytest.mark.parametrize(
+    "variable", ["LLM_PROFILES_CONFIG_PATH", "OPENAI_API_KEY_FILE", "ORDAIN_SCRIPT"]
+)
 def test_what_the_environment_names_is_a_regular_file(tmp_path: Path, variable: str) -> None:
     """The same of files elsewhere."""
     os.mkfifo(tmp_path / "pipe")

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from scripts import requirements
-from scripts.requirements import INVENTORY, RecordedTest, find_claims, find_faults, judge, read_rows, read_tests, rewrite
+from scripts.requirements import (
+    INVENTORY,
+    RecordedTest,
+    find_claims,
+    find_faults,
+    judge,
+    read_rows,
+    read_tests,
+    rewrite,
+)
 
 PAGE = r"""
 | id | requirement | status |
@@ -20,11 +29,16 @@ PAGE = r"""
 | B-01 | Salvage against failure. | Never a success. | planned |
 """
 ROWS = read_rows(PAGE)
-GOOD = 'PLN-30 "finish==true ⇒ final_answer non-null and action null.": a finish without an answer is refused.'
+GOOD = (
+    'PLN-30 "finish==true ⇒ final_answer non-null and action null.": a finish without an answer '
+    "is refused."
+)
 PART = 'PLN-30 "final_answer non-null": a finish without an answer is refused.'
 
 
-def proof(docstring: str, *, passed: int = 1, failed: int = 0, name: str = "tests/t.py::test_it") -> RecordedTest:
+def proof(
+    docstring: str, *, passed: int = 1, failed: int = 0, name: str = "tests/t.py::test_it"
+) -> RecordedTest:
     return RecordedTest(name, docstring, passed, failed)
 
 
@@ -51,7 +65,9 @@ def test_a_row_is_done_when_its_proof_passed() -> None:
 
 
 def test_a_row_is_done_by_all_its_clauses() -> None:
-    """One clause of several leaves it planned, whoever quotes it; the tests that quote the others may be others."""
+    """One clause of several leaves it planned, whoever quotes it; the tests that quote the others
+    may be others.
+    """
     rest = proof("PLN-30 “`finish==true` ⇒” and PLN-30 “and action null”", name="b")
     assert not outcome(proof(PART))["PLN-30"]
     assert ROWS["PLN-30"].unquoted(["final_answer non-null"]) == "finish==true ⇒ … and action null."
@@ -59,11 +75,15 @@ def test_a_row_is_done_by_all_its_clauses() -> None:
 
 
 def test_sources_and_resolutions_are_no_clauses() -> None:
-    """Where a row comes from and what binds it need no proof, nor the conflict that a resolution settles."""
+    """Where a row comes from and what binds it need no proof, nor the conflict that a resolution
+    settles.
+    """
     row = read_rows("| ING-01 | One door. [S1 §2, S0 P1] [H] → B-04, B-05 | planned |")["ING-01"]
     assert row.unquoted(["One door."]) == ""
     assert ROWS["B-01"].unquoted(["Never a success."]) == ""
-    assert faults(proof('B-01 "Salvage against failure."')) == ["tests/t.py::test_it: B-01 does not say 'Salvage against failure.'"]
+    assert faults(proof('B-01 "Salvage against failure."')) == [
+        "tests/t.py::test_it: B-01 does not say 'Salvage against failure.'"
+    ]
 
 
 @pytest.mark.parametrize(("passed", "failed"), [(0, 0), (0, 1), (5, 1)])
@@ -79,7 +99,11 @@ def test_one_failing_proof_undoes_the_others() -> None:
 
 def test_a_row_with_parts_is_done_when_all_parts_are() -> None:
     """Naming the whole proves no part of it; the parts together prove the whole."""
-    whole, first, second = proof('HND-01 "explicit object".'), proof('HND-01a "Source agent id".'), proof('HND-01b "Target agent id".')
+    whole, first, second = (
+        proof('HND-01 "explicit object".'),
+        proof('HND-01a "Source agent id".'),
+        proof('HND-01b "Target agent id".'),
+    )
     assert not outcome(whole)["HND-01"]
     assert not outcome(first)["HND-01"]
     assert outcome(first, second)["HND-01"]
@@ -95,7 +119,9 @@ def test_a_row_with_parts_is_done_when_all_parts_are() -> None:
     ],
 )
 def test_a_claim_that_quotes_nothing_true_is_a_fault(docstring: str, fault: str) -> None:
-    """Naming a row without its words, with other words, or a row that does not exist is reported."""
+    """Naming a row without its words, with other words, or a row that does not exist is
+    reported.
+    """
     assert faults(proof(docstring)) == [f"tests/t.py::test_it: {fault}"]
 
 
@@ -103,7 +129,9 @@ def test_a_test_names_three_rows_at_most() -> None:
     """A fourth id in one docstring is reported."""
     docstring = f'{GOOD}\nPLN-31 “one of a|b”\nHND-01a: "Source agent id"\n'
     assert faults(proof(docstring)) == []
-    assert faults(proof(docstring + 'HND-01b: "Target agent id"')) == ["tests/t.py::test_it: names 4 rows, 3 at most"]
+    assert faults(proof(docstring + 'HND-01b: "Target agent id"')) == [
+        "tests/t.py::test_it: names 4 rows, 3 at most"
+    ]
 
 
 def test_other_words_with_numbers_are_no_claims() -> None:
@@ -120,15 +148,24 @@ def test_rewriting_changes_statuses_only() -> None:
 
 def test_the_recording_is_read_as_written() -> None:
     """A recording's entries become tests with their counts."""
-    recording = json.dumps({"t.py::test_a": {"docstring": "Says.", "passed": 2, "failed": 0, "skipped": 1}})
+    recording = json.dumps(
+        {"t.py::test_a": {"docstring": "Says.", "passed": 2, "failed": 0, "skipped": 1}}
+    )
     assert read_tests(recording) == [RecordedTest("t.py::test_a", "Says.", 2, 0)]
 
 
-def test_the_page_must_equal_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command fails while page and run differ, `--write` mends the page, and the last line counts."""
+def test_the_page_must_equal_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command fails while page and run differ, `--write` mends the page, and the last line
+    counts.
+    """
     page, recording = tmp_path / "page.md", tmp_path / "tests.json"
     page.write_text(PAGE, encoding="utf-8")
-    recording.write_text(json.dumps({"t.py::test_a": {"docstring": GOOD, "passed": 1, "failed": 0, "skipped": 0}}), encoding="utf-8")
+    recording.write_text(
+        json.dumps({"t.py::test_a": {"docstring": GOOD, "passed": 1, "failed": 0, "skipped": 0}}),
+        encoding="utf-8",
+    )
     monkeypatch.setattr(requirements, "INVENTORY", page)
     monkeypatch.setattr(requirements, "RECORDING", recording)
     assert requirements.main([]) == 1

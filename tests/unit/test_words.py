@@ -1,4 +1,6 @@
-"""The pages that name the house's parts, held to the code: what `words.md` and `architecture.md` call a module, a class or a field is one."""
+"""The pages that name the house's parts, held to the code: what `words.md` and `architecture.md`
+call a module, a class or a field is one.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUSE = ROOT / "src" / "ordain"
-ROOMS = {path.stem for path in HOUSE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+ROOMS = {
+    path.stem for path in HOUSE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+}
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 def quoted(page: str) -> list[str]:
-    """The identifiers, dotted or not, that a page quotes as code outside its blocks and its diagrams."""
-    text = re.sub(r"```.*?```", "", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    """The identifiers, dotted or not, that a page quotes as code outside its blocks and its
+    diagrams.
+    """
+    text = re.sub(
+        r"```.*?```", "", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     return sorted({code for code in re.findall(r"`([^`\n]+)`", text) if NAME.fullmatch(code)})
 
 
@@ -28,12 +36,17 @@ def class_homes() -> dict[str, list[str]]:
     """The modules that each public class and constant of the house stands in."""
     homes: dict[str, list[str]] = {}
     for path in sorted(HOUSE.rglob("*.py")):
-        module = ".".join(("ordain", *path.relative_to(HOUSE).with_suffix("").parts)).removesuffix(".__init__")
+        module = ".".join(("ordain", *path.relative_to(HOUSE).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        )
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             match node:
                 case ast.ClassDef(name=name):
                     homes.setdefault(name, []).append(module)
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name))
+                ):
                     homes.setdefault(name, []).append(module)
                 case _:
                     pass
@@ -44,17 +57,29 @@ HOMES = class_homes()
 
 
 def has(owner: Any, name: str) -> bool:
-    """Whether a module has a name, or a class a field, a method, a member, or an attribute that it gives itself."""
-    if hasattr(owner, name) or any(name in getattr(one, "__annotations__", ()) for one in getattr(owner, "__mro__", ())):
+    """Whether a module has a name, or a class a field, a method, a member, or an attribute that it
+    gives itself.
+    """
+    if hasattr(owner, name) or any(
+        name in getattr(one, "__annotations__", ()) for one in getattr(owner, "__mro__", ())
+    ):
         return True
-    return inspect.isclass(owner) and re.search(rf"\bself\.{name}(:| =|,)", inspect.getsource(owner)) is not None
+    return (
+        inspect.isclass(owner)
+        and re.search(rf"\bself\.{name}(:| =|,)", inspect.getsource(owner)) is not None
+    )
 
 
 def resolves(code: str) -> bool:
-    """Whether a dotted name below `ordain`, or a class or constant of it with perhaps one field, is there."""
+    """Whether a dotted name below `ordain`, or a class or constant of it with perhaps one field, is
+    there.
+    """
     first, *rest = code.removeprefix("ordain.").split(".")
     if first in HOMES and first not in ROOMS:
-        return any(not rest or has(getattr(import_module(module), first), rest[0]) for module in HOMES[first])
+        return any(
+            not rest or has(getattr(import_module(module), first), rest[0])
+            for module in HOMES[first]
+        )
     owner: Any = import_module("ordain")
     path = "ordain"
     for part in (first, *rest):
@@ -75,14 +100,18 @@ def named_in_words() -> Iterator[str]:
 
 
 def means_a_part(code: str) -> bool:
-    """Whether a quoted name in running text can only be meant as a part of the house: a module below its room, or a class."""
+    """Whether a quoted name in running text can only be meant as a part of the house: a module
+    below its room, or a class.
+    """
     first, *rest = code.split(".")
     return (first in ROOMS and bool(rest)) or bool(re.match(r"[A-Z][a-z]\w*[a-z]", first))
 
 
 @pytest.mark.parametrize("code", sorted(set(named_in_words()) - {"turn"}))  # a kind's name
 def test_what_words_names_is_there(code: str) -> None:
-    """Each name in the last column of the list of words is a module, a class, a constant or a field of one."""
+    """Each name in the last column of the list of words is a module, a class, a constant or a field
+    of one.
+    """
     assert resolves(code), code
 
 
@@ -103,20 +132,31 @@ def test_the_map_of_the_house_is_the_house() -> None:
     assert rooms == ROOMS - {"__init__", "__main__"}
 
 
-@pytest.mark.parametrize("code", ["runtime.received", "flows.kind.Sort", "Kind.nothing", "WatchProfile", "ports.store.Store"])
+@pytest.mark.parametrize(
+    "code",
+    ["runtime.received", "flows.kind.Sort", "Kind.nothing", "WatchProfile", "ports.store.Store"],
+)
 def test_what_is_not_there_is_found_out(code: str) -> None:
     """A module, class or field that the house has not does not pass for one."""
     assert not resolves(code)
 
 
 def test_a_stranger_reads_the_architecture_in_twenty_minutes() -> None:
-    """At 175 words a minute, pictures and diagrams counted; what is longer belongs into a guide or a reference page."""
+    """At 175 words a minute, pictures and diagrams counted; what is longer belongs into a guide or
+    a reference page.
+    """
     assert len((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split()) <= 20 * 175
 
 
 def test_a_guide_is_read_in_nine_minutes() -> None:
-    """A guide says how one does something, in at most 1,500 words; what is looked up stands in a page whose name ends in `-reference`."""
-    pages = [path for path in sorted((ROOT / "docs" / "guides").glob("*.md")) if not path.stem.endswith("-reference")]
+    """A guide says how one does something, in at most 1,500 words; what is looked up stands in a
+    page whose name ends in `-reference`.
+    """
+    pages = [
+        path
+        for path in sorted((ROOT / "docs" / "guides").glob("*.md"))
+        if not path.stem.endswith("-reference")
+    ]
     words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in pages}
     assert len(words) > 25
     assert {name: count for name, count in words.items() if count > 1_500} == {}
@@ -125,7 +165,11 @@ def test_a_guide_is_read_in_nine_minutes() -> None:
 def test_every_guide_is_listed() -> None:
     """The index links each guide, and each reference beside one."""
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert [path.name for path in sorted((ROOT / "docs" / "guides").glob("*.md")) if f"](guides/{path.name})" not in index] == []
+    assert [
+        path.name
+        for path in sorted((ROOT / "docs" / "guides").glob("*.md"))
+        if f"](guides/{path.name})" not in index
+    ] == []
 
 
 def test_every_decision_is_listed() -> None:
@@ -133,7 +177,9 @@ def test_every_decision_is_listed() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \[(\d{4})\]\((decisions/[^)]+)\) \| (.+) \|$", index, re.MULTILINE)
     decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-    titles = [path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for path in decisions]
+    titles = [
+        path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for path in decisions
+    ]
     assert [(f"{number} {title}", where) for number, where, title in listed] == [
         (title, f"decisions/{path.name}") for title, path in zip(titles, decisions, strict=True)
     ]

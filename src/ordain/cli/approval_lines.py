@@ -1,6 +1,8 @@
-"""What people see of an approval in a terminal: what will happen in code's words, the exact arguments, who may say yes and until when. Pure.
+"""What people see of an approval in a terminal: what will happen in code's words, the exact
+arguments, who may say yes and until when. Pure.
 
-Arguments are a model's or a user's: they stand as the face spells them, so that nothing in them controls, hides or passes for something else.
+Arguments are a model's or a user's: they stand as the face spells them, so that nothing in them
+controls, hides or passes for something else.
 """
 
 from __future__ import annotations
@@ -16,7 +18,12 @@ INDENT = "  "
 
 def approval_lines(found: Mapping[str, Any]) -> list[str]:
     """An approval, as the face shows it."""
-    lines = [f"approval {found['approval_id']} · {found['state']} · {found['subject']}, tier {found['tier']}"]
+    lines = [
+        (
+            f"approval {found['approval_id']} · {found['state']} · {found['subject']}, tier "
+            f"{found['tier']}"
+        )
+    ]
     if not found["calls"]:
         return [*lines, "its content is gone"]
     lines += ["What will happen:", *(f"{INDENT}{line}" for line in found["words"].split("\n"))]
@@ -30,7 +37,12 @@ def approval_lines(found: Mapping[str, Any]) -> list[str]:
 
 def _who_and_when(found: Mapping[str, Any]) -> list[str]:
     where = f", session {found['session_id']}" if found["session_id"] else ""
-    lines = [f"asked for by {found['requester']}: run {found['root']}{where}, {moment(found['asked_at'])} UTC"]
+    lines = [
+        (
+            f"asked for by {found['requester']}: run {found['root']}{where}, "
+            f"{moment(found['asked_at'])} UTC"
+        )
+    ]
     if found["state"] != "open":
         by = f" by {found['decided_by']}" if found["decided_by"] else ""
         grant = f", with grant {found['grant_id']}" if found["grant_id"] else ""
@@ -46,10 +58,17 @@ def _who_and_when(found: Mapping[str, Any]) -> list[str]:
 
 def in_review(found: Mapping[str, Any]) -> str:
     """Who says that they look at it, in words; "" where nobody does."""
-    return f"in review by {found['claimed_by']} since {moment(found['claimed_at'])} UTC" if found["claimed_by"] else ""
+    return (
+        f"in review by {found['claimed_by']} since {moment(found['claimed_at'])} UTC"
+        if found["claimed_by"]
+        else ""
+    )
 
 
 def who_may(who: Mapping[str, Any]) -> str:
     """Who may say yes, in words."""
     roles = f" and the role {' and '.join(who['roles'])}" if who["roles"] else ""
-    return f"whoever has the scope {who['scope']}{roles}{', but not who asked for it' if who['not_requester'] else ''}"
+    return (
+        "whoever has the scope "
+        f"{who['scope']}{roles}{', but not who asked for it' if who['not_requester'] else ''}"
+    )

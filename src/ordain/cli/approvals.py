@@ -1,4 +1,6 @@
-"""``ordain approvals`` and ``ordain grants``: on the server that holds the data folder, else on the folder as ``local:UID``."""
+"""``ordain approvals`` and ``ordain grants``: on the server that holds the data folder, else on the
+folder as ``local:UID``.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ YES = "yes"
 
 
 class ApprovalDecision(Struct, frozen=True, kw_only=True):
-    """What the command line says of an approval; ``digest`` None: it is shown and asked for at the terminal."""
+    """What the command line says of an approval; ``digest`` None: it is shown and asked for at the
+    terminal.
+    """
 
     approval: str
     approve: bool
@@ -54,7 +58,9 @@ class GrantWords(Struct, frozen=True, kw_only=True):
 
 
 class Desk(Struct, frozen=True, kw_only=True):
-    """The approvers' part of the face, in one workspace, asked by the user whose data folder it is."""
+    """The approvers' part of the face, in one workspace, asked by the user whose data folder it
+    is.
+    """
 
     connection: Connection
     workspace: str
@@ -81,7 +87,11 @@ def approval_path(approval: str, *more: str) -> str:
     return "/".join(("/approvals", path_part(approval), *more))
 
 
-def _at(desk: AbstractAsyncContextManager[Connection], workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
+def _at(
+    desk: AbstractAsyncContextManager[Connection],
+    workspace: str,
+    work: Callable[[Desk], Awaitable[Any]],
+) -> Any:
     async def done() -> Any:
         async with desk as connection:
             return await work(Desk(connection=connection, workspace=workspace))
@@ -97,17 +107,26 @@ def _doing(data_dir: Path | None, workspace: str, work: Callable[[Desk], Awaitab
     return _at(connect(home_of(data_dir), drive=True), workspace, work)
 
 
-# --- approvals ----------------------------------------------------------------------------------------------------------------------
+# --- approvals ------------------------------------------------------------------------------------
 
 
-def print_approvals(data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool) -> int:
+def print_approvals(
+    data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool
+) -> int:
     """What waits for a yes, or was decided."""
     found = _looking(data_dir, workspace, lambda desk: desk.ask("GET", "/approvals", params=asked))
     if as_json:
         print_json(found)
         return OK
     rows = [
-        (one["approval_id"], _standing(one), one["tier"], one["what"] or "(gone)", one["requester"], moment(one["expires_at"]))
+        (
+            one["approval_id"],
+            _standing(one),
+            one["tier"],
+            one["what"] or "(gone)",
+            one["requester"],
+            moment(one["expires_at"]),
+        )
         for one in found["approvals"]
     ]
     print_table(("approval", "state", "tier", "what", "asked for by", "open until (UTC)"), rows)
@@ -138,7 +157,10 @@ def how_to_decide(found: dict[str, Any], workspace: str) -> Sequence[str]:
     """The commands that decide an open approval, exactly as it was shown."""
     approval, place = shell_word(found["approval_id"]), _place(workspace)
     return (
-        f"{in_folder('ordain approvals approve')} {approval} --digest {shell_word(found['digest'])}{place}",
+        (
+            f"{in_folder('ordain approvals approve')} {approval} --digest "
+            f"{shell_word(found['digest'])}{place}"
+        ),
         f"{in_folder('ordain approvals deny')} {approval}{place}",
     )
 
@@ -151,14 +173,17 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
     """Say yes or no; without a server the run is driven here until it rests or waits.
 
     Raises:
-        ConfigurationError: a yes without the digest of what was looked at, where nobody can be asked (``usage``).
+        ConfigurationError: a yes without the digest of what was looked at, where nobody can be
+            asked (``usage``).
         OrdainError: as the face refuses it.
     """
     grant = _grant_with(word)
     asks = sys.stdin.isatty() and sys.stdout.isatty()
     if word.approve and word.digest is None and as_json:
         looking = f"ordain approvals show {shell_word(word.approval)}{_place(workspace)}"
-        raise ConfigurationError(f"say what you looked at: --digest, as `{looking}` tells it", code="usage")
+        raise ConfigurationError(
+            f"say what you looked at: --digest, as `{looking}` tells it", code="usage"
+        )
 
     async def work(desk: Desk) -> dict[str, Any] | None:
         digest, approval = word.digest, await desk.whole_id(APPROVAL, word.approval)
@@ -166,11 +191,20 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
             found = await desk.approval(approval)
             if word.approve and found["state"] == "open" and not asks:
                 raise _unsaid(found, workspace)
-            if word.approve and found["state"] == "open" and not await asyncio.to_thread(_agreed, found):
+            if (
+                word.approve
+                and found["state"] == "open"
+                and not await asyncio.to_thread(_agreed, found)
+            ):
                 return None
             digest = found["digest"]
         body = {"digest": digest, "why": word.why, **({} if grant is None else {"grant": grant})}
-        return await _settled(desk, await desk.ask("POST", approval_path(approval, "approve" if word.approve else "deny"), body))
+        return await _settled(
+            desk,
+            await desk.ask(
+                "POST", approval_path(approval, "approve" if word.approve else "deny"), body
+            ),
+        )
 
     return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
 
@@ -179,7 +213,9 @@ def _unsaid(found: dict[str, Any], workspace: str) -> ConfigurationError:
     """Nobody can be asked, so it is shown, and a yes to exactly that is a command of its own."""
     _print_shown(found, workspace)
     return ConfigurationError(
-        "nothing was decided, since nobody can be asked here: the first command above says yes to exactly what it shows", code="usage"
+        "nothing was decided, since nobody can be asked here: the first command above says yes to "
+        "exactly what it shows",
+        code="usage",
     )
 
 
@@ -189,7 +225,9 @@ def _print_shown(found: dict[str, Any], workspace: str) -> None:
         show("\n" + "\n".join(how_to_decide(found, workspace)))
 
 
-def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *, as_json: bool) -> int:
+def resubmit(
+    data_dir: Path | None, workspace: str, approval: str, args: str, *, as_json: bool
+) -> int:
     """Propose other arguments, which the run then asks for.
 
     Raises:
@@ -211,9 +249,13 @@ def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *,
 
 
 async def _settled(desk: Desk, done: dict[str, Any]) -> dict[str, Any]:
-    """Let the engine of this process, where it is one, carry out what was decided before it goes."""
+    """Let the engine of this process, where it is one, carry out what was decided before it
+    goes.
+    """
     if desk.connection.embedded:
-        run = await desk.ask("GET", f"/runs/{path_part(done['root'])}", params={"wait": REST_WAIT_S})
+        run = await desk.ask(
+            "GET", f"/runs/{path_part(done['root'])}", params={"wait": REST_WAIT_S}
+        )
         done["status"] = run["status"]
     return done
 
@@ -225,7 +267,9 @@ def _print_decided(done: dict[str, Any] | None, *, as_json: bool) -> int:
     if as_json:
         print_json(done)
         return OK
-    show(f"{done['state']}: {done['what']} (approval {done['approval_id']}), by {done['decided_by']}")
+    show(
+        f"{done['state']}: {done['what']} (approval {done['approval_id']}), by {done['decided_by']}"
+    )
     if done["grant_id"]:
         show(f"grant {done['grant_id']} stands for more such calls by {done['requester']}")
     status = f" is {done['status']}" if done.get("status") else ""
@@ -250,15 +294,26 @@ def _print_lines(found: dict[str, Any]) -> None:
 def _grant_with(word: ApprovalDecision) -> dict[str, Any] | None:
     if word.grant_for is None:
         if word.grant_uses is not None or word.grant_any_target:
-            raise ConfigurationError("a grant has an end: --grant-for 45m, 12h or 30d", code="usage")
+            raise ConfigurationError(
+                "a grant has an end: --grant-for 45m, 12h or 30d", code="usage"
+            )
         return None
     lasts_s = parse_lifetime_s(word.grant_for)
-    return {"ttlSeconds": lasts_s, "uses": word.grant_uses, "anyTarget": word.grant_any_target, "reason": word.why}
+    return {
+        "ttlSeconds": lasts_s,
+        "uses": word.grant_uses,
+        "anyTarget": word.grant_any_target,
+        "reason": word.why,
+    }
 
 
-def claim(data_dir: Path | None, workspace: str, approval: str, *, take_over: bool, as_json: bool) -> int:
+def claim(
+    data_dir: Path | None, workspace: str, approval: str, *, take_over: bool, as_json: bool
+) -> int:
     """Say that one looks at it."""
-    return _claimed(data_dir, (workspace, approval, "claim"), {"take_over": take_over}, as_json=as_json)
+    return _claimed(
+        data_dir, (workspace, approval, "claim"), {"take_over": take_over}, as_json=as_json
+    )
 
 
 def release(data_dir: Path | None, workspace: str, approval: str, *, as_json: bool) -> int:
@@ -266,25 +321,35 @@ def release(data_dir: Path | None, workspace: str, approval: str, *, as_json: bo
     return _claimed(data_dir, (workspace, approval, "release"), {}, as_json=as_json)
 
 
-def _claimed(data_dir: Path | None, of: tuple[str, str, str], body: dict[str, Any], *, as_json: bool) -> int:
+def _claimed(
+    data_dir: Path | None, of: tuple[str, str, str], body: dict[str, Any], *, as_json: bool
+) -> int:
     workspace, approval, word = of
 
     async def work(desk: Desk) -> dict[str, Any]:
-        return await desk.ask("POST", approval_path(await desk.whole_id(APPROVAL, approval), word), body)
+        return await desk.ask(
+            "POST", approval_path(await desk.whole_id(APPROVAL, approval), word), body
+        )
 
     done = _doing(data_dir, workspace, work)
     if as_json:
         print_json(done)
         return OK
-    became = f"{in_review(done)}, which others may decide all the same" if done["claimed_by"] else "nobody says that they look at it"
+    became = (
+        f"{in_review(done)}, which others may decide all the same"
+        if done["claimed_by"]
+        else "nobody says that they look at it"
+    )
     show(f"{done['what']} (approval {done['approval_id']}): {became}")
     return OK
 
 
-# --- grants -------------------------------------------------------------------------------------------------------------------------
+# --- grants ---------------------------------------------------------------------------------------
 
 
-def print_grants(data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool) -> int:
+def print_grants(
+    data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool
+) -> int:
     """Grants that stand, or all."""
     found = _looking(data_dir, workspace, lambda desk: desk.ask("GET", "/grants", params=asked))
     if as_json:
@@ -304,7 +369,20 @@ def print_grants(data_dir: Path | None, workspace: str, asked: dict[str, Any], *
         )
         for one in found["grants"]
     ]
-    print_table(("grant", "for runs of", "verbs", "to and about", "risk", "uses left", "expires (UTC)", "given by", "state"), rows)
+    print_table(
+        (
+            "grant",
+            "for runs of",
+            "verbs",
+            "to and about",
+            "risk",
+            "uses left",
+            "expires (UTC)",
+            "given by",
+            "state",
+        ),
+        rows,
+    )
     if found["next"] is not None:
         show(f"more: --before {found['next']}")
     return OK
@@ -313,7 +391,10 @@ def print_grants(data_dir: Path | None, workspace: str, asked: dict[str, Any], *
 def _ended(audit: dict[str, Any]) -> str:
     if not audit["revokedBy"]:
         return "over"
-    return f"revoked by {audit['revokedBy']}{': ' + audit['revokedWhy'] if audit['revokedWhy'] else ''}"
+    return (
+        "revoked by "
+        f"{audit['revokedBy']}{': ' + audit['revokedWhy'] if audit['revokedWhy'] else ''}"
+    )
 
 
 def _narrowed(scope: dict[str, Any]) -> str:
@@ -337,7 +418,9 @@ def give_grant(data_dir: Path | None, workspace: str, words: GrantWords, *, as_j
     return _print_grant("given", made, as_json=as_json)
 
 
-def revoke_grant(data_dir: Path | None, workspace: str, grant: str, why: str, *, as_json: bool) -> int:
+def revoke_grant(
+    data_dir: Path | None, workspace: str, grant: str, why: str, *, as_json: bool
+) -> int:
     """Take a grant back."""
 
     async def work(desk: Desk) -> dict[str, Any]:
@@ -352,9 +435,16 @@ def _print_grant(became: str, grant: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         print_json(grant)
         return OK
-    left = "" if grant["usesLeft"] is None or not grant["stands"] else f", {grant['usesLeft']} uses left"
+    left = (
+        ""
+        if grant["usesLeft"] is None or not grant["stands"]
+        else f", {grant['usesLeft']} uses left"
+    )
     verbs = ", ".join(grant["scope"]["capabilities"])
-    show(f"{became}: grant {grant['grantId']}, {verbs} for runs of {grant['principal']}, until {moment(grant['expiresAt'])} UTC{left}")
+    show(
+        f"{became}: grant {grant['grantId']}, {verbs} for runs of {grant['principal']}, until "
+        f"{moment(grant['expiresAt'])} UTC{left}"
+    )
     for line in grant["words"].split("\n"):
         show(f"{INDENT}{line}")
     return OK

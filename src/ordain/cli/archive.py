@@ -1,4 +1,6 @@
-"""A data folder as it lies: read and replayed, without models, verbs or network, and without driving anything."""
+"""A data folder as it lies: read and replayed, without models, verbs or network, and without
+driving anything.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from ordain.cli.short_ids import RUN, whole_id
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
-from ordain.errors import ConfigurationError, JournalCorrupt, JournalError, NotFound, StorageUnavailable
+from ordain.errors import (
+    ConfigurationError,
+    JournalCorrupt,
+    JournalError,
+    NotFound,
+    StorageUnavailable,
+)
 from ordain.flows.shipped import shipped_kinds
 from ordain.ports.library import Embedder
 from ordain.ports.store import StoredRun, load_run
@@ -47,7 +55,9 @@ class _NoVerbs:
     """Implements ``VerbPort``: nothing can be called."""
 
     async def run(self, call: LeafCall) -> AnyLeafResult:
-        return LeafFailed(code="archive", message=f"{call.spec.name} cannot be called from an archive")
+        return LeafFailed(
+            code="archive", message=f"{call.spec.name} cannot be called from an archive"
+        )
 
     def implements(self, verb_id: str) -> bool:
         return False
@@ -83,25 +93,44 @@ class Archive:
     runtime: Runtime
 
     async def held_to_ledger(self, kept: str = "") -> tuple[Ledgered, LedgerKnows | None]:
-        """Hold the whole store to its ledger, and that to a head ``kept`` elsewhere; what else it knows is for ``replay`` and ``retell``."""
+        """Hold the whole store to its ledger, and that to a head ``kept`` elsewhere; what else it
+        knows is for ``replay`` and ``retell``.
+        """
         return await held_to_ledger(SqliteLedger(self.store), kept)
 
     async def replay(self, run: str, ledger: LedgerKnows | None = None) -> Replayed:
-        """Replay one run of those that there are; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept."""
-        services, report = self.runtime.services, Replayed(run=as_told(run), flow="", verdict=JournalCorrupt.code)
+        """Replay one run of those that there are; whatever is wrong with it is in the verdict.
+        Without ``ledger`` what is gone passes for swept.
+        """
+        services, report = (
+            self.runtime.services,
+            Replayed(run=as_told(run), flow="", verdict=JournalCorrupt.code),
+        )
         try:
             stored = await self._load(run)
-            report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
-            catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
+            report.flow, report.records = (
+                f"{stored.flow}@{stored.flow_version}",
+                len(stored.records),
+            )
+            catalog, said = (
+                await services.catalogs.pinned(stored.catalog),
+                services.transcript(stored.workspace),
+            )
             replayed = await said.having(lambda: replay(stored, catalog, services.kinds, said))
             return replayed if ledger is None else held_to_sweeps(replayed, stored, ledger)
         except NotFound:
             report.differences.append(
-                Difference(place="storage", recorded="a root and a subject", now="its row names one that is not there")
+                Difference(
+                    place="storage",
+                    recorded="a root and a subject",
+                    now="its row names one that is not there",
+                )
             )
             return report
         except (JournalError, ConfigurationError, ValueError) as error:
-            report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
+            report.differences.append(
+                Difference(place="storage", recorded="", now=str(error)[:300])
+            )
             return report
 
     async def _load(self, run: str) -> StoredRun:
@@ -111,7 +140,9 @@ class Archive:
         return stored
 
     async def diff(self, run: str, policy: TriedPolicy) -> PolicyDiff:
-        """What another policy would have decided over the run's journal and its children's; whatever is wrong with it is in the verdict."""
+        """What another policy would have decided over the run's journal and its children's;
+        whatever is wrong with it is in the verdict.
+        """
         services, flow = self.runtime.services, ""
         try:
             found = await services.store.load(await self.runtime.search.tree(run))
@@ -126,8 +157,13 @@ class Archive:
             if stored is None:
                 raise NotFound(f"there is no run {run}", code="run_not_found")
             flow = f"{stored.flow}@{stored.flow_version}"
-            catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
-            return await said.having(lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said))
+            catalog, said = (
+                await services.catalogs.pinned(stored.catalog),
+                services.transcript(stored.workspace),
+            )
+            return await said.having(
+                lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said)
+            )
         except (JournalError, NotFound, ConfigurationError, ValueError):
             return PolicyDiff(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
@@ -145,15 +181,22 @@ class Archive:
         return found
 
     async def _listed(self, asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        rows = await self.runtime.runs(roots_only="all" not in asked, limit=asked["limit"], named=asked.get("named", ""))
+        rows = await self.runtime.runs(
+            roots_only="all" not in asked, limit=asked["limit"], named=asked.get("named", "")
+        )
         return [{"run_id": row.id, "flow": row.flow, "status": row.status} for row in rows]
 
-    async def runs(self, *, roots_only: bool = False, since: int | None = None, until: int | None = None) -> Sequence[str]:
-        """Every run, or every run without a parent, oldest first; of those that began at ``since`` or later and before ``until``, in microseconds since 1970."""
+    async def runs(
+        self, *, roots_only: bool = False, since: int | None = None, until: int | None = None
+    ) -> Sequence[str]:
+        """Every run, or every run without a parent, oldest first; of those that began at ``since``
+        or later and before ``until``, in microseconds since 1970.
+        """
         return await self.runtime.search.every_run(roots_only=roots_only, since=since, until=until)
 
     async def answers(self, run: str, wording: Wording) -> AnswersRead:
-        """What another wording would make of the answers in a run; whatever is wrong with it is in the verdict.
+        """What another wording would make of the answers in a run; whatever is wrong with it is in
+        the verdict.
 
         Raises:
             NotFound: no such run.
@@ -162,8 +205,13 @@ class Archive:
         try:
             stored = await self._load(run)
             flow = f"{stored.flow}@{stored.flow_version}"
-            catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
-            return await said.having(lambda: answers_read(stored, catalog, wording, services.kinds, said))
+            catalog, said = (
+                await services.catalogs.pinned(stored.catalog),
+                services.transcript(stored.workspace),
+            )
+            return await said.having(
+                lambda: answers_read(stored, catalog, wording, services.kinds, said)
+            )
         except (JournalError, ConfigurationError, ValueError):
             return AnswersRead(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
@@ -171,10 +219,18 @@ class Archive:
         """What another wording would make of every session's messages, oldest session first."""
         services, every = self.runtime.services, await self.runtime.search.every_session()
         pinned = services.catalogs.pinned
-        found = [await messages_read(services.sessions, workspace, session, wording, pinned) for workspace, session in every]
-        return [replace(one, workspace=as_told(one.workspace), session=as_told(one.session)) for one in found]
+        found = [
+            await messages_read(services.sessions, workspace, session, wording, pinned)
+            for workspace, session in every
+        ]
+        return [
+            replace(one, workspace=as_told(one.workspace), session=as_told(one.session))
+            for one in found
+        ]
 
-    async def retell(self, workspace: str, session: str, ledger: LedgerKnows | None = None) -> Retold:
+    async def retell(
+        self, workspace: str, session: str, ledger: LedgerKnows | None = None
+    ) -> Retold:
         """Verify a session's transcript; ``ledger`` as for ``replay``."""
         services = self.runtime.services
         told = await retell(services.sessions, workspace, session, services.catalogs.pinned, ledger)
@@ -182,7 +238,9 @@ class Archive:
 
 
 def as_told(found: object) -> str:
-    """An id as it is told; of one that is no text, as only a store that somebody altered holds it, the bytes."""
+    """An id as it is told; of one that is no text, as only a store that somebody altered holds it,
+    the bytes.
+    """
     return found if isinstance(found, str) else ascii(found)
 
 
@@ -229,7 +287,9 @@ async def _no_header(_run: str) -> None:
 
 
 def _embedder(home: Path) -> Embedder | None:
-    from ordain.models.embedding import embedder_of  # lazy: only a question to what is remembered needs it
+    from ordain.models.embedding import (
+        embedder_of,
+    )  # lazy: only a question to what is remembered needs it
     from ordain.settings import load_settings  # lazy: see above
 
     settings = load_settings(home=home)

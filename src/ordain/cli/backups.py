@@ -1,4 +1,6 @@
-"""``ordain backup`` and ``ordain restore``: one database copied whole, and the rows of a copy put into a new folder."""
+"""``ordain backup`` and ``ordain restore``: one database copied whole, and the rows of a copy put
+into a new folder.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ RESTS = ("-wal", "-shm", "-journal")
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """What checking a copy came to: how many runs and sessions it has, how many of them were gone through, and what holding it to its ledger found.
+    """What checking a copy came to: how many runs and sessions it has, how many of them were gone
+    through, and what holding it to its ledger found.
 
     ``altered`` are the sessions that do not verify.
     """
@@ -57,15 +60,23 @@ class Verified(Struct, frozen=True, kw_only=True):
         return OK if self.ledger.verdict == EQUAL and not self.altered else FAILED
 
     def lines(self) -> Generator[str]:
-        """What people are told besides; nothing where all was gone through and is as it was written."""
+        """What people are told besides; nothing where all was gone through and is as it was
+        written.
+        """
         if self.ledger.verdict != EQUAL:
             yield f"NOT AS IT WAS WRITTEN: it does not hold to its ledger; {NAMES_ALL}"
             for found in self.ledger.differences[:TOLD]:
                 yield f"  at {found.place}: recorded {found.recorded}; now {found.now}"
         for told in self.altered[:TOLD]:
-            yield f"NOT AS IT WAS WRITTEN: session {told.session} of workspace {told.workspace}; {NAMES_ALL}"
+            yield (
+                f"NOT AS IT WAS WRITTEN: session {told.session} of workspace {told.workspace}; "
+                f"{NAMES_ALL}"
+            )
         if self.runs > SAMPLE or self.sessions > SAMPLE:
-            yield f"a sample was gone through; {in_folder('`ordain replay --all`')} goes through {self.runs} runs and {self.sessions} sessions"
+            yield (
+                f"a sample was gone through; {in_folder('`ordain replay --all`')} goes through "
+                f"{self.runs} runs and {self.sessions} sessions"
+            )
 
 
 def verify_copy(folder: Path) -> Verified:
@@ -91,7 +102,9 @@ async def _verified(folder: Path) -> Verified:
             if report.verdict == FlowUnavailable.code:
                 continue  # of an embedder's own kind: nobody here can judge its decisions
             if report.verdict not in {"equal", "erased"}:
-                raise JournalCorrupt(f"run {run} does not replay: {report.verdict}", code="replay_failed")
+                raise JournalCorrupt(
+                    f"run {run} does not replay: {report.verdict}", code="replay_failed"
+                )
             replayed += 1
         sessions = await archive.runtime.search.every_session()
         told = [await archive.retell(*session, known) for session in _sampled(sessions)]
@@ -127,27 +140,40 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
             verified = verify_copy(workshop)
         _place(workshop / FILE, file.absolute(), "file_exists")
     facts = {"file": str(file), "bytes": file.stat().st_size, **_facts(verified)}
-    return _say(facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json)
+    return _say(
+        facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json
+    )
 
 
 def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_json: bool) -> int:
     """Copy a backup's rows into an empty data folder, verified first; says what was done with them.
 
     Raises:
-        ConfigurationError: there is data already, or FILE is no backup that this build can take (``store.restoring``).
+        ConfigurationError: there is data already, or FILE is no backup that this build can take
+            (``store.restoring``).
         JournalCorrupt: it is damaged, or a run of it does not replay.
     """
     home = home_of(data_dir)
-    for name in (FILE, *(f"{FILE}{rest}" for rest in RESTS)):  # what a killed process left beside would be played into the restored data
+    for name in (FILE, *(f"{FILE}{rest}" for rest in RESTS)):
+        # what a killed process left beside would be played into the restored data
         if os.path.lexists(home / name):
-            message = f"{home / name} exists; a restore never overwrites: move the whole folder away, or restore elsewhere with --data-dir"
+            message = (
+                f"{home / name} exists; a restore never overwrites: move the whole folder away, "
+                "or restore elsewhere with --data-dir"
+            )
             raise ConfigurationError(message, code="data_exists")
     _check_alone(file)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _workshop(home) as workshop:
         os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _naming(f"{file} is not restored"):
-            done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=operator(), at=SystemClock().now())
+            done = restore(
+                file,
+                workshop / FILE,
+                keep_tokens=keep_tokens,
+                by=operator(),
+                at=SystemClock().now(),
+            )
             verified = verify_copy(workshop)
         _place(workshop / FILE, home / FILE, "data_exists")
     facts = {
@@ -165,7 +191,8 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
 
 @contextmanager
 def unpacked(file: Path) -> Generator[Path]:
-    """The rows of a backup in a folder of their own, to be read until it is gone. What is damaged there, whoever reads it finds.
+    """The rows of a backup in a folder of their own, to be read until it is gone. What is damaged
+    there, whoever reads it finds.
 
     Raises:
         ConfigurationError: FILE is no backup that this build can take (``store.restoring``).
@@ -195,11 +222,17 @@ def _told(done: Restored, verified: Verified) -> Generator[str]:
     if done.left_out:
         yield f"left out, as Ordain makes none such: {', '.join(done.left_out)}"
     if done.revoked:
-        yield f"tokens revoked: {', '.join(done.revoked)}; make new ones with `{in_folder('ordain token create')}`"
+        yield (
+            f"tokens revoked: {', '.join(done.revoked)}; make new ones with "
+            f"`{in_folder('ordain token create')}`"
+        )
     if done.kept:
         yield f"tokens kept: {done.kept} not revoked, as asked"
     if done.unsettled:
-        yield in_folder(f"{done.unsettled} runs are not at an end, and go on when the folder is served: `ordain runs list` shows them")
+        yield in_folder(
+            f"{done.unsettled} runs are not at an end, and go on when the folder is served: "
+            "`ordain runs list` shows them"
+        )
 
 
 def _counted(verified: Verified) -> str:
@@ -214,7 +247,10 @@ def _facts(verified: Verified) -> dict[str, object]:
         "replayed": verified.replayed,
         "sessions": verified.sessions,
         "retold": verified.retold,
-        "altered": [{"workspace": one.workspace, "session": one.session, "verdict": one.verdict} for one in verified.altered],
+        "altered": [
+            {"workspace": one.workspace, "session": one.session, "verdict": one.verdict}
+            for one in verified.altered
+        ],
         "ledger": {"verdict": ledger.verdict, "head": ledger.head, "differences": differences},
     }
 
@@ -224,7 +260,10 @@ def _check_alone(file: Path) -> None:
         raise ConfigurationError(f"there is no file {file}", code="no_backup")
     for rest in RESTS:
         if os.path.lexists(f"{file}{rest}"):
-            message = f"{file} is the file of a data folder, with {file}{rest} beside it; a backup is what `ordain backup` makes"
+            message = (
+                f"{file} is the file of a data folder, with {file}{rest} beside it; a backup is "
+                "what `ordain backup` makes"
+            )
             raise ConfigurationError(message, code="no_backup")
 
 
@@ -234,7 +273,9 @@ def _workshop(beside: Path) -> Generator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=".ordain-", dir=beside))
     except OSError as error:
-        raise ConfigurationError(f"cannot write in {beside}: {error.strerror}", code="cannot_write") from error
+        raise ConfigurationError(
+            f"cannot write in {beside}: {error.strerror}", code="cannot_write"
+        ) from error
     try:
         yield folder
     finally:
@@ -252,13 +293,18 @@ def _place(made: Path, target: Path, taken: str) -> None:
     try:
         os.link(made, target)
     except FileExistsError as error:
-        raise ConfigurationError(f"{target} was written meanwhile by somebody else, and nothing is overwritten", code=taken) from error
+        raise ConfigurationError(
+            f"{target} was written meanwhile by somebody else, and nothing is overwritten",
+            code=taken,
+        ) from error
     folder = os.open(target.parent, os.O_RDONLY)
     os.fsync(folder)
     os.close(folder)
 
 
-def _say(facts: Mapping[str, object], lines: Iterable[str], verified: Verified, *, as_json: bool) -> int:
+def _say(
+    facts: Mapping[str, object], lines: Iterable[str], verified: Verified, *, as_json: bool
+) -> int:
     if as_json:
         print_json(facts)
     else:

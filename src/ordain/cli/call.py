@@ -1,4 +1,6 @@
-"""``ordain call``: one verb with its arguments, by the way of every other call: a run, authorised and journalled."""
+"""``ordain call``: one verb with its arguments, by the way of every other call: a run, authorised
+and journalled.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ APPROVALS_MAX = 200
 
 
 class AskedCall(Struct, frozen=True, kw_only=True):
-    """What the command line says; ``given`` is a JSON object of arguments, over which ``words`` go."""
+    """What the command line says; ``given`` is a JSON object of arguments, over which ``words``
+    go.
+    """
 
     verb: str
     words: tuple[str, ...] = ()
@@ -48,7 +52,8 @@ class CameTo(Struct, frozen=True, kw_only=True):
 
 
 def call(data_dir: Path | None, asked: AskedCall) -> int:
-    """Call it, and print what came of it. Exit code 1: it was refused, it failed, or it waits for somebody's yes.
+    """Call it, and print what came of it. Exit code 1: it was refused, it failed, or it waits for
+    somebody's yes.
 
     Raises:
         NotFound: there is no such verb.
@@ -65,12 +70,20 @@ def call(data_dir: Path | None, asked: AskedCall) -> int:
 
 
 async def _called(home: Path, asked: AskedCall) -> CameTo:
-    given, headers = {} if asked.given is None else parsed_input(asked.given), in_workspace(asked.workspace)
+    given, headers = (
+        {} if asked.given is None else parsed_input(asked.given),
+        in_workspace(asked.workspace),
+    )
     async with connect(home, drive=True) as connection:
         verb = await connection.ask("GET", f"/verbs/{path_part(asked.verb)}")
         payload = arguments_of(verb["input_schema"], given, asked.words)
         content = json.dumps({"verb_id": asked.verb, "payload": payload}).encode()
-        begun = await connection.ask("POST", "/verbs/execute", content=content, headers={**headers, "Prefer": "respond-async"})
+        begun = await connection.ask(
+            "POST",
+            "/verbs/execute",
+            content=content,
+            headers={**headers, "Prefer": "respond-async"},
+        )
         return await _came_to(connection, begun["run_id"], asked.workspace)
 
 
@@ -78,9 +91,14 @@ async def _came_to(connection: Connection, run: str, workspace: str) -> CameTo:
     desk = Desk(connection=connection, workspace=workspace)
     while True:
         try:
-            found = await connection.ask("GET", address(run), params={"wait": WAIT_S}, headers=in_workspace(workspace))
+            found = await connection.ask(
+                "GET", address(run), params={"wait": WAIT_S}, headers=in_workspace(workspace)
+            )
         except Refused as error:
-            raise Refused(f"run {run} has begun, and this token may not look at it (runs:read)", code=error.code) from error
+            raise Refused(
+                f"run {run} has begun, and this token may not look at it (runs:read)",
+                code=error.code,
+            ) from error
         if found["at_rest"]:
             return CameTo(run=found)
         if found["status"] == "waiting" and (waits := await _open_approvals(desk, run)):
@@ -88,10 +106,16 @@ async def _came_to(connection: Connection, run: str, workspace: str) -> CameTo:
 
 
 async def _open_approvals(desk: Desk, run: str) -> Sequence[dict[str, Any]]:
-    """What is open of a run and all below it; nothing where this token may not see it: whoever may is asked, and the run is waited for."""
+    """What is open of a run and all below it; nothing where this token may not see it: whoever may
+    is asked, and the run is waited for.
+    """
     try:
         found = await desk.ask("GET", "/approvals", params={"limit": APPROVALS_MAX})
-        return [await desk.approval(one["approval_id"]) for one in found["approvals"] if one["root"] == run]
+        return [
+            await desk.approval(one["approval_id"])
+            for one in found["approvals"]
+            if one["root"] == run
+        ]
     except Refused:
         return ()
 
@@ -102,9 +126,16 @@ def _print(came: CameTo, reply: dict[str, Any] | None, asked: AskedCall) -> None
         show_foreign(json_text(reply["output"], indent=2))
     elif reply is not None and reply["error"]:
         show_foreign(f"error: {reply['error']['code']}: {reply['error']['message']}")
-        if (remedy := reply["error"].get("remedy")) and not remedies(came.run["header"]):  # the header tells those of models
+        if (remedy := reply["error"].get("remedy")) and not remedies(came.run["header"]):
+            # the header tells those of models
             show(remedy)
     for approval in came.approvals:
-        show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace))))
+        show(
+            "\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace)))
+        )
     if came.approvals:
-        show(f"\n{in_folder('what came of it then: ordain runs show')} {shell_word(came.run['run_id'])}")
+        show(
+            "\n"
+            f"{in_folder('what came of it then: ordain runs show')} "
+            f"{shell_word(came.run['run_id'])}"
+        )

@@ -1,4 +1,6 @@
-"""``key=value`` as a verb's arguments: its input schema says what a value is, and what is wrong with one is told by its name. Pure."""
+"""``key=value`` as a verb's arguments: its input schema says what a value is, and what is wrong
+with one is told by its name. Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,15 @@ _TYPES: tuple[tuple[str, type | tuple[type, ...]], ...] = (
 _TEXT = frozenset({"string"})
 
 
-def arguments_of(schema: Mapping[str, Any], given: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
-    """The arguments: those that are ``given`` as JSON, and each ``key=value`` over them. ``key.part=value`` is a part of one; one that is a list takes several.
+def arguments_of(
+    schema: Mapping[str, Any], given: Mapping[str, Any], words: Sequence[str]
+) -> dict[str, Any]:
+    """The arguments: those that are ``given`` as JSON, and each ``key=value`` over them.
+    ``key.part=value`` is a part of one; one that is a list takes several.
 
     Raises:
-        InvalidRequest: a word is no key=value, there is no such argument, or a value is none that it can be (``invalid_arguments``).
+        InvalidRequest: a word is no key=value, there is no such argument, or a value is none that
+            it can be (``invalid_arguments``).
     """
     found: dict[str, Any] = json.loads(json.dumps(given))
     said = set[str]()
@@ -42,10 +48,16 @@ def arguments_of(schema: Mapping[str, Any], given: Mapping[str, Any], words: Seq
     return found
 
 
-def _put(found: dict[str, Any], schema: Mapping[str, Any], key: str, text: str, *, again: bool) -> None:
+def _put(
+    found: dict[str, Any], schema: Mapping[str, Any], key: str, text: str, *, again: bool
+) -> None:
     """One value into its place."""
     at, properties, name = found, properties_of(schema), key
-    while name not in properties and "." in name and "object" in _kinds(properties.get(name.partition(".")[0])):
+    while (
+        name not in properties
+        and "." in name
+        and "object" in _kinds(properties.get(name.partition(".")[0]))
+    ):
         first, _, name = name.partition(".")
         inner = at.setdefault(first, {})
         if not isinstance(inner, dict):
@@ -85,7 +97,9 @@ def _type_of(value: object) -> str:
 
 
 def _value(schema: Any, text: str) -> Any:
-    """A text for a text; else JSON that is of the right type; of a list also what stands between commas. What is neither stays, for the schema to refuse."""
+    """A text for a text; else JSON that is of the right type; of a list also what stands between
+    commas. What is neither stays, for the schema to refuse.
+    """
     kinds = _kinds(schema)
     if kinds == _TEXT:
         return text
@@ -140,5 +154,7 @@ def parsed_input(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"--input is no JSON: {error}", code="malformed_json") from error
     if not isinstance(value, dict):
-        raise InvalidRequest("--input is a JSON object: the arguments by name", code="invalid_request")
+        raise InvalidRequest(
+            "--input is a JSON object: the arguments by name", code="invalid_request"
+        )
     return cast("dict[str, Any]", value)

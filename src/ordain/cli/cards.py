@@ -1,4 +1,6 @@
-"""``ordain cards``: what the server that holds the folder has, else the folder; and findings of cards as they are written."""
+"""``ordain cards``: what the server that holds the folder has, else the folder; and findings of
+cards as they are written.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,14 @@ def print_cards(data_dir: Path | None, *, as_json: bool) -> int:
         print_json(found)
         return OK
     rows = [
-        (one["name"], one["domain"], one["fallback_agent"], ", ".join(one["uses"]), ", ".join(one["missing"]), one["description"])
+        (
+            one["name"],
+            one["domain"],
+            one["fallback_agent"],
+            ", ".join(one["uses"]),
+            ", ".join(one["missing"]),
+            one["description"],
+        )
         for one in found["cards"]
     ]
     print_table(COLUMNS, rows)
@@ -48,7 +57,10 @@ def print_card(data_dir: Path | None, name: str, *, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return OK
-    show(f"{found['name']} ({found['verb_id']}, {found['inactive'] or 'active'})\n{found['description']}\n")
+    show(
+        f"{found['name']} ({found['verb_id']}, {found['inactive'] or 'active'})\n"
+        f"{found['description']}\n"
+    )
     told: dict[str, Any] = {
         "domain": found["domain"],
         "prefers": ", ".join(found["tool_preference"]),
@@ -70,7 +82,9 @@ def _cards(home: Path, name: str | None) -> Any:
 
     if name is None:
         return served_or(home, "/cards", lambda: card_views(folder_catalog(home)))
-    return served_or(home, f"/cards/{path_part(name)}", lambda: card_view(folder_catalog(home), name))
+    return served_or(
+        home, f"/cards/{path_part(name)}", lambda: card_view(folder_catalog(home), name)
+    )
 
 
 def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_json: bool) -> int:
@@ -83,8 +97,16 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
     settings = load_settings(home=home_of(data_dir))
     folder = settings.home / CARDS.name
     beside = {**CARDS.shipped(), **_readable(CARDS.files(folder))}
-    more = partial(lint_card, verbs=with_agents(build_registry(settings).specs, beside.values()).keys(), beside=beside)
-    return print_findings(lint_named(CARDS, folder, what, more, unknown="unknown_agent"), strict=strict, as_json=as_json)
+    more = partial(
+        lint_card,
+        verbs=with_agents(build_registry(settings).specs, beside.values()).keys(),
+        beside=beside,
+    )
+    return print_findings(
+        lint_named(CARDS, folder, what, more, unknown="unknown_agent"),
+        strict=strict,
+        as_json=as_json,
+    )
 
 
 def _readable(files: Sequence[Path]) -> Mapping[str, AgentCard]:

@@ -12,12 +12,19 @@ from ordain.cli.connection import connect, running_server
 from ordain.contracts.catalog import Catalog
 
 
-def served_or(home: Path, address: str, here: Callable[[], Any], params: Mapping[str, str] = MappingProxyType({})) -> Any:
+def served_or(
+    home: Path,
+    address: str,
+    here: Callable[[], Any],
+    params: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
     """What the server that holds the folder answers at an address, else what is made ``here``."""
     return asyncio.run(_served_or(home, address, here, params))
 
 
-async def _served_or(home: Path, address: str, here: Callable[[], Any], params: Mapping[str, str]) -> Any:
+async def _served_or(
+    home: Path, address: str, here: Callable[[], Any], params: Mapping[str, str]
+) -> Any:
     if await running_server(home) is None:
         return here()
     async with connect(home, drive=False) as connection:

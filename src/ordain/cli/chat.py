@@ -1,4 +1,6 @@
-"""``ordain chat``: at a terminal or not. Little is loaded here, so that a terminal's prompt is there at once."""
+"""``ordain chat``: at a terminal or not. Little is loaded here, so that a terminal's prompt is
+there at once.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from ordain.errors import ConfigurationError, InvalidRequest
 
 
 def chat(data_dir: Path | None, asked: ChatAsked) -> int:
-    """Hold a conversation; in a terminal until the user leaves, else until every message is answered.
+    """Hold a conversation; in a terminal until the user leaves, else until every message is
+    answered.
 
     Raises:
         InvalidRequest: the message says nothing, or there can be no such workspace.
@@ -24,11 +27,18 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         OrdainError: a message was refused, or the server has gone.
     """
     if asked.to.mode not in MODES:
-        raise ConfigurationError(f"the modes are {', '.join(MODES)}{did_you_mean(asked.to.mode, MODES)}", code="usage")
+        raise ConfigurationError(
+            f"the modes are {', '.join(MODES)}{did_you_mean(asked.to.mode, MODES)}", code="usage"
+        )
     if asked.at.url and data_dir is not None:
-        raise ConfigurationError("--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage")
+        raise ConfigurationError(
+            "--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage"
+        )
     if asked.at.token_file is not None and not asked.at.url:
-        raise ConfigurationError("--token-file holds the token for --url; for a server here: ORDAIN_TOKEN_FILE", code="usage")
+        raise ConfigurationError(
+            "--token-file holds the token for --url; for a server here: ORDAIN_TOKEN_FILE",
+            code="usage",
+        )
     if asked.words and not asked.text.strip():
         raise InvalidRequest("a message has a text", code="empty_message")
     home = home_of(data_dir)
@@ -36,7 +46,10 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         from ordain.cli.chat_meeting import talk_in_lines  # lazy: HTTP and everything behind it
 
         return asyncio.run(talk_in_lines(home, asked))
-    from ordain.cli.chat_opening import talk_at_terminal  # lazy: prompt_toolkit, which no message of a command line waits for
+    from ordain.cli.chat_opening import (
+        talk_at_terminal,
+    )  # lazy: prompt_toolkit, which no message of a command line waits for
 
-    logging.getLogger().addHandler(logging.NullHandler())  # the screen is the conversation's; what goes wrong in a turn stands in its reply
+    # the screen is the conversation's; what goes wrong in a turn stands in its reply
+    logging.getLogger().addHandler(logging.NullHandler())
     return asyncio.run(talk_at_terminal(home, asked))

@@ -1,4 +1,6 @@
-"""``/approve`` and ``/deny`` in a chat: what was shown here is what a yes is to. A message is never one."""
+"""``/approve`` and ``/deny`` in a chat: what was shown here is what a yes is to. A message is never
+one.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class ChatApprovals:
         self._last = ""
 
     async def shown(self, approval: str) -> Sequence[str]:
-        """An open approval with its exact arguments; nothing of one that is decided, or that this token may not look at."""
+        """An open approval with its exact arguments; nothing of one that is decided, or that this
+        token may not look at.
+        """
         try:
             found = await self._messenger.approval(approval)
         except (NotFound, Refused):
@@ -48,12 +52,15 @@ class ChatApprovals:
         return [*approval_lines(found), HOW]
 
     async def _named(self, word: str) -> str:
-        """The approval that a word names, whole or by the beginning or end of its id; "" where it is no id."""
+        """The approval that a word names, whole or by the beginning or end of its id; "" where it
+        is no id.
+        """
         whole = await self._messenger.whole_approval(word) if _PART.fullmatch(word) else word
         return whole if _ID.fullmatch(whole) else ""
 
     async def decide(self, session: str, words: Sequence[str], *, approve: bool) -> ChatDecision:
-        """Yes or no to the approval that is named, else to the only one that is open in the session, unless another was shown last; what follows its id is why.
+        """Yes or no to the approval that is named, else to the only one that is open in the
+        session, unless another was shown last; what follows its id is why.
 
         Beside a yes to an approval that is not named stands nothing.
 
@@ -64,25 +71,51 @@ class ChatApprovals:
         """
         named = await self._named(words[0]) if words else ""
         why = words[1:] if named else words
-        if approve and why and not named:  # a mistyped id, or a no in words, would be a yes to something else
+        if approve and why and not named:
+            # a mistyped id, or a no in words, would be a yes to something else
             return ChatDecision(
-                lines=["that names no approval: /approve alone says yes to the one that was shown, /approve ID WHY names one and says why"]
+                lines=[
+                    (
+                        "that names no approval: /approve alone says yes to the one that was "
+                        "shown, "
+                        "/approve ID WHY names one and says why"
+                    )
+                ]
             )
         if not named:
             open_ones = (await self._messenger.approvals(session))["approvals"]
             if len(open_ones) != 1:
                 listed = [f"{one['approval_id']}  {one['what']}" for one in open_ones]
-                return ChatDecision(lines=["several approvals are open: name one", *listed] if listed else [_none_open(words)])
+                return ChatDecision(
+                    lines=["several approvals are open: name one", *listed]
+                    if listed
+                    else [_none_open(words)]
+                )
             named = open_ones[0]["approval_id"]
             if self._last not in {"", named}:
-                return ChatDecision(lines=[f"{self._last} was shown last, and {named} is open here: name the one that you mean"])
+                return ChatDecision(
+                    lines=[
+                        (
+                            f"{self._last} was shown last, and {named} is open here: name the one "
+                            "that you mean"
+                        )
+                    ]
+                )
         if approve and named not in self._shown:
             found = await self._messenger.approval(named)
-            again = f"read it, and say /approve {named}" if found["state"] == "open" else "it is decided"
+            again = (
+                f"read it, and say /approve {named}"
+                if found["state"] == "open"
+                else "it is decided"
+            )
             return ChatDecision(lines=[*self._lines(found)[:-1], again])
         digest = self._shown.get(named) or (await self._messenger.approval(named))["digest"]
-        done = await self._messenger.decide(named, approve=approve, digest=digest, why=" ".join(why))
-        return ChatDecision(lines=[f"{done['state']}: {done['what']}, by {done['decided_by']}"], decided=True)
+        done = await self._messenger.decide(
+            named, approve=approve, digest=digest, why=" ".join(why)
+        )
+        return ChatDecision(
+            lines=[f"{done['state']}: {done['what']}, by {done['decided_by']}"], decided=True
+        )
 
 
 def _none_open(words: Sequence[str]) -> str:

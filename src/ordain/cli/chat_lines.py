@@ -1,4 +1,6 @@
-"""The chat without a terminal: one message after the other, each with its answer; for pipes, scripts and programs."""
+"""The chat without a terminal: one message after the other, each with its answer; for pipes,
+scripts and programs.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,26 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.output import MESSAGE, show_header, show_reply, warn
-from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
+from ordain.cli.slash import (
+    REQUESTS,
+    STATUS,
+    STOP,
+    Command,
+    Slash,
+    SlashWords,
+    Unclear,
+    help_lines,
+    meaning,
+)
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
+from ordain.contracts.events import (
+    ApprovalEvent,
+    MessageEvent,
+    OptionView,
+    QuestionEvent,
+    ReplyEvent,
+    SessionEvent,
+)
 from ordain.contracts.visible import escaped_json, visible_line
 from ordain.errors import Conflict, InvalidRequest, OrdainError
 from ordain.rules.plain_reply import cleaned
@@ -38,7 +57,9 @@ BY_SIGNAL = 128
 
 
 class Aside(Enum):
-    """What a line of input comes to that says nothing to the session; no text, so that no words can equal it."""
+    """What a line of input comes to that says nothing to the session; no text, so that no words can
+    equal it.
+    """
 
     DONE = "done"
     LEAVE = "leave"
@@ -52,9 +73,13 @@ class Printed(Struct, frozen=True, kw_only=True):
 
 
 class LineChat:
-    """Says each message, waits for its answer, and prints it: as text, or as every event on a line of JSON."""
+    """Says each message, waits for its answer, and prints it: as text, or as every event on a line
+    of JSON.
+    """
 
-    def __init__(self, messenger: Messenger, to: Addressed, how: Printed, *, commands: bool = False) -> None:
+    def __init__(
+        self, messenger: Messenger, to: Addressed, how: Printed, *, commands: bool = False
+    ) -> None:
         """Into one session; with ``commands`` a line that begins with a slash is one."""
         self._messenger, self._to, self._json, self._whole = messenger, to, how.as_json, how.whole
         self._commands, self._request, self._header = commands, "", ""
@@ -76,7 +101,12 @@ class LineChat:
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(self._run(messages))
         loop.add_signal_handler(signal.SIGINT, self._interrupt, task)
-        ending = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]  # as under nohup
+        # as under nohup
+        ending = [
+            one
+            for one in (signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(one) is not signal.SIG_IGN
+        ]
         for number in ending:
             loop.add_signal_handler(number, self._end, task, number)
         if not self._json:
@@ -112,7 +142,13 @@ class LineChat:
         try:
             await self._messenger.say(self._to, STOP, reply_to=message_id)
         except OrdainError as error:
-            print(visible_line(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]", MESSAGE), file=sys.stderr, flush=True)
+            print(
+                visible_line(
+                    f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]", MESSAGE
+                ),
+                file=sys.stderr,
+                flush=True,
+            )
 
     async def _run(self, messages: AsyncIterator[str]) -> int:
         after: int | None = None
@@ -141,7 +177,8 @@ class LineChat:
         return FAILED if self._failed or self._asked else OK
 
     async def _meant(self, line: str) -> str | Aside:
-        """What a line of input says to the session; a command that changes how, only looks, or leaves says nothing.
+        """What a line of input says to the session; a command that changes how, only looks, or
+        leaves says nothing.
 
         Raises:
             InvalidRequest: it begins with a slash and is no command, or none that a pipe can use.
@@ -188,13 +225,17 @@ class LineChat:
             case Command(name=Slash.APPROVE | Slash.DENY as name, words=words):
                 await self._decide(words, approve=name is Slash.APPROVE)
             case Command(name=name):
-                raise InvalidRequest(f"{name} means nothing here; a terminal has it", code="unclear_command")
+                raise InvalidRequest(
+                    f"{name} means nothing here; a terminal has it", code="unclear_command"
+                )
 
     async def _decide(self, words: Sequence[str], *, approve: bool) -> None:
         """Decide an approval, and wait for what the message that waited for it comes to."""
         done = await self._approvals.decide(self._to.session, words, approve=approve)
         if self._json:
-            self._print_json({"event": "approvals", "decided": done.decided, "lines": list(done.lines)})
+            self._print_json(
+                {"event": "approvals", "decided": done.decided, "lines": list(done.lines)}
+            )
         else:
             print("\n".join(map(cleaned, done.lines)), end="\n\n", flush=True)
         if done.decided and self._awaits:
@@ -202,7 +243,13 @@ class LineChat:
 
     async def _answered(self, answer: MessageAnswer) -> None:
         self._asked = answer.question is not None or answer.approval is not None
-        self._awaits = answer.session_seq if answer.approval is not None else 0 if answer.session_seq == self._awaits else self._awaits
+        self._awaits = (
+            answer.session_seq
+            if answer.approval is not None
+            else 0
+            if answer.session_seq == self._awaits
+            else self._awaits
+        )
         self._failed = self._failed or (answer.reply is not None and not answer.reply.ok)
         self._header = self._header if answer.reply is None else answer.reply.header
         if not self._json:
@@ -210,8 +257,20 @@ class LineChat:
             return
         await self._shown(answer)
         ok = None if answer.reply is None else answer.reply.ok
-        facts = {"seq": answer.session_seq, "message_id": answer.message_id, "run": answer.run_id or ""}
-        self._print_json({"event": "answered", **facts, "attached": answer.attached, "reason": answer.reason, "ok": ok})
+        facts = {
+            "seq": answer.session_seq,
+            "message_id": answer.message_id,
+            "run": answer.run_id or "",
+        }
+        self._print_json(
+            {
+                "event": "answered",
+                **facts,
+                "attached": answer.attached,
+                "reason": answer.reason,
+                "ok": ok,
+            }
+        )
 
     async def _print(self, answer: MessageAnswer) -> None:
         if answer.approval is not None:
@@ -226,7 +285,12 @@ class LineChat:
             asked = answer.question
             options = [OptionView(key=option.key, label=option.label) for option in asked.options]
             print(
-                "\n".join(line.text for line in question_lines(asked.text, asked.expected_type, options, UNBROKEN)), end="\n\n", flush=True
+                "\n".join(
+                    line.text
+                    for line in question_lines(asked.text, asked.expected_type, options, UNBROKEN)
+                ),
+                end="\n\n",
+                flush=True,
             )
 
     def _print_why(self) -> None:
@@ -249,13 +313,17 @@ class LineChat:
         else:
             print("\n".join(line.text for line in thread_lines(session)), end="\n\n", flush=True)
 
-    # --- the stream, for programs ---------------------------------------------------------------------------------------------------
+    # --- the stream, for programs -----------------------------------------------------------------
 
     async def _follow(self, after: int) -> None:
         async for heard in self._messenger.events(self._to.session, after):
             self._print_json(json.loads(heard.data))
             self._note(heard.event)
-        raise Conflict(f"session {self._to.session} was erased: what is said under its id from now on is another's", code="session_erased")
+        raise Conflict(
+            f"session {self._to.session} was erased: what is said under its id from now on is "
+            "another's",
+            code="session_erased",
+        )
 
     def _note(self, event: SessionEvent) -> None:
         if isinstance(event, ReplyEvent | QuestionEvent | ApprovalEvent):
@@ -265,8 +333,12 @@ class LineChat:
         self._came.set()
 
     async def _shown(self, answer: MessageAnswer) -> None:
-        """Wait until the stream has said what answers the message, so that a program reads it first."""
-        told = answer.reply is not None or answer.question is not None or answer.approval is not None
+        """Wait until the stream has said what answers the message, so that a program reads it
+        first.
+        """
+        told = (
+            answer.reply is not None or answer.question is not None or answer.approval is not None
+        )
         key = answer.run_id if told else answer.message_id
         while self._seen.get(key or "", 0) < answer.session_seq:
             self._came.clear()
@@ -288,22 +360,32 @@ async def one(message: str) -> AsyncGenerator[str, None]:
 
 
 async def lines_of(descriptor: int) -> AsyncGenerator[str, None]:
-    """The lines of a pipe, file or terminal as they come, without the empty ones; read ahead by a few only."""
+    """The lines of a pipe, file or terminal as they come, without the empty ones; read ahead by a
+    few only.
+    """
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[str | None](LINES_AHEAD)
-    threading.Thread(target=_read, args=(descriptor, loop, queue), daemon=True).start()  # a read that blocks must not keep the process
+    # a read that blocks must not keep the process
+    threading.Thread(target=_read, args=(descriptor, loop, queue), daemon=True).start()
     while (line := await queue.get()) is not None:
         if line.strip():
             yield line.rstrip("\r\n")
 
 
-def _read(descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[str | None]) -> None:
-    """Reads the descriptor itself: a thread that is left behind inside a buffered reader would stop the interpreter from ending."""
+def _read(
+    descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[str | None]
+) -> None:
+    """Reads the descriptor itself: a thread that is left behind inside a buffered reader would stop
+    the interpreter from ending.
+    """
     rest = b""
-    with suppress(RuntimeError, OSError, CancelledError):  # the loop has ended, or the other end has
+    with suppress(RuntimeError, OSError, CancelledError):
+        # the loop has ended, or the other end has
         while data := os.read(descriptor, READ_BYTES):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                asyncio.run_coroutine_threadsafe(queue.put(line.decode(errors="replace")), loop).result()
+                asyncio.run_coroutine_threadsafe(
+                    queue.put(line.decode(errors="replace")), loop
+                ).result()
     with suppress(RuntimeError, CancelledError):
         for last in (rest.decode(errors="replace"), None):
             asyncio.run_coroutine_threadsafe(queue.put(last), loop).result()
@@ -311,7 +393,11 @@ def _read(descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue
 
 def goes_on(*, embedded: bool) -> str:
     """What becomes of what runs when whoever talked has left."""
-    return in_folder("; what runs goes on with the next `ordain serve` or `ordain chat`") if embedded else "; what runs goes on"
+    return (
+        in_folder("; what runs goes on with the next `ordain serve` or `ordain chat`")
+        if embedded
+        else "; what runs goes on"
+    )
 
 
 def announce(session: str) -> None:

@@ -1,4 +1,6 @@
-"""Who speaks in a chat, and where to: the connection to a server, here or elsewhere, and what is said over it where nobody sits at a terminal."""
+"""Who speaks in a chat, and where to: the connection to a server, here or elsewhere, and what is
+said over it where nobody sits at a terminal.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,22 @@ async def meeting(home: Path, asked: ChatAsked) -> AsyncGenerator[tuple[Messenge
     """Who speaks for the user, and where to, for as long as the connection is open.
 
     Raises:
-        OrdainError: there can be no such workspace, nobody can be reached there, or what is asked for is not there.
+        OrdainError: there can be no such workspace, nobody can be reached there, or what is asked
+            for is not there.
     """
     in_workspace(asked.to.workspace)
     async with _connected(home, asked.at) as connection:
         messenger, given = Messenger(connection, asked.to.workspace), asked.to
         for file in given.attach:
             messenger.attach(str(file))
-        to = Addressed(session=await _session(messenger, given), user=given.user or person(), mode=given.mode, verbs=given.verb)
-        with suppress(Refused):  # a token that may talk need not look at verbs: what is said with one then tells
+        to = Addressed(
+            session=await _session(messenger, given),
+            user=given.user or person(),
+            mode=given.mode,
+            verbs=given.verb,
+        )
+        with suppress(Refused):
+            # a token that may talk need not look at verbs: what is said with one then tells
             await messenger.check_verbs(to.verbs)
         if not asked.words:
             tune_collector(collect=False)  # it stays for as long as somebody talks
@@ -37,7 +46,9 @@ async def meeting(home: Path, asked: ChatAsked) -> AsyncGenerator[tuple[Messenge
 
 
 async def talk_in_lines(home: Path, asked: ChatAsked) -> int:
-    """Say what the command line or the input says, and print what is answered; the exit code. Raises as ``meeting``."""
+    """Say what the command line or the input says, and print what is answered; the exit code.
+    Raises as ``meeting``.
+    """
     async with meeting(home, asked) as (messenger, to):
         if asked.at.url:  # a token that is not good is told before anything else
             await messenger.transcript(to.session, 1)

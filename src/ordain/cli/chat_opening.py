@@ -1,4 +1,6 @@
-"""The chat's prompt before there is a conversation: it stands there at once, and what is typed meanwhile is said as soon as somebody can hear it."""
+"""The chat's prompt before there is a conversation: it stands there at once, and what is typed
+meanwhile is said as soon as somebody can hear it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class ChatOpening:
 
     def live(self, columns: int, rows: int) -> Sequence[ScreenLine]:
         """See ``ChatFace``: what waits to be said."""
-        lines = [line for text in self.typed for line in f"{self._label}{cleaned(text)}".split("\n")]
+        lines = [
+            line for text in self.typed for line in f"{self._label}{cleaned(text)}".split("\n")
+        ]
         return [ScreenLine(text=line, style=DIM, indent="  ") for line in lines[-rows:]]
 
     def label(self) -> str:
@@ -51,7 +55,8 @@ class ChatOpening:
 
 
 async def talk_at_terminal(home: Path, asked: ChatAsked) -> int:
-    """Show the prompt, and hold the conversation once there is somebody to talk to; the exit code. Who leaves before that is not kept waiting.
+    """Show the prompt, and hold the conversation once there is somebody to talk to; the exit code.
+    Who leaves before that is not kept waiting.
 
     Raises:
         OrdainError: as ``chat_meeting.meeting``, once the screen is put away.
@@ -72,7 +77,9 @@ async def talk_at_terminal(home: Path, asked: ChatAsked) -> int:
             _tell_undelivered(opening.typed)
 
 
-async def _conversed(opening: ChatOpening, shown: asyncio.Task[None], home: Path, asked: ChatAsked) -> int:
+async def _conversed(
+    opening: ChatOpening, shown: asyncio.Task[None], home: Path, asked: ChatAsked
+) -> int:
     here, left_early = asyncio.current_task(), False
     assert here is not None
 
@@ -82,7 +89,8 @@ async def _conversed(opening: ChatOpening, shown: asyncio.Task[None], home: Path
 
     shown.add_done_callback(left)
     try:
-        await asyncio.to_thread(import_module, "ordain.cli.chat_terminal")  # half a second, in which the prompt is typed at
+        # half a second, in which the prompt is typed at
+        await asyncio.to_thread(import_module, "ordain.cli.chat_terminal")
         from ordain.cli.chat_meeting import meeting  # lazy: see above
 
         async with meeting(home, asked) as (messenger, to):
@@ -98,7 +106,9 @@ async def _conversed(opening: ChatOpening, shown: asyncio.Task[None], home: Path
         shown.remove_done_callback(left)
 
 
-async def _talked(opening: ChatOpening, shown: asyncio.Task[None], messenger: Any, to: Any, *, whole: bool) -> int:
+async def _talked(
+    opening: ChatOpening, shown: asyncio.Task[None], messenger: Any, to: Any, *, whole: bool
+) -> int:
     from ordain.cli.chat_lines import goes_on  # lazy: see above
     from ordain.cli.chat_terminal import TerminalChat  # lazy: see above
     from ordain.cli.output import show  # lazy: see above
@@ -110,7 +120,8 @@ async def _talked(opening: ChatOpening, shown: asyncio.Task[None], messenger: An
     try:
         return await talking.run(shown)
     finally:
-        show(f"session {talking.session}{goes_on(embedded=messenger.embedded) if talking.leaves_running else ''}")
+        goes = goes_on(embedded=messenger.embedded) if talking.leaves_running else ""
+        show(f"session {talking.session}{goes}")
         _tell_undelivered(talking.undelivered)
 
 

@@ -1,4 +1,5 @@
-"""The screen of a chat: what was said scrolls away for good, below it stands what is on the way, and the line that is being typed. By prompt_toolkit.
+"""The screen of a chat: what was said scrolls away for good, below it stands what is on the way,
+and the line that is being typed. By prompt_toolkit.
 
 Only the chat at a terminal imports this: a message on the command line starts without it.
 """
@@ -33,7 +34,12 @@ from prompt_toolkit.layout import (
     Layout,
     Window,
 )
-from prompt_toolkit.layout.processors import BeforeInput, Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.processors import (
+    BeforeInput,
+    Processor,
+    Transformation,
+    TransformationInput,
+)
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
@@ -51,7 +57,9 @@ MENU_ROWS = 8
 
 
 def prompt_of(mode: str, verbs: Sequence[str]) -> str:
-    """What stands before the line that is typed, where messages ask for this mode and these verbs."""
+    """What stands before the line that is typed, where messages ask for this mode and these
+    verbs.
+    """
     named = "+".join(verbs)
     return (f"{mode}:{named}"[:30] if named else mode) + " > "
 
@@ -82,7 +90,9 @@ class ChatFace(Protocol):
 
 
 class ChatScreen:
-    """Draws on a terminal, and reads its keyboard. A pasted block is one message; Ctrl-C clears what was typed; Ctrl-R looks for what was said before."""
+    """Draws on a terminal, and reads its keyboard. A pasted block is one message; Ctrl-C clears
+    what was typed; Ctrl-R looks for what was said before.
+    """
 
     def __init__(self, face: ChatFace, *, colour: bool) -> None:
         """Nothing is drawn yet. Another ``face`` may take its place at any time."""
@@ -100,8 +110,11 @@ class ChatScreen:
 
     def _application(self) -> Application[None]:
         depth = ColorDepth.DEPTH_4_BIT if self.colour else ColorDepth.DEPTH_1_BIT
-        output = Vt100_Output.from_pty(sys.stdout, term=os.environ.get("TERM"), default_color_depth=depth, enable_bell=False)
-        output.enable_cpr = False  # what does not know where it stands takes no more rows than it needs
+        output = Vt100_Output.from_pty(
+            sys.stdout, term=os.environ.get("TERM"), default_color_depth=depth, enable_bell=False
+        )
+        # what does not know where it stands takes no more rows than it needs
+        output.enable_cpr = False
         return Application(
             layout=self._layout(),
             key_bindings=self._keys(),
@@ -136,7 +149,9 @@ class ChatScreen:
     def _height(self) -> Dimension:
         """Of what is typed; with room for the menu below it while that is open."""
         most = max(1, self.rows // 2)
-        return Dimension(min=min(most, 1 + MENU_ROWS) if self._typed.complete_state else 1, max=most)
+        return Dimension(
+            min=min(most, 1 + MENU_ROWS) if self._typed.complete_state else 1, max=most
+        )
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
@@ -168,11 +183,13 @@ class ChatScreen:
         self.face.entered(typed.text)
         return False
 
-    # --- drawing --------------------------------------------------------------------------------------------------------------------
+    # --- drawing ----------------------------------------------------------------------------------
 
     @property
     def columns(self) -> int:
-        """Columns that a line may take: one less than there are, since the last one wraps in some terminals."""
+        """Columns that a line may take: one less than there are, since the last one wraps in some
+        terminals.
+        """
         return max(COLUMNS_MIN, self._size().columns - 1)
 
     @property
@@ -191,7 +208,9 @@ class ChatScreen:
         text: StyleAndTextTuples = []
         for line in lines:
             text += self._broken(line)
-        print_formatted_text(self._app.output, text, self._app.renderer.style, color_depth=self._app.color_depth)
+        print_formatted_text(
+            self._app.output, text, self._app.renderer.style, color_depth=self._app.color_depth
+        )
         self.redraw()
 
     def redraw(self) -> None:
@@ -203,20 +222,35 @@ class ChatScreen:
 
     def _live_text(self) -> StyleAndTextTuples:
         shown = self._live[-(self.rows - 2) :]
-        parts = [self._styled(line, clipped(line.text, self.columns, self._spelled("…"))) for line in map(self._writable, shown)]
-        return [fragment for at, part in enumerate(parts) for fragment in ([("", "\n")] if at else []) + part]
+        parts = [
+            self._styled(line, clipped(line.text, self.columns, self._spelled("…")))
+            for line in map(self._writable, shown)
+        ]
+        return [
+            fragment
+            for at, part in enumerate(parts)
+            for fragment in ([("", "\n")] if at else []) + part
+        ]
 
     def _spelled(self, text: str) -> str:
-        """The text as the terminal's encoding has it: a sign that it lacks stands there by its number, as in a pipe, and never as another one."""
+        """The text as the terminal's encoding has it: a sign that it lacks stands there by its
+        number, as in a pipe, and never as another one.
+        """
         encoding = self._app.output.encoding()
         return text.encode(encoding, "backslashreplace").decode(encoding)
 
     def _writable(self, line: ScreenLine) -> ScreenLine:
-        """The line so spelled; it may be longer then, and what is left of foreign words stands behind their mark."""
+        """The line so spelled; it may be longer then, and what is left of foreign words stands
+        behind their mark.
+        """
         spelled = self._spelled(line.text)
         if spelled == line.text:
             return line
-        return ScreenLine(text=spelled, style=line.style, indent=QUOTE + WITHIN if line.text.startswith(QUOTE) else line.indent)
+        return ScreenLine(
+            text=spelled,
+            style=line.style,
+            indent=QUOTE + WITHIN if line.text.startswith(QUOTE) else line.indent,
+        )
 
     def _broken(self, line: ScreenLine) -> StyleAndTextTuples:
         line = self._writable(line)
@@ -240,17 +274,25 @@ class ChatScreen:
     def _style(self, style: str) -> str:
         return style if self.colour else ""
 
-    # --- its life -------------------------------------------------------------------------------------------------------------------
+    # --- its life ---------------------------------------------------------------------------------
 
     def remember(self, texts: Sequence[str]) -> None:
-        """What was said before, oldest first: the arrows and Ctrl-R find it, behind what was typed here."""
+        """What was said before, oldest first: the arrows and Ctrl-R find it, behind what was typed
+        here.
+        """
         typed = self._typed.history.get_strings()
-        self._typed.history = InMemoryHistory([*(text for text in texts if text not in typed), *typed])
-        if not self._typed.text:  # what is being typed, or completed, is left alone: the history is read anew when it has gone
+        self._typed.history = InMemoryHistory(
+            [*(text for text in texts if text not in typed), *typed]
+        )
+        if not self._typed.text:
+            # what is being typed, or completed, is left alone: the history is read anew when it has
+            # gone
             self._typed.reset()
 
     async def run(self) -> None:
-        """Read keys until somebody leaves, or the terminal is gone; then nothing of the live part is left behind."""
+        """Read keys until somebody leaves, or the terminal is gone; then nothing of the live part
+        is left behind.
+        """
         try:
             await self._app.run_async(set_exception_handler=False)
         except EOFError:  # the terminal is gone
@@ -263,18 +305,23 @@ class ChatScreen:
 
 
 class _Drawn(Processor):
-    """What is typed stays as it was typed; here it is drawn, so that nothing of it commands the terminal or is not seen."""
+    """What is typed stays as it was typed; here it is drawn, so that nothing of it commands the
+    terminal or is not seen.
+    """
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         """See ``Processor``."""
         fragments = explode_text_fragments(transformation_input.fragments)
         signs = drawn_signs("".join(fragment[1] for fragment in fragments))
-        starts = [0, *accumulate(map(len, signs))]  # where each sign is drawn, and where the line ends
+        # where each sign is drawn, and where the line ends
+        starts = [0, *accumulate(map(len, signs))]
         past = starts[-1] - len(signs)
         return Transformation(
             [(fragment[0], sign) for fragment, sign in zip(fragments, signs, strict=True)],
             source_to_display=lambda at: starts[at] if at < len(starts) else at + past,
-            display_to_source=lambda at: bisect_right(starts, at) - 1 if at < starts[-1] else at - past,
+            display_to_source=lambda at: (
+                bisect_right(starts, at) - 1 if at < starts[-1] else at - past
+            ),
         )
 
 

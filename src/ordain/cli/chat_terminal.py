@@ -31,7 +31,18 @@ from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
 from ordain.cli.outbox import LEAVING_S, Outbox
 from ordain.cli.output import people_read
 from ordain.cli.screen import BOLD, CYAN, WITHIN, ScreenLine
-from ordain.cli.slash import MODES, REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
+from ordain.cli.slash import (
+    MODES,
+    REQUESTS,
+    STATUS,
+    STOP,
+    Command,
+    Slash,
+    SlashWords,
+    Unclear,
+    help_lines,
+    meaning,
+)
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import (
@@ -55,14 +66,26 @@ EARLIER = 6
 EARLIER_READ = 40
 SESSIONS_OFFERED = 50
 """The latest sessions, that Tab completes."""
-DURABLE = (MessageEvent, QuestionEvent, ApprovalEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
+DURABLE = (
+    MessageEvent,
+    QuestionEvent,
+    ApprovalEvent,
+    ReplyEvent,
+    SaidEvent,
+    SummaryEvent,
+    ErasedEvent,
+)
 
 
 class TerminalChat:
     """One conversation at a terminal, until the user leaves."""
 
-    def __init__(self, messenger: Messenger, to: Addressed, screen: ChatScreen, *, whole: bool = False) -> None:
-        """Into the session that ``to`` names, which need not exist yet; headers are ``whole``, or on one line where that says it."""
+    def __init__(
+        self, messenger: Messenger, to: Addressed, screen: ChatScreen, *, whole: bool = False
+    ) -> None:
+        """Into the session that ``to`` names, which need not exist yet; headers are ``whole``, or
+        on one line where that says it.
+        """
         self._whole, self._header, self._screen = whole, "", screen
         self._messenger, self._to, self._talk = messenger, to, Talk()
         self._approvals = ChatApprovals(messenger)
@@ -83,9 +106,13 @@ class TerminalChat:
         self._left = False
 
     async def run(self, shown: Awaitable[None]) -> int:
-        """Talk until the user leaves, as long as the screen is shown; what runs then goes on. Exit code 3: of something that was said nobody knows whether it arrived."""
+        """Talk until the user leaves, as long as the screen is shown; what runs then goes on. Exit
+        code 3: of something that was said nobody knows whether it arrived.
+        """
         opening = asyncio.ensure_future(self._open(self._to.session))
-        opening.add_done_callback(lambda _: self._screen.leave() if opening.cancelled() or opening.exception() else None)
+        opening.add_done_callback(
+            lambda _: self._screen.leave() if opening.cancelled() or opening.exception() else None
+        )
         try:
             await shown
             await self._settle()
@@ -98,7 +125,9 @@ class TerminalChat:
         return UNAVAILABLE if self.undelivered else OK
 
     async def _settle(self) -> None:
-        """Give a command that changes where words go a moment to be done, and so what was typed behind it."""
+        """Give a command that changes where words go a moment to be done, and so what was typed
+        behind it.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVING_S):
                 while self._changing is not None:
@@ -106,7 +135,9 @@ class TerminalChat:
 
     @property
     def undelivered(self) -> Sequence[str]:
-        """See ``Outbox``; so is what was typed behind a command that failed or is not done, or behind the one that leaves."""
+        """See ``Outbox``; so is what was typed behind a command that failed or is not done, or
+        behind the one that leaves.
+        """
         return (*self._outbox.undelivered, *self._unsaid, *self._ahead)
 
     @property
@@ -119,8 +150,12 @@ class TerminalChat:
         """The session that is spoken into."""
         return self._to.session
 
-    def _spawn(self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **named: P.kwargs) -> asyncio.Task[None]:
-        """A task whose failure is shown and ends nothing else. Work begins inside it: one that is cancelled before leaves nothing behind."""
+    def _spawn(
+        self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **named: P.kwargs
+    ) -> asyncio.Task[None]:
+        """A task whose failure is shown and ends nothing else. Work begins inside it: one that is
+        cancelled before leaves nothing behind.
+        """
 
         async def guarded() -> None:
             try:
@@ -133,13 +168,18 @@ class TerminalChat:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _change(self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **named: P.kwargs) -> None:
-        """Work that changes where words go, or what goes with them: what is typed behind it is said when it is done, and not at all where it failed."""
+    def _change(
+        self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **named: P.kwargs
+    ) -> None:
+        """Work that changes where words go, or what goes with them: what is typed behind it is said
+        when it is done, and not at all where it failed.
+        """
 
         async def changed() -> None:
             try:
                 await work(*args, **named)
-            except Exception:  # whatever it was: what waits behind it is not for where it would go now
+            except Exception:
+                # whatever it was: what waits behind it is not for where it would go now
                 self._changed(failed=True)
                 raise
             self._changed(failed=False)
@@ -150,13 +190,16 @@ class TerminalChat:
         self._changing, self._ahead, ahead = None, [], self._ahead
         for text in ahead:
             meant = meaning(text)
-            if failed and (isinstance(meant, SlashWords) or (isinstance(meant, Command) and not meant.only_looks)):
+            if failed and (
+                isinstance(meant, SlashWords)
+                or (isinstance(meant, Command) and not meant.only_looks)
+            ):
                 self._unsaid.append(meant.text if isinstance(meant, SlashWords) else text)
                 self._say(notice(f"not said, since what stands before it failed: {cleaned(text)}"))
             else:
                 self.entered(text)
 
-    # --- the screen -----------------------------------------------------------------------------------------------------------------
+    # --- the screen -------------------------------------------------------------------------------
 
     def live(self, columns: int, rows: int) -> Sequence[ScreenLine]:
         """See ``ChatFace``."""
@@ -166,7 +209,11 @@ class TerminalChat:
 
     def _looks(self, columns: int) -> Looks:
         """A model's words are Markdown, unless nobody wants to see how they look."""
-        return Looks(columns=columns, whole=self._whole, said=markdown_lines if self._screen.colour else words)
+        return Looks(
+            columns=columns,
+            whole=self._whole,
+            said=markdown_lines if self._screen.colour else words,
+        )
 
     def label(self) -> str:
         """See ``ChatFace``."""
@@ -175,10 +222,12 @@ class TerminalChat:
     def _say(self, *lines: ScreenLine) -> None:
         self._screen.say(lines)
 
-    # --- what is typed --------------------------------------------------------------------------------------------------------------
+    # --- what is typed ----------------------------------------------------------------------------
 
     def interrupted(self) -> None:
-        """See ``ChatFace``: once stops what runs; where nothing runs, or it was asked to stop already, it leaves."""
+        """See ``ChatFace``: once stops what runs; where nothing runs, or it was asked to stop
+        already, it leaves.
+        """
         running = self._talk.running
         if running is None or running.run == self._stop_sent:
             self._screen.leave()
@@ -195,16 +244,24 @@ class TerminalChat:
                 case Slash.VERB:
                     return await self._messenger.verb_names()
                 case Slash.SESSION:
-                    return [one["sessionId"] for one in (await self._messenger.sessions(SESSIONS_OFFERED))["sessions"]]
+                    return [
+                        one["sessionId"]
+                        for one in (await self._messenger.sessions(SESSIONS_OFFERED))["sessions"]
+                    ]
                 case Slash.APPROVE | Slash.DENY:
-                    return [one["approval_id"] for one in (await self._messenger.approvals(self._to.session))["approvals"]]
+                    return [
+                        one["approval_id"]
+                        for one in (await self._messenger.approvals(self._to.session))["approvals"]
+                    ]
                 case _:
                     return ()
         except OrdainError:
             return ()
 
     def entered(self, text: str) -> None:
-        """See ``ChatFace``. What is typed while it is being changed where words go waits for that."""
+        """See ``ChatFace``. What is typed while it is being changed where words go waits for
+        that.
+        """
         if self._changing is not None or self._left:
             self._ahead.append(text)
             return
@@ -219,7 +276,13 @@ class TerminalChat:
                 pass
 
     def _send(self, text: str, reply_to: str = "") -> None:
-        self._say(*(ScreenLine(text=line, style=BOLD, indent="  ") for line in f"{self.label()}{cleaned(text)}".split("\n")), EMPTY)
+        self._say(
+            *(
+                ScreenLine(text=line, style=BOLD, indent="  ")
+                for line in f"{self.label()}{cleaned(text)}".split("\n")
+            ),
+            EMPTY,
+        )
         if text in self._unsaid:  # it is said after all
             self._unsaid.remove(text)
         message = self._outbox.put(self._to, text, reply_to or None)
@@ -229,7 +292,8 @@ class TerminalChat:
     async def _sent(self, message: UnsentMessage, to: Addressed, reply_to: str) -> None:
         try:
             sent = await self._outbox.deliver(message)
-        except OrdainError:  # refused: what was said is not lost, and may be said again without what was wrong
+        except OrdainError:
+            # refused: what was said is not lost, and may be said again without what was wrong
             self._request = self._request if reply_to else message.text
             raise
         if sent.attached in REQUESTS and not reply_to:
@@ -244,19 +308,40 @@ class TerminalChat:
         self._talk.answered(answer, followed=self._following is not None)
         self._say(*answer_lines(answer))
 
-    # --- what is heard --------------------------------------------------------------------------------------------------------------
+    # --- what is heard ----------------------------------------------------------------------------
 
     async def _open(self, session: str) -> None:
-        """Take a session up: what was said last, then its stream from there. One that does not exist begins with its first message."""
-        earlier = await self._messenger.transcript(session, EARLIER_READ)  # where that fails the chat stays where it was
+        """Take a session up: what was said last, then its stream from there. One that does not
+        exist begins with its first message.
+        """
+        # where that fails the chat stays where it was
+        earlier = await self._messenger.transcript(session, EARLIER_READ)
         if self._following is not None:
             self._following.cancel()
-        self._to, self._talk, self._following, self._after = structs.replace(self._to, session=session), Talk(), None, 0
+        self._to, self._talk, self._following, self._after = (
+            structs.replace(self._to, session=session),
+            Talk(),
+            None,
+            0,
+        )
         self._say(notice(f"session {session}; /help lists commands, Ctrl-D leaves"), EMPTY)
         for at, event in enumerate(earlier):
             self._heard(event, show=at >= len(earlier) - EARLIER)
-        self._screen.remember([event.text for event in earlier if isinstance(event, MessageEvent) and event.user == self._to.user])
-        self._request = next((e.text for e in reversed(earlier) if isinstance(e, MessageEvent) and e.attached in REQUESTS), "")
+        self._screen.remember(
+            [
+                event.text
+                for event in earlier
+                if isinstance(event, MessageEvent) and event.user == self._to.user
+            ]
+        )
+        self._request = next(
+            (
+                e.text
+                for e in reversed(earlier)
+                if isinstance(e, MessageEvent) and e.attached in REQUESTS
+            ),
+            "",
+        )
         if earlier:
             self._follow()
 
@@ -276,7 +361,12 @@ class TerminalChat:
     def _heard(self, event: SessionEvent, *, show: bool) -> None:
         if isinstance(event, SessionErasedEvent):
             self._talk, self._after = Talk(), 0
-            self._say(notice("this session was erased; what is said from now on begins another under its id"), EMPTY)
+            self._say(
+                notice(
+                    "this session was erased; what is said from now on begins another under its id"
+                ),
+                EMPTY,
+            )
             return
         several = len(self._talk.turns) > 1
         turn = self._talk.take(event)
@@ -284,7 +374,11 @@ class TerminalChat:
             self._header = event.header
         if isinstance(event, DURABLE) and show:
             mine = event.message_id in self._mine
-            self._say(*event_lines(event, turn, self._looks(self._screen.columns), mine=mine, several=several))
+            self._say(
+                *event_lines(
+                    event, turn, self._looks(self._screen.columns), mine=mine, several=several
+                )
+            )
         if isinstance(event, ApprovalEvent) and show:
             self._spawn(self._exact, event.approval)
         if isinstance(event, DURABLE):
@@ -306,7 +400,7 @@ class TerminalChat:
         self._ticking = False
         self._screen.redraw()
 
-    # --- commands -------------------------------------------------------------------------------------------------------------------
+    # --- commands ---------------------------------------------------------------------------------
 
     def _command(self, command: Command) -> None:
         target = self._talk.target
@@ -325,7 +419,9 @@ class TerminalChat:
             case Slash.ATTACH:
                 self._change(self._attach, " ".join(command.words))
             case Slash.MODE:
-                self._to = structs.replace(self._to, mode=command.words[0] if command.words else self._to.mode)
+                self._to = structs.replace(
+                    self._to, mode=command.words[0] if command.words else self._to.mode
+                )
                 self._say(notice(f"mode {self._to.mode}"))
             case Slash.VERB:
                 self._change(self._verbs, command.words)
@@ -334,7 +430,10 @@ class TerminalChat:
             case Slash.STATUS | Slash.THREADS:
                 self._spawn(self._threads)
             case Slash.HELP:
-                self._say(*(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
+                self._say(
+                    *(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()),
+                    EMPTY,
+                )
             case Slash.QUIT:
                 self._left = True
                 self._screen.leave()
@@ -349,7 +448,11 @@ class TerminalChat:
         await self._open(await self._messenger.meant_session(named))
 
     def _why(self) -> None:
-        told = header_lines(people_read(self._header, whole=True)) if self._header else [notice("there is no reply yet to ask after")]
+        told = (
+            header_lines(people_read(self._header, whole=True))
+            if self._header
+            else [notice("there is no reply yet to ask after")]
+        )
         self._say(*told, EMPTY)
 
     def _retry(self) -> None:
@@ -379,7 +482,14 @@ class TerminalChat:
 
     def _say_lines(self, lines: Sequence[str]) -> None:
         if lines:
-            self._say(*(ScreenLine(text=part, style=CYAN, indent=WITHIN) for line in lines for part in cleaned(line).split("\n")), EMPTY)
+            self._say(
+                *(
+                    ScreenLine(text=part, style=CYAN, indent=WITHIN)
+                    for line in lines
+                    for part in cleaned(line).split("\n")
+                ),
+                EMPTY,
+            )
 
     async def _threads(self) -> None:
         self._say(*thread_lines(await self._messenger.session(self._to.session)), EMPTY)

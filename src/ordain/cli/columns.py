@@ -1,4 +1,6 @@
-"""How many columns text takes in a terminal, and how it is broken into lines there. Overestimates rather than under: a line never runs over."""
+"""How many columns text takes in a terminal, and how it is broken into lines there. Overestimates
+rather than under: a line never runs over.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +38,23 @@ def fitting(text: str, columns: int) -> int:
 
 def clipped(text: str, columns: int, ellipsis: str = "…") -> str:
     """The text, cut to so many columns with an ellipsis where it is longer."""
-    return text if width(text) <= columns else text[: fitting(text, columns - width(ellipsis))] + ellipsis
+    return (
+        text
+        if width(text) <= columns
+        else text[: fitting(text, columns - width(ellipsis))] + ellipsis
+    )
 
 
 def wrapped(line: str, columns: int, indent: str = "") -> list[str]:
-    """One line as lines of at most so many columns, broken at spaces where there are any; all but the first begin with ``indent``."""
+    """One line as lines of at most so many columns, broken at spaces where there are any; all but
+    the first begin with ``indent``.
+    """
     rest, found = line.replace("\t", TAB).rstrip(), list[str]()
     columns = max(columns, len(indent) + 2)
     while True:
         start = indent if found else ""
-        room = fitting(rest, columns - width(start))  # not the width of the rest: that reads all of a long line for every line made of it
+        # not the width of the rest: that reads all of a long line for every line made of it
+        room = fitting(rest, columns - width(start))
         if room == len(rest):
             return [*found, start + rest]
         room = max(1, room)

@@ -1,4 +1,6 @@
-"""The tree of commands. Each function only names its arguments; what it does stands in a module that is imported when it runs."""
+"""The tree of commands. Each function only names its arguments; what it does stands in a module
+that is imported when it runs.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ USAGE_SHOWN = 2000
 OPTIONS, VERSION = ("--help", "--json", "--data-dir"), "--version"
 """What may stand where a command is named."""
 """Most characters of what is said of a wrong argument: it quotes the argument."""
-EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now, 4 done but for runs that cannot be read."
+EPILOGUE = (
+    "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not "
+    "possible now, 4 done but for runs that cannot be read."
+)
 
 
 tree = App(
@@ -64,11 +69,15 @@ def app(arguments: list[str]) -> Any:
         from ordain.contracts.visible import visible_line  # lazy: an error needs it
 
         said = _no_option(arguments) if isinstance(error, UnknownCommandError) else ""
-        raise CallerError(f"{said or visible_line(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage") from None
+        raise CallerError(
+            f"{said or visible_line(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage"
+        ) from None
 
 
 def _no_option(arguments: Sequence[str]) -> str:
-    """That what begins as an option is none: of the commands none is meant by it. "" where a command is what is wrong."""
+    """That what begins as an option is none: of the commands none is meant by it. "" where a
+    command is what is wrong.
+    """
     from ordain.contracts.nearest import no_such  # lazy: as above
 
     names, _, rest = tree.parse_commands(list(arguments))
@@ -84,9 +93,11 @@ def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 @tree.command
 def init(*, first: FirstRun = UNTOLD, options: CommonOptions = DEFAULTS) -> int:
-    """Set up a model: what runs on this machine, a provider, the small local model or none; ends where `ordain chat` answers.
+    """Set up a model: what runs on this machine, a provider, the small local model or none; ends
+    where `ordain chat` answers.
 
-    On a terminal it asks. Elsewhere --use says what, or --yes takes what is found. What is set up already is left as it is, without --replace.
+    On a terminal it asks. Elsewhere --use says what, or --yes takes what is found. What is set up
+    already is left as it is, without --replace.
     """
     from ordain.cli.first_run import set_up  # lazy: settings, prices, adapters
 
@@ -96,8 +107,13 @@ def init(*, first: FirstRun = UNTOLD, options: CommonOptions = DEFAULTS) -> int:
 @tree.command
 def serve(
     *,
-    host: Annotated[str | None, Parameter(help="Where to listen. Beyond loopback a token is demanded, and one must exist.")] = None,
-    port: Annotated[int | None, Parameter(help="Default $PLANNER_PORT or 8090; 0 takes a free one.")] = None,
+    host: Annotated[
+        str | None,
+        Parameter(help="Where to listen. Beyond loopback a token is demanded, and one must exist."),
+    ] = None,
+    port: Annotated[
+        int | None, Parameter(help="Default $PLANNER_PORT or 8090; 0 takes a free one.")
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Serve HTTP until SIGTERM or SIGINT, then drain."""
@@ -108,9 +124,15 @@ def serve(
 
 @tree.command
 def plan(
-    file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, verbose: VerboseOption = False, options: CommonOptions = DEFAULTS
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    verbose: VerboseOption = False,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Work on the planning request in FILE (- for stdin): on the server that holds the data folder, else in this process."""
+    """Work on the planning request in FILE (- for stdin): on the server that holds the data folder,
+    else in this process.
+    """
     from ordain.cli.runs import plan_file  # lazy: HTTP and everything behind it
 
     return plan_file(options.data_dir, file, whole=verbose, as_json=options.as_json)
@@ -118,16 +140,23 @@ def plan(
 
 @tree.command
 def chat(
-    *message: Annotated[str, Parameter(help="One message; without it they are typed, or piped in, one a line.")],
+    *message: Annotated[
+        str, Parameter(help="One message; without it they are typed, or piped in, one a line.")
+    ],
     talking: Talking = ANEW,
     elsewhere: RemoteServer = HERE,
     verbose: VerboseOption = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Talk: on the server that holds the data folder, else in this process; or with --url elsewhere. Exit code 1: an answer was not ok, or a question stays open."""
+    """Talk: on the server that holds the data folder, else in this process; or with --url
+    elsewhere. Exit code 1: an answer was not ok, or a question stays open.
+    """
     from ordain.cli.chat import chat as talk  # lazy: as all commands
 
-    return talk(options.data_dir, ChatAsked(words=message, to=talking, at=elsewhere, whole=verbose, as_json=options.as_json))
+    return talk(
+        options.data_dir,
+        ChatAsked(words=message, to=talking, at=elsewhere, whole=verbose, as_json=options.as_json),
+    )
 
 
 @tree.command(name="call")
@@ -135,19 +164,39 @@ def call_verb(
     verb: str,
     /,
     *arguments: Annotated[
-        str, Parameter(help="key=value: a text, a number or JSON, as the verb's input says; a list has commas. key.part=value.")
+        str,
+        Parameter(
+            help=(
+                "key=value: a text, a number or JSON, as the verb's input says; a list has "
+                "commas. key.part=value."
+            )
+        ),
     ],
     given: Annotated[
-        str | None, Parameter(name="--input", allow_leading_hyphen=True, help="Arguments as a JSON object; key=value goes over them.")
+        str | None,
+        Parameter(
+            name="--input",
+            allow_leading_hyphen=True,
+            help="Arguments as a JSON object; key=value goes over them.",
+        ),
     ] = None,
     verbose: VerboseOption = False,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Call one verb, as a run: on the server that holds the data folder, else in this process. Exit code 1: it failed, or waits for a yes."""
+    """Call one verb, as a run: on the server that holds the data folder, else in this process. Exit
+    code 1: it failed, or waits for a yes.
+    """
     from ordain.cli.call import AskedCall, call  # lazy: HTTP and everything behind it
 
-    asked = AskedCall(verb=verb, words=arguments, given=given, workspace=workspace, whole=verbose, as_json=options.as_json)
+    asked = AskedCall(
+        verb=verb,
+        words=arguments,
+        given=given,
+        workspace=workspace,
+        whole=verbose,
+        as_json=options.as_json,
+    )
     return call(options.data_dir, asked)
 
 
@@ -156,13 +205,20 @@ def replay(
     run: str | None = None,
     /,
     *,
-    policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
-    wording: Annotated[Path | None, Parameter(help="Compare with how messages would be read with the phrases of this folder.")] = None,
+    policy: Annotated[
+        Path | None, Parameter(help="Compare with the decisions that this policy would make.")
+    ] = None,
+    wording: Annotated[
+        Path | None,
+        Parameter(help="Compare with how messages would be read with the phrases of this folder."),
+    ] = None,
     everything: Everything = ONE_RUN,
     judging: Judging = NO_JUDGING,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
+    """Run again from the journal, without model, verb or network, and report whatever is not as
+    recorded.
+    """
     from ordain.cli.replay import Compared, replay_runs  # lazy: storage and flows
 
     compared = Compared(policy=policy, wording=wording, judging=judging)
@@ -172,11 +228,17 @@ def replay(
 @tree.command
 def doctor(
     *,
-    probes: Annotated[bool, Parameter(negative=(), help="Only the policy's routing probes; no model is asked.")] = False,
-    policy: Annotated[Path | None, Parameter(help="The probes of this policy, instead of the configured one.")] = None,
+    probes: Annotated[
+        bool, Parameter(negative=(), help="Only the policy's routing probes; no model is asked.")
+    ] = False,
+    policy: Annotated[
+        Path | None, Parameter(help="The probes of this policy, instead of the configured one.")
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Hold the policy to its routing probes, then ask each configured model once and say what its endpoint really does."""
+    """Hold the policy to its routing probes, then ask each configured model once and say what its
+    endpoint really does.
+    """
     from ordain.cli.doctor import diagnose  # lazy: model adapters
 
     return diagnose(options.data_dir, policy, only_probes=probes, as_json=options.as_json)
@@ -184,7 +246,9 @@ def doctor(
 
 @tree.command
 def backup(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
-    """Write a consistent copy of the data to FILE while the server runs; a sample of it is replayed before it counts."""
+    """Write a consistent copy of the data to FILE while the server runs; a sample of it is replayed
+    before it counts.
+    """
     from ordain.cli.backups import back_up  # lazy: storage and flows
 
     return back_up(options.data_dir, file, as_json=options.as_json)
@@ -195,10 +259,14 @@ def restore(
     file: Path,
     /,
     *,
-    keep_tokens: Annotated[bool, Parameter(negative=(), help="Tokens stay good, and whoever wrote FILE knows which.")] = False,
+    keep_tokens: Annotated[
+        bool, Parameter(negative=(), help="Tokens stay good, and whoever wrote FILE knows which.")
+    ] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Copy the rows of a backup into an empty data folder, under a schema made here; revokes its tokens, and refuses where there is data."""
+    """Copy the rows of a backup into an empty data folder, under a schema made here; revokes its
+    tokens, and refuses where there is data.
+    """
     from ordain.cli.backups import restore_from  # lazy: storage and flows
 
     return restore_from(options.data_dir, file, keep_tokens=keep_tokens, as_json=options.as_json)
@@ -212,7 +280,14 @@ def list_runs(
     before: Annotated[str | None, Parameter(help="Only runs older than this one.")] = None,
     every: Annotated[
         bool,
-        Parameter(name="--all", negative=(), help="Child runs too; those that have stopped are listed wherever --status asks for them."),
+        Parameter(
+            name="--all",
+            negative=(),
+            help=(
+                "Child runs too; those that have stopped are listed wherever --status asks "
+                "for them."
+            ),
+        ),
     ] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
@@ -220,7 +295,11 @@ def list_runs(
     from ordain.cli.runs import print_runs  # lazy: HTTP and everything behind it
 
     asked: dict[str, Any] = {"status": list(status), "limit": limit, "all": every}
-    return print_runs(options.data_dir, asked if before is None else {**asked, "before": before}, as_json=options.as_json)
+    return print_runs(
+        options.data_dir,
+        asked if before is None else {**asked, "before": before},
+        as_json=options.as_json,
+    )
 
 
 @runs.command(name="show")
@@ -263,11 +342,18 @@ def resolve_effect(
     *,
     happened: Annotated[bool, Parameter(help="What became of the effect.")],
     why: WhyOption,
-    correct: Annotated[bool, Parameter(help="What somebody said of it before was a mistake.", negative=())] = False,
+    correct: Annotated[
+        bool, Parameter(help="What somebody said of it before was a mistake.", negative=())
+    ] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Say what became of an effect whose outcome is unknown."""
-    return _operate(run, "resolve", {"effect": effect, "happened": happened, "why": why, "correct": correct}, options)
+    return _operate(
+        run,
+        "resolve",
+        {"effect": effect, "happened": happened, "why": why, "correct": correct},
+        options,
+    )
 
 
 @runs.command(name="erase")
@@ -288,7 +374,9 @@ def answer_run(run: str, effect: int, value: str, /, *, options: CommonOptions =
 def list_sessions(
     *,
     limit: int = 50,
-    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
+    before: Annotated[
+        str | None, Parameter(help="The page after this one, as the last one says.")
+    ] = None,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
@@ -314,7 +402,14 @@ def show_session(
 
 
 @sessions.command(name="erase")
-def erase_session(session: str, /, *, why: WhyOption, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+def erase_session(
+    session: str,
+    /,
+    *,
+    why: WhyOption,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
     """Destroy a session's content, and that of its runs; headers and shapes stay."""
     from ordain.cli.sessions import erase_session as erase  # lazy: HTTP and everything behind it
 

@@ -1,4 +1,6 @@
-"""``ordain approvals`` and ``ordain grants``: their arguments. What a command does is imported when it runs."""
+"""``ordain approvals`` and ``ordain grants``: their arguments. What a command does is imported when
+it runs.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,26 @@ class ApprovalFilter:
     """Which approvals are listed, and where the page begins."""
 
     state: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="open (as it is without), approved, denied, superseded, expired or withdrawn.")
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            help="open (as it is without), approved, denied, superseded, expired or withdrawn.",
+        ),
     ] = ()
     every: Annotated[bool, Parameter(name="--all", negative=(), help="In whatever state.")] = False
     session: Annotated[str | None, Parameter(help="Only what runs of this session ask for.")] = None
     limit: int = 50
-    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None
+    before: Annotated[
+        str | None, Parameter(help="The page after this one, as the last one says.")
+    ] = None
 
     def asked(self) -> dict[str, Any]:
         """As the face is asked."""
-        named = {name: value for name, value in (("session", self.session), ("before", self.before)) if value is not None}
+        named = {
+            name: value
+            for name, value in (("session", self.session), ("before", self.before))
+            if value is not None
+        }
         return {"state": list(self.state), "all": self.every, "limit": self.limit, **named}
 
 
@@ -39,10 +51,19 @@ class ApprovalFilter:
 class GrantBeside:
     """A grant that comes with a yes."""
 
-    grant_for: Annotated[str | None, Parameter(help="Give a grant for more such calls too, for 45m, 12h or 30d.")] = None
+    grant_for: Annotated[
+        str | None, Parameter(help="Give a grant for more such calls too, for 45m, 12h or 30d.")
+    ] = None
     grant_uses: Annotated[int | None, Parameter(help="The grant is for so many calls.")] = None
     grant_any_target: Annotated[
-        bool, Parameter(negative=(), help="The grant is for any recipient and target, not for those alone that the approved calls name.")
+        bool,
+        Parameter(
+            negative=(),
+            help=(
+                "The grant is for any recipient and target, not for those alone that the approved "
+                "calls name."
+            ),
+        ),
     ] = False
 
 
@@ -53,9 +74,17 @@ class GrantFor:
 
     verb: Annotated[tuple[str, ...], Parameter(negative=(), help="A verb's id or a glob; several.")]
     lasts: Annotated[str, Parameter(name="--for", help="How long it stands: 45m, 12h or 30d.")]
-    uses: Annotated[int | None, Parameter(help="For so many calls; without it, as many as come until it expires.")] = None
-    target: Annotated[tuple[str, ...], Parameter(negative=(), help="The only recipients, targets and addresses; without it any.")] = ()
-    egress: Annotated[bool, Parameter(negative=(), help="Only for reads that send their arguments out.")] = False
+    uses: Annotated[
+        int | None,
+        Parameter(help="For so many calls; without it, as many as come until it expires."),
+    ] = None
+    target: Annotated[
+        tuple[str, ...],
+        Parameter(negative=(), help="The only recipients, targets and addresses; without it any."),
+    ] = ()
+    egress: Annotated[
+        bool, Parameter(negative=(), help="Only for reads that send their arguments out.")
+    ] = False
 
 
 EVERYTHING_OPEN, NO_GRANT = ApprovalFilter(), GrantBeside()
@@ -75,7 +104,9 @@ def list_approvals(
 
 
 @approvals.command(name="show")
-def show_approval(approval: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+def show_approval(
+    approval: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS
+) -> int:
     """One approval: what will happen, the exact arguments, who may say yes and until when."""
     from ordain.cli.approvals import print_approval  # lazy: HTTP and everything behind it
 
@@ -87,7 +118,12 @@ def approve(
     approval: str,
     /,
     *,
-    digest: Annotated[str | None, Parameter(help="What you looked at, as `show` tells it; without it you are shown it and asked.")] = None,
+    digest: Annotated[
+        str | None,
+        Parameter(
+            help="What you looked at, as `show` tells it; without it you are shown it and asked."
+        ),
+    ] = None,
     why: WhyGiven = "",
     grant: GrantBeside = NO_GRANT,
     workspace: WorkspaceOption = "default",
@@ -114,7 +150,12 @@ def deny(
     /,
     *,
     digest: Annotated[
-        str | None, Parameter(help="What you looked at, as `show` tells it; without it the no is to what is asked now.")
+        str | None,
+        Parameter(
+            help=(
+                "What you looked at, as `show` tells it; without it the no is to what is asked now."
+            )
+        ),
     ] = None,
     why: WhyGiven = "",
     workspace: WorkspaceOption = "default",
@@ -136,7 +177,9 @@ def resubmit(
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Propose other arguments for the one call: ARGS is a JSON object of all of them (- for stdin). The run asks anew for exactly these."""
+    """Propose other arguments for the one call: ARGS is a JSON object of all of them (- for stdin).
+    The run asks anew for exactly these.
+    """
     from ordain.cli.approvals import resubmit as propose  # lazy: HTTP and everything behind it
 
     return propose(options.data_dir, workspace, approval, args, as_json=options.as_json)
@@ -147,18 +190,24 @@ def claim_approval(
     approval: str,
     /,
     *,
-    take_over: Annotated[bool, Parameter(negative=(), help="Also where somebody else looks at it: in their place.")] = False,
+    take_over: Annotated[
+        bool, Parameter(negative=(), help="Also where somebody else looks at it: in their place.")
+    ] = False,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Say that you look at it, as others see from then on; they may decide it all the same."""
     from ordain.cli.approvals import claim  # lazy: HTTP and everything behind it
 
-    return claim(options.data_dir, workspace, approval, take_over=take_over, as_json=options.as_json)
+    return claim(
+        options.data_dir, workspace, approval, take_over=take_over, as_json=options.as_json
+    )
 
 
 @approvals.command(name="release")
-def release_approval(approval: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+def release_approval(
+    approval: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS
+) -> int:
     """Say that you look at it no longer."""
     from ordain.cli.approvals import release  # lazy: HTTP and everything behind it
 
@@ -168,9 +217,14 @@ def release_approval(approval: str, /, *, workspace: WorkspaceOption = "default"
 @grants.command(name="list")
 def list_grants(
     *,
-    every: Annotated[bool, Parameter(name="--all", negative=(), help="Also those that are spent, over or revoked.")] = False,
+    every: Annotated[
+        bool,
+        Parameter(name="--all", negative=(), help="Also those that are spent, over or revoked."),
+    ] = False,
     limit: int = 50,
-    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
+    before: Annotated[
+        str | None, Parameter(help="The page after this one, as the last one says.")
+    ] = None,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
@@ -178,7 +232,12 @@ def list_grants(
     from ordain.cli.approvals import print_grants  # lazy: HTTP and everything behind it
 
     asked: dict[str, Any] = {"all": every, "limit": limit}
-    return print_grants(options.data_dir, workspace, asked if before is None else {**asked, "before": before}, as_json=options.as_json)
+    return print_grants(
+        options.data_dir,
+        workspace,
+        asked if before is None else {**asked, "before": before},
+        as_json=options.as_json,
+    )
 
 
 @grants.command(name="give")
@@ -191,7 +250,9 @@ def give_grant(
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Let runs of PRINCIPAL (token:NAME, local:UID) make such calls without being asked. What pays, deletes or is secret is approved each time."""
+    """Let runs of PRINCIPAL (token:NAME, local:UID) make such calls without being asked. What pays,
+    deletes or is secret is approved each time.
+    """
     from ordain.cli.approvals import GrantWords  # lazy: HTTP and everything behind it
     from ordain.cli.approvals import give_grant as give  # lazy: see above
 
@@ -208,7 +269,14 @@ def give_grant(
 
 
 @grants.command(name="revoke")
-def revoke_grant(grant: str, /, *, why: WhyGiven = "", workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+def revoke_grant(
+    grant: str,
+    /,
+    *,
+    why: WhyGiven = "",
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
     """Take a grant back: it lets no call through any more. Who did, and why, is kept with it."""
     from ordain.cli.approvals import revoke_grant as revoke  # lazy: HTTP and everything behind it
 

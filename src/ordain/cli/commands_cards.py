@@ -1,4 +1,6 @@
-"""``ordain cards``: the agents that work may be handed to. What a command does is imported when it runs."""
+"""``ordain cards``: the agents that work may be handed to. What a command does is imported when it
+runs.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,15 @@ def show_card(name: str, /, *, options: CommonOptions = DEFAULTS) -> int:
 
 @cards.command(name="lint")
 def lint_cards(
-    *what: Annotated[str, Parameter(help="Names of agents, or files; without any, every file in cards/.")],
+    *what: Annotated[
+        str, Parameter(help="Names of agents, or files; without any, every file in cards/.")
+    ],
     strict: Annotated[bool, Parameter(negative=(), help="A warning is a failure too.")] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Every problem of cards as they are written, with file, line and what to do. Exit code 1: there is an error."""
+    """Every problem of cards as they are written, with file, line and what to do. Exit code 1:
+    there is an error.
+    """
     from ordain.cli.cards import print_lint  # lazy: verbs and catalog
 
     return print_lint(options.data_dir, what, strict=strict, as_json=options.as_json)
@@ -45,7 +51,9 @@ def new_card(
     name: str,
     /,
     *,
-    domain: Annotated[str | None, Parameter(help="What it owns; without it the name up to _agent.")] = None,
+    domain: Annotated[
+        str | None, Parameter(help="What it owns; without it the name up to _agent.")
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Write a complete card as a beginning, in the data folder's cards/."""

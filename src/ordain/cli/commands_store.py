@@ -10,7 +10,9 @@ store = group("store")
 
 @store.command(name="compact")
 def compact(*, options: CommonOptions = DEFAULTS) -> int:
-    """Give the room that nothing stands in back to the disk; refused while a server or another engine holds the folder."""
+    """Give the room that nothing stands in back to the disk; refused while a server or another
+    engine holds the folder.
+    """
     from ordain.cli.storage import compact_store  # lazy: storage
 
     return compact_store(options.data_dir, as_json=options.as_json)

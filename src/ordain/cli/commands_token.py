@@ -19,18 +19,32 @@ def create_token(
     *,
     scope: Annotated[
         tuple[str, ...],
-        Parameter(negative=(), help="chat, runs:read, runs:operate, verbs, plan, memory, approvals, models, admin, metrics, or all."),
+        Parameter(
+            negative=(),
+            help=(
+                "chat, runs:read, runs:operate, verbs, plan, memory, approvals, models, admin, "
+                "metrics, or all."
+            ),
+        ),
     ],
-    workspace: Annotated[tuple[str, ...], Parameter(negative=(), help="A workspace it belongs to; several.")] = ("default",),
-    expires: Annotated[str | None, Parameter(help="45m, 12h or 30d; without it, it lasts until it is revoked.")] = None,
-    rate: Annotated[str | None, Parameter(help="10/s, 120/min or 5000/h; without it, the server's own.")] = None,
+    workspace: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="A workspace it belongs to; several.")
+    ] = ("default",),
+    expires: Annotated[
+        str | None, Parameter(help="45m, 12h or 30d; without it, it lasts until it is revoked.")
+    ] = None,
+    rate: Annotated[
+        str | None, Parameter(help="10/s, 120/min or 5000/h; without it, the server's own.")
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Give a token. It is shown once, and stored nowhere."""
     from ordain.cli.tokens import TokenWanted, create  # lazy: storage
 
     return create(
-        options.data_dir, TokenWanted(name=name, scopes=scope, workspaces=workspace, expires=expires, rate=rate), as_json=options.as_json
+        options.data_dir,
+        TokenWanted(name=name, scopes=scope, workspaces=workspace, expires=expires, rate=rate),
+        as_json=options.as_json,
     )
 
 
@@ -55,7 +69,10 @@ def rotate_token(
     name: str,
     /,
     *,
-    grace: Annotated[str | None, Parameter(help="How long the one before stays good: 45m, 12h, 7d; without it, no longer.")] = None,
+    grace: Annotated[
+        str | None,
+        Parameter(help="How long the one before stays good: 45m, 12h, 7d; without it, no longer."),
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Give a token another secret; name, scopes and journal stay as they are."""

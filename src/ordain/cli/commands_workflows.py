@@ -1,4 +1,6 @@
-"""``ordain workflows``: the templates that a message may name. What a command does is imported when it runs."""
+"""``ordain workflows``: the templates that a message may name. What a command does is imported when
+it runs.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,15 @@ def show_workflow(template: str, /, *, options: CommonOptions = DEFAULTS) -> int
 
 @workflows.command(name="lint")
 def lint_workflows(
-    *what: Annotated[str, Parameter(help="Ids of templates, or files; without any, every file in workflows/.")],
+    *what: Annotated[
+        str, Parameter(help="Ids of templates, or files; without any, every file in workflows/.")
+    ],
     strict: Annotated[bool, Parameter(negative=(), help="A warning is a failure too.")] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Every problem of templates as they are written, with file, line and what to do. Exit code 1: there is an error."""
+    """Every problem of templates as they are written, with file, line and what to do. Exit code 1:
+    there is an error.
+    """
     from ordain.cli.workflows import print_lint  # lazy: verbs and catalog
 
     return print_lint(options.data_dir, what, strict=strict, as_json=options.as_json)

@@ -20,11 +20,17 @@ class SlashCompleter(Completer):
         """Asked when Tab is pressed."""
         self._names = names
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """See ``Completer``; what may stand behind a command is asked for, so nothing is known at once."""
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """See ``Completer``; what may stand behind a command is asked for, so nothing is known at
+        once.
+        """
         return ()
 
-    async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncGenerator[Completion, None]:
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
         """See ``Completer``."""
         line = document.text_before_cursor
         if not line.startswith("/") or line.startswith("//") or "\n" in line:

@@ -1,4 +1,6 @@
-"""``ordain config``: profiles and pins where the data folder is, also beside a running server, for whose next turns they hold."""
+"""``ordain config``: profiles and pins where the data folder is, also beside a running server, for
+whose next turns they hold.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.cli.config_lines import config_of, difference, differences, place_of, print_config, view, when
+from ordain.cli.config_lines import (
+    config_of,
+    difference,
+    differences,
+    place_of,
+    print_config,
+    view,
+    when,
+)
 from ordain.cli.config_settings import changed
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import RecordOptions, RecordPage, RecordPlace
@@ -21,17 +31,37 @@ from ordain.cli.output import print_json, print_table, show, warn
 from ordain.cli.person import operator
 from ordain.cli.places import home_of
 from ordain.contracts.nearest import did_you_mean
-from ordain.contracts.pinned import CONFIG_BYTES, EVERYWHERE, PinScope, ResourceType, contract_of, pin_id
+from ordain.contracts.pinned import (
+    CONFIG_BYTES,
+    EVERYWHERE,
+    PinScope,
+    ResourceType,
+    contract_of,
+    pin_id,
+)
 from ordain.engines.clock import SystemClock
 from ordain.errors import Conflict, InvalidRequest, NotFound, OrdainError, Refused
 from ordain.rules.profile import NoProfile
-from ordain.runtime.configuration import LISTED_MOST, Applied, ConfigKey, ControlPlane, RecordChange, Rejected, key_of
+from ordain.runtime.configuration import (
+    LISTED_MOST,
+    Applied,
+    ConfigKey,
+    ControlPlane,
+    RecordChange,
+    Rejected,
+    key_of,
+)
 from ordain.settings import load_settings
 from ordain.store.configuration import SqliteConfiguration
 from ordain.store.folder import FILE
 from ordain.store.sqlite import SqliteStore
 
-_ERRORS: Mapping[str, type[OrdainError]] = {"invalid": InvalidRequest, "conflict": Conflict, "missing": NotFound, "refused": Refused}
+_ERRORS: Mapping[str, type[OrdainError]] = {
+    "invalid": InvalidRequest,
+    "conflict": Conflict,
+    "missing": NotFound,
+    "refused": Refused,
+}
 
 
 class RecordNamed(Struct, frozen=True, kw_only=True):
@@ -72,11 +102,17 @@ def get(data_dir: Path | None, named: RecordNamed, *, as_json: bool) -> int:
     with _control(home_of(data_dir)) as control:
         record = asyncio.run(control.record(named.key))
     if record is None:
-        raise NotFound(f"there is no {named.resource} {named.id} {place_of(named.key)}", code="config_not_found")
+        raise NotFound(
+            f"there is no {named.resource} {named.id} {place_of(named.key)}",
+            code="config_not_found",
+        )
     if as_json:
         print_json(view(record))
         return OK
-    show(f"{record.key.resource} {record.key.id} {place_of(record.key)}, version {record.version}, {when(record)} (UTC), {record.by}")
+    show(
+        f"{record.key.resource} {record.key.id} {place_of(record.key)}, version {record.version}, "
+        f"{when(record)} (UTC), {record.by}"
+    )
     print_config(record)
     return OK
 
@@ -89,27 +125,44 @@ def put(data_dir: Path | None, named: RecordNamed, wanted: RecordWanted, *, as_j
     """
     _contract(named.resource)
     if wanted.how.remove + (wanted.how.file is not None) + bool(wanted.settings) != 1:
-        raise InvalidRequest("say what is to stand: --key value, or --file FILE, or --remove", code="usage")
+        raise InvalidRequest(
+            "say what is to stand: --key value, or --file FILE, or --remove", code="usage"
+        )
     with _control(home_of(data_dir), fresh=True) as control:
         return asyncio.run(_put(control, named, wanted, as_json=as_json))
 
 
-async def _put(control: ControlPlane, named: RecordNamed, wanted: RecordWanted, *, as_json: bool) -> int:
+async def _put(
+    control: ControlPlane, named: RecordNamed, wanted: RecordWanted, *, as_json: bool
+) -> int:
     config, expected = None, wanted.how.expected_version
     if wanted.how.file is not None:
         config = _file(wanted.how.file)
     elif wanted.settings:
         standing = await control.record(named.key)
         expected = expected if expected is not None else 0 if standing is None else standing.version
-        config = changed(_contract(named.resource), {} if standing is None else config_of(standing), wanted.settings)
-    change = RecordChange(place=named.place, resource=named.resource, id=named.id, config=config, expected=expected, owner=True)
+        config = changed(
+            _contract(named.resource),
+            {} if standing is None else config_of(standing),
+            wanted.settings,
+        )
+    change = RecordChange(
+        place=named.place,
+        resource=named.resource,
+        id=named.id,
+        config=config,
+        expected=expected,
+        owner=True,
+    )
     done = await control.change(change, by=operator())
     if isinstance(done, Rejected):
         if as_json:
             print_json(msgspec.to_builtins(done))
         raise _ERRORS[done.kind](done.message, code=done.reason)
     if as_json:
-        print_json({**msgspec.to_builtins(done), "resourceType": named.resource, "resourceId": named.id})
+        print_json(
+            {**msgspec.to_builtins(done), "resourceType": named.resource, "resourceId": named.id}
+        )
         return OK
     show(_said(named, wanted, done))
     if (warning := await _leads_nowhere(control, named, config)) is not None:
@@ -131,11 +184,17 @@ async def _leads_nowhere(control: ControlPlane, named: RecordNamed, config: Any)
     profile = str(config.get("profile"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - accepted by its contract
     places = (EVERYWHERE,) if named.key.place == EVERYWHERE else (named.place, EVERYWHERE)
     for place in places:
-        if await control.record(ConfigKey(place=place, resource=ResourceType.PROFILE, id=profile)) is not None:
+        if (
+            await control.record(ConfigKey(place=place, resource=ResourceType.PROFILE, id=profile))
+            is not None
+        ):
             return None
     where = "for every workspace" if len(places) == 1 else f"in {named.place}"
     whose = " in a workspace that has none of its own" if len(places) == 1 else ""
-    return f"there is no profile {profile} {where}: a turn or run that is pinned to it{whose} fails with profile_not_found"
+    return (
+        f"there is no profile {profile} {where}: a turn or run that is pinned to it{whose} fails "
+        "with profile_not_found"
+    )
 
 
 def history(data_dir: Path | None, named: RecordNamed, page: RecordPage, *, as_json: bool) -> int:
@@ -149,12 +208,23 @@ def history(data_dir: Path | None, named: RecordNamed, page: RecordPage, *, as_j
     with _control(home_of(data_dir)) as control:
         found = asyncio.run(control.history(named.key, limit=limit + 1, before=before))
     if not found and before is None:
-        raise NotFound(f"there never was a {named.resource} {named.id} {place_of(named.key)}", code="config_not_found")
+        raise NotFound(
+            f"there never was a {named.resource} {named.id} {place_of(named.key)}",
+            code="config_not_found",
+        )
     shown, older = found[:limit], found[1:]
     if as_json:
-        print_json({"versions": [view(one) for one in shown], "next": shown[-1].version if len(found) > limit else None})
+        print_json(
+            {
+                "versions": [view(one) for one in shown],
+                "next": shown[-1].version if len(found) > limit else None,
+            }
+        )
         return OK
-    rows = [(one.version, when(one), one.by, difference(one, older[at] if at < len(older) else None)) for at, one in enumerate(shown)]
+    rows = [
+        (one.version, when(one), one.by, difference(one, older[at] if at < len(older) else None))
+        for at, one in enumerate(shown)
+    ]
     print_table(("version", "at (UTC)", "by", "what changed"), rows)
     if len(found) > limit:
         show(f"more: --before {shown[-1].version}")
@@ -165,12 +235,22 @@ def print_records(data_dir: Path | None, named: RecordNamed, limit: int, *, as_j
     """Show the records of a type in a place."""
     _contract(named.resource)
     with _control(home_of(data_dir)) as control:
-        found = asyncio.run(control.records(named.place, named.resource, limit=_limit(limit) + 1, after=named.id))
+        found = asyncio.run(
+            control.records(named.place, named.resource, limit=_limit(limit) + 1, after=named.id)
+        )
     shown = found[:limit]
     if as_json:
-        print_json({"records": [view(one) for one in shown], "next": shown[-1].key.id if len(found) > limit else None})
+        print_json(
+            {
+                "records": [view(one) for one in shown],
+                "next": shown[-1].key.id if len(found) > limit else None,
+            }
+        )
         return OK
-    rows = [(one.key.id, one.version, when(one), one.by, ", ".join(differences(one, None))) for one in shown]
+    rows = [
+        (one.key.id, one.version, when(one), one.by, ", ".join(differences(one, None)))
+        for one in shown
+    ]
     print_table((named.resource, "version", "at (UTC)", "by", "says"), rows)
     if len(found) > limit:
         show(f"more: --after {shown[-1].key.id}")
@@ -184,7 +264,13 @@ def which(data_dir: Path | None, session: str, workspace: str, *, as_json: bool)
     with _control(home) as control:
         decision = asyncio.run(control.holding(workspace, session, policy))
     if as_json:
-        print_json({"reason": str(decision.reason), "why": decision.reason.meaning, "outcome": msgspec.to_builtins(decision.outcome)})
+        print_json(
+            {
+                "reason": str(decision.reason),
+                "why": decision.reason.meaning,
+                "outcome": msgspec.to_builtins(decision.outcome),
+            }
+        )
     else:
         show(f"{decision.outcome.name}: {decision.reason}: {decision.reason.meaning}")
     return FAILED if isinstance(decision.outcome, NoProfile) else OK
@@ -195,7 +281,8 @@ def _contract(resource: str) -> Any:
         return contract_of(ResourceType(resource))
     except ValueError:
         raise InvalidRequest(
-            f"there is no resource type {resource[:40]!a}: it is one of {', '.join(ResourceType)}{did_you_mean(resource, ResourceType)}",
+            f"there is no resource type {resource[:40]!a}: it is one of "
+            f"{', '.join(ResourceType)}{did_you_mean(resource, ResourceType)}",
             code="unknown_resource",
         ) from None
 
@@ -212,7 +299,9 @@ def _file(path: Path) -> Any:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"{path} is no JSON: {str(error)[:200]}", code="invalid_config") from None
+        raise InvalidRequest(
+            f"{path} is no JSON: {str(error)[:200]}", code="invalid_config"
+        ) from None
     if not isinstance(found, dict):
         raise InvalidRequest(f"{path} is no JSON object", code="invalid_config")
     return found  # pyright: ignore[reportUnknownVariableType] - its contract says what it is
@@ -226,7 +315,9 @@ def _limit(limit: int) -> int:
 
 @contextmanager
 def _control(home: Path, *, fresh: bool = False) -> Generator[ControlPlane]:
-    """The records of a data folder, opened as a guest; ``fresh`` makes the folder where there is none."""
+    """The records of a data folder, opened as a guest; ``fresh`` makes the folder where there is
+    none.
+    """
     if not fresh and not (home / FILE).is_file():
         raise NotFound(f"there is no data in {home}", code="no_data")
     store = SqliteStore(home)

@@ -9,7 +9,13 @@ from typing import Any
 import msgspec
 
 from ordain.cli.output import json_text, moment, print_table, show
-from ordain.contracts.pinned import EVERYWHERE, HELD_FOR_LATER, PinnedProfile, ResourceType, canonical
+from ordain.contracts.pinned import (
+    EVERYWHERE,
+    HELD_FOR_LATER,
+    PinnedProfile,
+    ResourceType,
+    canonical,
+)
 from ordain.runtime.configuration import ConfigKey, ConfigRecord
 
 
@@ -35,10 +41,16 @@ def print_config(record: ConfigRecord) -> None:
 
 
 def differences(record: ConfigRecord, before: ConfigRecord | None) -> list[str]:
-    """The keys that say something else than before; where there was nothing before, than a record that says nothing."""
+    """The keys that say something else than before; where there was nothing before, than a record
+    that says nothing.
+    """
     was = _plain(record) if before is None or before.config is None else _told(config_of(before))
     now = _told(config_of(record))
-    return [f"{key}={json_text(now.get(key))}" for key in sorted({**was, **now}) if now.get(key) != was.get(key)]
+    return [
+        f"{key}={json_text(now.get(key))}"
+        for key in sorted({**was, **now})
+        if now.get(key) != was.get(key)
+    ]
 
 
 def difference(record: ConfigRecord, before: ConfigRecord | None) -> str:

@@ -1,4 +1,6 @@
-"""``--key value`` as a record's config: what is named changes, what is not stays. Only the shape is read here; whether it holds the contract says."""
+"""``--key value`` as a record's config: what is named changes, what is not stays. Only the shape is
+read here; whether it holds the contract says.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,11 @@ from ordain.errors import InvalidRequest
 SHOWN = 60
 
 
-def changed(contract: type[Camel], standing: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """The config that stands, with what is named; ``key.part`` names a part of a field, and a part of nothing goes.
+def changed(
+    contract: type[Camel], standing: Mapping[str, Any], settings: Sequence[str]
+) -> dict[str, Any]:
+    """The config that stands, with what is named; ``key.part`` names a part of a field, and a part
+    of nothing goes.
 
     Raises:
         InvalidRequest: a key is none of the contract's, or has no value.
@@ -65,7 +70,9 @@ def _pairs(settings: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _field(contract: type[Camel], key: str, whole: str) -> tuple[str, FieldInfo]:
-    """A field by its name on the wire, or as options are written: ``systemPrompt`` and ``system-prompt``."""
+    """A field by its name on the wire, or as options are written: ``systemPrompt`` and
+    ``system-prompt``.
+    """
     name = to_camel(key.replace("-", "_")) if "-" in key else key
     known = {field.alias or to_camel(one): field for one, field in contract.model_fields.items()}
     if name not in known:
@@ -78,7 +85,9 @@ def _unknown(key: str, why: str) -> InvalidRequest:
 
 
 def _value(annotation: Any, text: str) -> Any:
-    """A text for a text; a list of commas or JSON; else JSON, and what is none as it is, for the contract to refuse."""
+    """A text for a text; a list of commas or JSON; else JSON, and what is none as it is, for the
+    contract to refuse.
+    """
     kinds = _kinds(annotation)
     if list in kinds and not text.lstrip().startswith("["):
         return [one.strip() for one in text.split(",") if one.strip()]

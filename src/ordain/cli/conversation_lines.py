@@ -54,18 +54,24 @@ def notice(text: str) -> ScreenLine:
 def header_lines(header: str) -> list[ScreenLine]:
     """A header, as code wrote it."""
     return [
-        ScreenLine(text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent=HEADER_INDENT)
+        ScreenLine(
+            text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent=HEADER_INDENT
+        )
         for line in cleaned(header).split("\n")
     ]
 
 
 def words(text: str, columns: int, within: str = "") -> list[ScreenLine]:
-    """Foreign text, broken to fit; each line that comes of it stands behind its mark, as no line of a header does. What is left of one: behind ``within``."""
+    """Foreign text, broken to fit; each line that comes of it stands behind its mark, as no line of
+    a header does. What is left of one: behind ``within``.
+    """
     return [ScreenLine(text=line) for line in marked_lines(text.strip("\n"), columns, within)]
 
 
 def tail(text: str, columns: int, rows: int) -> str:
-    """The text's end, as much of it as a screen has room for or more, from the beginning of a line unless that is far; within a block of code it still is one."""
+    """The text's end, as much of it as a screen has room for or more, from the beginning of a line
+    unless that is far; within a block of code it still is one.
+    """
     most, start = rows * columns, len(text)
     for _ in range(LINES_SHOWN * rows):
         start = text.rfind("\n", 0, start)
@@ -78,41 +84,82 @@ def tail(text: str, columns: int, rows: int) -> str:
     return f"{FENCE}\n{text[cut:]}" if inside else text[cut:]
 
 
-def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[ScreenLine]:
+def question_lines(
+    text: str, expected: str, options: Sequence[OptionView], columns: int
+) -> list[ScreenLine]:
     """A question back: what it is about, the options, and what an answer should be."""
     chosen = [
-        ScreenLine(text=f"  {clipped(cleaned(option.key), 8)}  {one_line(option.label, columns - 12)}", style=CYAN) for option in options
+        ScreenLine(
+            text=f"  {clipped(cleaned(option.key), 8)}  {one_line(option.label, columns - 12)}",
+            style=CYAN,
+        )
+        for option in options
     ]
     keys = [clipped(cleaned(option.key), 8) for option in options]
-    wanted = " or ".join(filter(None, (", ".join(keys[:-1]), *keys[-1:]))) or one_line(expected)[1:-1]
-    return [ScreenLine(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
+    wanted = (
+        " or ".join(filter(None, (", ".join(keys[:-1]), *keys[-1:]))) or one_line(expected)[1:-1]
+    )
+    return [
+        ScreenLine(text="Ordain asks:", style=BOLD),
+        *words(text, columns),
+        *chosen,
+        notice(f"expects {wanted}"),
+    ]
 
 
 class Looks(Struct, frozen=True, kw_only=True):
-    """How things are shown: in how many columns, headers whole or not, and how a model's words are."""
+    """How things are shown: in how many columns, headers whole or not, and how a model's words
+    are.
+    """
 
     columns: int
     whole: bool = False
     said: Callable[[str, int], list[ScreenLine]] = words
 
 
-def event_lines(event: SessionEvent, turn: Turn | None, looks: Looks, *, mine: bool, several: bool) -> list[ScreenLine]:
-    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here."""
+def event_lines(
+    event: SessionEvent, turn: Turn | None, looks: Looks, *, mine: bool, several: bool
+) -> list[ScreenLine]:
+    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for,
+    ``mine`` whether it was typed here.
+    """
     columns = looks.columns
-    about = [ScreenLine(text=f"re {one_line(turn.text)}", style=CYAN)] if turn is not None and turn.text and (several or turn.named) else []
+    about = (
+        [ScreenLine(text=f"re {one_line(turn.text)}", style=CYAN)]
+        if turn is not None and turn.text and (several or turn.named)
+        else []
+    )
     match event:
         case ReplyEvent(header=header, narrative=narrative):
             below = [EMPTY, *looks.said(narrative, columns)] if cleaned(narrative).strip() else []
             return [*about, *header_lines(people_read(header, whole=looks.whole)), *below, EMPTY]
         case QuestionEvent():
-            return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
+            return [
+                *about,
+                *question_lines(event.text, event.expected_type, event.options, columns),
+                EMPTY,
+            ]
         case ApprovalEvent(text=text, approval=approval, tier=tier):
-            asks = ScreenLine(text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD)
-            return [*about, asks, *words(text, columns, WITHIN), notice(f"approval {one_line(approval)[1:-1]}"), EMPTY]
+            asks = ScreenLine(
+                text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD
+            )
+            return [
+                *about,
+                asks,
+                *words(text, columns, WITHIN),
+                notice(f"approval {one_line(approval)[1:-1]}"),
+                EMPTY,
+            ]
         case SaidEvent(text=text):
             return [*words(text, columns), EMPTY]
         case MessageEvent() if not mine:
-            return [ScreenLine(text=f"{one_line(event.user, 30)}: {one_line(event.text, columns)[1:-1]}", style=BOLD), EMPTY]
+            return [
+                ScreenLine(
+                    text=f"{one_line(event.user, 30)}: {one_line(event.text, columns)[1:-1]}",
+                    style=BOLD,
+                ),
+                EMPTY,
+            ]
         case SummaryEvent():
             return [notice("what was said earlier has been summed up")]
         case ErasedEvent():
@@ -140,16 +187,33 @@ def thread_lines(session: Mapping[str, Any]) -> list[ScreenLine]:
         flight = thread["inFlight"]
         queued = f"  {len(flight['queued'])} queued" if flight and flight["queued"] else ""
         found.append(
-            ScreenLine(text=f"{thread['threadId']:>3}  {thread['status']:<17} {one_line(thread['intent'])}{waits}{queued}{active}")
+            ScreenLine(
+                text=(
+                    f"{thread['threadId']:>3}  {thread['status']:<17} "
+                    f"{one_line(thread['intent'])}{waits}{queued}{active}"
+                )
+            )
         )
     return found or [notice("no threads yet")]
 
 
-def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, looks: Looks, rows: int) -> list[ScreenLine]:
-    """The live part: the latest provisional text under its header, then what is at work; ``rows`` are how many there are for it."""
-    working = [(turn, since) for turn, since in zip(turns, seconds, strict=True) if not turn.waiting]
+def live_lines(
+    turns: Sequence[Turn], seconds: Sequence[int], frame: int, looks: Looks, rows: int
+) -> list[ScreenLine]:
+    """The live part: the latest provisional text under its header, then what is at work; ``rows``
+    are how many there are for it.
+    """
+    working = [
+        (turn, since) for turn, since in zip(turns, seconds, strict=True) if not turn.waiting
+    ]
     status = [
-        ScreenLine(text=f"{SPINNER[frame % len(SPINNER)]} {one_line(turn.text) if turn.text else 'at work'} {since} s", style=DIM)
+        ScreenLine(
+            text=(
+                f"{SPINNER[frame % len(SPINNER)]} "
+                f"{one_line(turn.text) if turn.text else 'at work'} {since} s"
+            ),
+            style=DIM,
+        )
         for turn, since in working[-TURNS_SHOWN:]
     ]
     showing = next((turn for turn, _ in reversed(working) if turn.header), None)
@@ -158,5 +222,11 @@ def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, looks:
     header, room = header_lines(at_work(showing.header)), rows - len(status) - 1
     if len(header) > room // 2:
         header = [header[0], *header[len(header) - max(1, room // 2) + 1 :]]
-    said = looks.said(tail(showing.shows, looks.columns, rows), looks.columns)[-max(1, room - len(header)) :] if showing.shows else []
+    said = (
+        looks.said(tail(showing.shows, looks.columns, rows), looks.columns)[
+            -max(1, room - len(header)) :
+        ]
+        if showing.shows
+        else []
+    )
     return [*header, *([EMPTY, *said] if said else []), *status]

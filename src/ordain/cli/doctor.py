@@ -1,4 +1,6 @@
-"""``ordain doctor``: whether the policy routes as its own probes say, and what the configured models' endpoints really do."""
+"""``ordain doctor``: whether the policy routes as its own probes say, and what the configured
+models' endpoints really do.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,18 @@ from ordain.verbs.functions import VerbError
 from ordain.verbs.own_addresses import OwnAddresses
 
 
-def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, as_json: bool) -> int:
-    """The policy's routing probes first; where they hold, every profile is asked once, and the mail server is greeted where there is one.
+def diagnose(
+    data_dir: Path | None, policy: Path | None, *, only_probes: bool, as_json: bool
+) -> int:
+    """The policy's routing probes first; where they hold, every profile is asked once, and the mail
+    server is greeted where there is one.
 
-    A probe that does not hold is exit code 1, an endpoint or mail server that is not reached 3, one that cannot be used as configured 1.
+    A probe that does not hold is exit code 1, an endpoint or mail server that is not reached 3, one
+    that cannot be used as configured 1.
 
     Raises:
-        ConfigurationError: settings or policy are wrong, no model is named, or a probe expects what no policy can give.
+        ConfigurationError: settings or policy are wrong, no model is named, or a probe expects what
+            no policy can give.
     """
     settings = load_settings(home=home_of(data_dir))
     if policy is not None:
@@ -51,26 +58,42 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     if as_json:
         probes = [{**asdict(probe), "holds": probe.holds} for probe in probed]
         print_json(
-            {"home": str(settings.home), "probes": probes, "profiles": [seal.value(report.as_dict()) for report in reports]}
+            {
+                "home": str(settings.home),
+                "probes": probes,
+                "profiles": [seal.value(report.as_dict()) for report in reports],
+            }
             | ({} if mail is None else {"mail": asdict(mail)})
             | ({} if embedder is None else {"embedder": asdict(embedder)})
         )
     else:
-        _print(settings, probed, [with_places(seal.text("\n".join(report.lines()))) for report in reports])
+        _print(
+            settings,
+            probed,
+            [with_places(seal.text("\n".join(report.lines()))) for report in reports],
+        )
         if mail is not None:
             show(f"\n{mail.line()}")
         if embedder is not None:
             show(f"\n{embedder.line()}")
     if not hold:
         return FAILED
-    if not all(report.reachable for report in reports) or (mail is not None and mail.later) or (embedder is not None and embedder.why):
+    if (
+        not all(report.reachable for report in reports)
+        or (mail is not None and mail.later)
+        or (embedder is not None and embedder.why)
+    ):
         return UNAVAILABLE
-    return OK if all(report.ok for report in reports) and (mail is None or not mail.code) else FAILED
+    return (
+        OK if all(report.ok for report in reports) and (mail is None or not mail.code) else FAILED
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class MailReport:
-    """What became of a greeting: ``code`` "" is that mail would be taken; ``later``: it may be at another time. Without a ``server`` there is none."""
+    """What became of a greeting: ``code`` "" is that mail would be taken; ``later``: it may be at
+    another time. Without a ``server`` there is none.
+    """
 
     server: str
     sender: str = ""
@@ -82,12 +105,16 @@ class MailReport:
         """For people."""
         if not self.server:
             return "mail: no server is configured ([mail] in ordain.toml), mail.send is inactive"
-        return f"mail: {self.server}: " + (f"{self.message} [{self.code}]" if self.code else f"takes mail from {self.sender}")
+        return f"mail: {self.server}: " + (
+            f"{self.message} [{self.code}]" if self.code else f"takes mail from {self.sender}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderReport:
-    """The endpoint whose vectors what is remembered is found by: its name where it answers, else ``why`` not."""
+    """The endpoint whose vectors what is remembered is found by: its name where it answers, else
+    ``why`` not.
+    """
 
     place: str
     name: str = ""
@@ -95,7 +122,11 @@ class EmbedderReport:
 
     def line(self) -> str:
         """For people."""
-        told = f"no vectors: {self.why}" if self.why else f"answers, as {self.name}; what has vectors of another gets them anew by itself"
+        told = (
+            f"no vectors: {self.why}"
+            if self.why
+            else f"answers, as {self.name}; what has vectors of another gets them anew by itself"
+        )
         return f"embedder: {self.place}: {told}"
 
 
@@ -120,7 +151,12 @@ async def _greeted(settings: Settings) -> MailReport:
     place = f"{settings.mail.host}:{settings.mail.port_used} ({settings.mail.security})"
     server = mail_server(settings, OwnAddresses())
     if server is None:
-        return MailReport(place, settings.mail.sender, "secret_missing", "the password has no value here, mail.send is inactive")
+        return MailReport(
+            place,
+            settings.mail.sender,
+            "secret_missing",
+            "the password has no value here, mail.send is inactive",
+        )
     from ordain.verbs.smtp import greet  # lazy: the SMTP client, where there is a server
 
     try:
@@ -143,7 +179,10 @@ def _print(settings: Settings, probed: Sequence[Probed], reports: Sequence[str])
 async def _examine(settings: Settings) -> list[DoctorReport]:
     models = build_models(settings.profiles, settings.secrets, settings.home)
     try:
-        return [await examine(name, profile, models[name]) for name, profile in settings.profiles.items()]
+        return [
+            await examine(name, profile, models[name])
+            for name, profile in settings.profiles.items()
+        ]
     finally:
         for model in set(models.values()):
             await model.close()

@@ -1,4 +1,6 @@
-"""The files of folders that are added as documents: which they are, and which are passed over and why."""
+"""The files of folders that are added as documents: which they are, and which are passed over and
+why.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ PEEKED = 4096
 
 
 class FolderFiles(Struct, frozen=True, kw_only=True):
-    """What stands in the places that were named: files to add, those that nobody reads with what they are, folders that cannot be read with why, and whether a folder was named."""
+    """What stands in the places that were named: files to add, those that nobody reads with what
+    they are, folders that cannot be read with why, and whether a folder was named.
+    """
 
     files: tuple[Path, ...]
     passed_over: tuple[tuple[Path, str], ...]
@@ -27,8 +31,9 @@ class FolderFiles(Struct, frozen=True, kw_only=True):
 def found_in(places: Sequence[Path]) -> FolderFiles:
     """The files that are named, and all below the folders that are, in the order of their names.
 
-    What is named itself is added whatever it is, and refused with its reason; of a folder what is hidden, a link or no file is passed over, and what is no
-    text, Markdown, HTML or PDF by its own bytes. A folder that cannot be read keeps the others out no more than a file does.
+    What is named itself is added whatever it is, and refused with its reason; of a folder what is
+    hidden, a link or no file is passed over, and what is no text, Markdown, HTML or PDF by its own
+    bytes. A folder that cannot be read keeps the others out no more than a file does.
 
     Raises:
         ConfigurationError: a folder holds more than ``FILES_MAX`` files.
@@ -43,20 +48,30 @@ def found_in(places: Sequence[Path]) -> FolderFiles:
             continue
         for number, file in enumerate(_below(place, refused.append)):
             if number == FILES_MAX:
-                raise ConfigurationError(f"{place} holds more than {FILES_MAX} files: name its parts", code="usage")
+                raise ConfigurationError(
+                    f"{place} holds more than {FILES_MAX} files: name its parts", code="usage"
+                )
             what = _unread(file)
             if what:
                 passed.append((file, what))
             else:
                 files.append(file)
     unread = tuple((Path(os.fsdecode(one.filename)), one.strerror or str(one)) for one in refused)
-    return FolderFiles(files=tuple(files), passed_over=tuple(passed), refused=unread, folders=bool(folders))
+    return FolderFiles(
+        files=tuple(files), passed_over=tuple(passed), refused=unread, folders=bool(folders)
+    )
 
 
 def _below(folder: Path, refused: Callable[[OSError], None]) -> Iterator[Path]:
-    """What is below a folder, hidden folders as one thing each and not what they hold; ``refused`` is told of each that cannot be read."""
+    """What is below a folder, hidden folders as one thing each and not what they hold; ``refused``
+    is told of each that cannot be read.
+    """
     for at, folders, names in os.walk(folder, onerror=refused):
-        yield from (Path(at, name) for name in sorted(folders) if _is_hidden(name) or os.path.islink(Path(at, name)))  # noqa: PTH114 - as above
+        yield from (
+            Path(at, name)
+            for name in sorted(folders)
+            if _is_hidden(name) or os.path.islink(Path(at, name))  # noqa: PTH114 - as above
+        )
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
         yield from (Path(at, name) for name in sorted(names))
 
@@ -66,7 +81,9 @@ def _is_hidden(name: str) -> bool:
 
 
 def _unread(file: Path) -> str:
-    """What a file is that is no document; "" of one that is, or that cannot be read, which is told when it is added."""
+    """What a file is that is no document; "" of one that is, or that cannot be read, which is told
+    when it is added.
+    """
     if _is_hidden(file.name):
         return "hidden"
     try:

@@ -1,4 +1,6 @@
-"""What ``ordain init`` says of endpoints: which models they have, why one has no list, how one is started."""
+"""What ``ordain init`` says of endpoints: which models they have, why one has no list, how one is
+started.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ def models_said(endpoint: Endpoint) -> str:
             return "something listens that did not answer in time"
         case Presence.MODELS:
             names = endpoint.talkers
-            return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "it has no model yet"
+            return (
+                ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+                if names
+                else "it has no model yet"
+            )
 
 
 def unlisted(endpoint: Endpoint, key: str | None) -> ConfigurationError:
@@ -25,15 +31,25 @@ def unlisted(endpoint: Endpoint, key: str | None) -> ConfigurationError:
     where = f"{endpoint.title} at {endpoint.base_url}"
     match endpoint.heard:
         case Presence.WANTS_KEY if key is None:
-            message = f"{where} runs and wants a key: --key-env VARIABLE or --key-file FILE says where it is; on a terminal it can be typed"
+            message = (
+                f"{where} runs and wants a key: --key-env VARIABLE or --key-file FILE says where "
+                "it is; on a terminal it can be typed"
+            )
             return ConfigurationError(message, code="key_missing")
         case Presence.WANTS_KEY:
-            return ConfigurationError(f"{where} runs and does not take the key of {(key or '')[:100]}: check it there", code="key_refused")
+            return ConfigurationError(
+                f"{where} runs and does not take the key of {(key or '')[:100]}: check it there",
+                code="key_refused",
+            )
         case Presence.SILENT:
-            return ConfigurationError(f"{where} did not list its models in time: try again, or say --model", code="no_endpoint")
+            return ConfigurationError(
+                f"{where} did not list its models in time: try again, or say --model",
+                code="no_endpoint",
+            )
         case _:
             message = (
-                f"what answers at {endpoint.base_url}/models lists no models: check the address, or say --model if it has no such list"
+                f"what answers at {endpoint.base_url}/models lists no models: check the address, "
+                "or say --model if it has no such list"
             )
             return ConfigurationError(message, code="no_endpoint")
 

@@ -1,4 +1,6 @@
-"""Where the command begins and ends: arguments in, an exit code out, one line on stderr for whatever went wrong."""
+"""Where the command begins and ends: arguments in, an exit code out, one line on stderr for
+whatever went wrong.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from ordain import __version__
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, UNREADABLE, USAGE, Unjudged
 from ordain.cli.hints import in_folder, named_folder
 from ordain.collector import collect_seldom
-from ordain.errors import CallerError, Conflict, InvalidRequest, NotFound, OrdainError, Refused, Transient
+from ordain.errors import (
+    CallerError,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    OrdainError,
+    Refused,
+    Transient,
+)
 
 MESSAGE = 2000
 """Most characters of a message on stderr."""
@@ -27,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ordain {__version__}")
         return OK
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 gets escapes, never a traceback
+        if isinstance(stream, io.TextIOWrapper):
+            # a terminal without UTF-8 gets escapes, never a traceback
             stream.reconfigure(errors="backslashreplace")
     if arguments is None:  # the process is this command's
         collect_seldom()
@@ -40,7 +51,8 @@ def _carried_out(given: list[str], *, as_json: bool) -> int:
 
     try:
         code = app(given)
-        sys.stdout.flush()  # here it may fail: at the interpreter's end that would be told as an error of this command
+        # here it may fail: at the interpreter's end that would be told as an error of this command
+        sys.stdout.flush()
     except OrdainError as error:
         own = not isinstance(error, InvalidRequest)  # which says what was said, as it was said
         _tell(error.code, in_folder(error.message) if own else error.message, as_json=as_json)
@@ -81,18 +93,28 @@ def _tell(code: str, message: str, *, as_json: bool) -> None:
     """What went wrong, on stderr: one line, or one JSON value where JSON is asked for."""
     said = json.dumps({"error": {"code": code, "message": message}})
     try:
-        from ordain.contracts.visible import escaped_json, visible_line  # lazy: an error needs them, the version does not
-    except (ImportError, OSError, MemoryError):  # what is to be told may be that no file can be opened any more
+        from ordain.contracts.visible import (
+            escaped_json,
+            visible_line,
+        )  # lazy: an error needs them, the version does not
+    except (ImportError, OSError, MemoryError):
+        # what is to be told may be that no file can be opened any more
         told = said if as_json else f"ordain: {ascii(message)[1:-1]} [{code}]"
     else:
-        told = escaped_json(said) if as_json else f"ordain: {visible_line(message, MESSAGE)} [{visible_line(code, MESSAGE)}]"
+        told = (
+            escaped_json(said)
+            if as_json
+            else f"ordain: {visible_line(message, MESSAGE)} [{visible_line(code, MESSAGE)}]"
+        )
     print(told, file=sys.stderr)
 
 
 def _give_streams() -> None:
-    """What this process was begun without: of a closed stdin nothing is read, and what is written to a closed stdout goes nowhere.
+    """What this process was begun without: of a closed stdin nothing is read, and what is written
+    to a closed stdout goes nowhere.
 
-    In their order: each takes the lowest number that is free, which is its own, and no file that is opened later gets it.
+    In their order: each takes the lowest number that is free, which is its own, and no file that is
+    opened later gets it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -112,7 +134,8 @@ def exit_code(error: OrdainError) -> int:
     match error:
         case Transient():
             return UNAVAILABLE
-        case Refused(code="forbidden"):  # a token that lacks something is wrong as one that is not good is
+        case Refused(code="forbidden"):
+            # a token that lacks something is wrong as one that is not good is
             return USAGE
         case Refused():
             return UNAVAILABLE if error.status == 429 else FAILED

@@ -5,7 +5,9 @@ from __future__ import annotations
 from ordain.errors import JournalCorrupt
 
 OK, FAILED, USAGE, UNAVAILABLE, UNREADABLE = 0, 1, 2, 3, 4
-"""Done; the outcome is a failure; wrong arguments or configuration; not possible now, try again later; done but for runs that cannot be judged again."""
+"""Done; the outcome is a failure; wrong arguments or configuration; not possible now, try again
+later; done but for runs that cannot be judged again.
+"""
 
 
 class Unjudged(JournalCorrupt):

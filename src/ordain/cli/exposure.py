@@ -1,4 +1,6 @@
-"""How open a server may be: beyond loopback only where somebody has a token, and then to nobody without one."""
+"""How open a server may be: beyond loopback only where somebody has a token, and then to nobody
+without one.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,18 @@ def is_exposed(settings: Settings) -> bool:
 
 
 def check_exposure(settings: Settings) -> None:
-    """Refuse to listen beyond loopback where no token is good: nobody could use it, and nothing may be open to all.
+    """Refuse to listen beyond loopback where no token is good: nobody could use it, and nothing may
+    be open to all.
 
     Raises:
         ConfigurationError: ``not_loopback``.
         StorageUnavailable: the data folder cannot be read.
     """
     if is_exposed(settings) and not _live_tokens(settings):
-        message = f"{settings.server.host} is not loopback: beyond this machine every request needs a token, and there is none; first make one with `ordain token create`"
+        message = (
+            f"{settings.server.host} is not loopback: beyond this machine every request needs a "
+            "token, and there is none; first make one with `ordain token create`"
+        )
         raise ConfigurationError(message, code="not_loopback")
 
 
@@ -45,7 +51,9 @@ def _live_tokens(settings: Settings) -> int:
 
 
 def exposure_of(settings: Settings, clock: Clock) -> tuple[Exposure, str]:
-    """What the face is told, and the key for the note in the data folder: whoever can read that is the user whose it is."""
+    """What the face is told, and the key for the note in the data folder: whoever can read that is
+    the user whose it is.
+    """
     server = settings.server
     demanded = server.require_token or settings.access.loopback == "token" or is_exposed(settings)
     key, parsed = fresh_token(clock)

@@ -1,4 +1,6 @@
-"""What ``ordain init`` asks on a terminal. A key is never shown, and never stands in a command line."""
+"""What ``ordain init`` asks on a terminal. A key is never shown, and never stands in a command
+line.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def sure(file: Path, there: Sequence[str]) -> bool:
     if not there:
         return False
     show(f"{file} has profiles already: {', '.join(there)[:300]}")
-    return ask("put what you choose now behind every lane instead? (yes or no)", "no").lower() in _YES
+    return (
+        ask("put what you choose now behind every lane instead? (yes or no)", "no").lower() in _YES
+    )
 
 
 def kept(question: str) -> bool:
@@ -52,9 +56,13 @@ def asked_choice(offers: Mapping[str, str], usual: str) -> str:
 
 
 def asked_model(known: Sequence[str]) -> str:
-    """Which model; the first of those that the endpoint has, where it said. Asked until one is named, as all here: only whoever leaves ends it."""
+    """Which model; the first of those that the endpoint has, where it said. Asked until one is
+    named, as all here: only whoever leaves ends it.
+    """
     if len(known) > 1:
-        shown = ", ".join(map(cell_text, known[:_SHOWN])) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
+        shown = ", ".join(map(cell_text, known[:_SHOWN])) + (
+            f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        )
         show(f"models there: {shown}")
     while not (model := ask("model", known[0] if known else "")):
         show("a model is needed, as the endpoint calls it")
@@ -78,7 +86,9 @@ def asked_url(usual: str) -> str:
 
 
 def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
-    """The variable that holds the key, or the key itself as it was typed; the variable's, where it is set."""
+    """The variable that holds the key, or the key itself as it was typed; the variable's, where it
+    is set.
+    """
     if variable is not None and env_value(os.environ, variable):
         show(f"key: the one in {variable}")
         return variable, ""
@@ -91,7 +101,9 @@ def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
 
 
 def another_key(use: str, verdict: Verdict) -> str:
-    """A key in the place of one that was refused; "" where it was not, and where what is set up is kept as it is."""
+    """A key in the place of one that was refused; "" where it was not, and where what is set up is
+    kept as it is.
+    """
     if verdict.code != ModelErrorCode.AUTHENTICATION:
         return ""
     print_verdict(verdict)
@@ -102,9 +114,16 @@ def another_key(use: str, verdict: Verdict) -> str:
 
 
 def _typed_key(question: str) -> str:
-    """A key as it was typed, "" where none was; asked until it may be one. Raises EOFError: whoever is asked has gone."""
+    """A key as it was typed, "" where none was; asked until it may be one. Raises EOFError: whoever
+    is asked has gone.
+    """
     while typed := getpass(question).strip():
-        if SECRET_MIN <= len(typed) <= SECRET_MAX and typed.isascii() and typed.isprintable() and " " not in typed:
+        if (
+            SECRET_MIN <= len(typed) <= SECRET_MAX
+            and typed.isascii()
+            and typed.isprintable()
+            and " " not in typed
+        ):
             break
         show("that is no key: one word of printable ASCII characters")
     return typed

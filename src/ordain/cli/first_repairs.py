@@ -1,4 +1,6 @@
-"""What ``ordain init --replace`` clears out of the way of a new choice: files that cannot be used are set aside, never thrown away."""
+"""What ``ordain init --replace`` clears out of the way of a new choice: files that cannot be used
+are set aside, never thrown away.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from ordain.cli.profile_files import NAMED_POLICY, POLICY, SettingsFiles, defined, drop_key, drop_profile, named_policy
+from ordain.cli.profile_files import (
+    NAMED_POLICY,
+    POLICY,
+    SettingsFiles,
+    defined,
+    drop_key,
+    drop_profile,
+    named_policy,
+)
 from ordain.errors import ConfigurationError
 from ordain.owned_files import check_owned, read_owned
 from ordain.settings import read_policy
@@ -28,13 +38,22 @@ def clear(files: SettingsFiles) -> list[str]:
 
 
 def take_out(files: SettingsFiles, names: Collection[str]) -> list[str]:
-    """Take out profiles of these names that the new choice replaces. Those that policy or ``LLM_ROUTE_*`` names stay, and so do keys' files."""
+    """Take out profiles of these names that the new choice replaces. Those that policy or
+    ``LLM_ROUTE_*`` names stay, and so do keys' files.
+    """
     policy = files.policy.read_text(encoding="utf-8") if files.policy.exists() else ""
-    routes = {part.strip() for key, value in os.environ.items() if key.startswith(ROUTE_PREFIX) for part in value.split(",")}
+    routes = {
+        part.strip()
+        for key, value in os.environ.items()
+        if key.startswith(ROUTE_PREFIX)
+        for part in value.split(",")
+    }
     gone = [
         name
         for name in defined(files.home)
-        if name in names and name not in routes and not re.search(rf"""["']{re.escape(name)}["']""", policy)
+        if name in names
+        and name not in routes
+        and not re.search(rf"""["']{re.escape(name)}["']""", policy)
     ]
     for name in gone:
         files.change(files.config, lambda document, name=name: drop_profile(document, name))
@@ -63,7 +82,10 @@ def _clear_policy(files: SettingsFiles) -> list[str]:
             said.append(_aside(files, file, error.message))
     if named is not None and not file.exists():
         files.change(files.config, lambda document: drop_key(document, NAMED_POLICY))
-        said.append(f"policy named {file}, which is not there: the line is taken out, {POLICY} or the shipped policy holds")
+        said.append(
+            f"policy named {file}, which is not there: the line is taken out, {POLICY} or the "
+            "shipped policy holds"
+        )
     return said
 
 
@@ -74,7 +96,10 @@ def _clear_profiles(files: SettingsFiles) -> list[str]:
     said: list[str] = []
     if given.embedder is not None and (missing := missing_key(given.embedder, files.home)):
         files.change(files.config, lambda document: drop_key(document, EMBEDDER))
-        said.append(f"taken out: [{EMBEDDER}], {missing}; what is remembered is found by words, or by the extra's own embedder")
+        said.append(
+            f"taken out: [{EMBEDDER}], {missing}; what is remembered is found by words, or by the "
+            "extra's own embedder"
+        )
     for name, profile in given.models.items():
         if missing := missing_key(profile, files.home):
             files.change(files.config, lambda document, name=name: drop_profile(document, name))

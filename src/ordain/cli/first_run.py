@@ -1,4 +1,6 @@
-"""``ordain init``: what is to answer, from what is found here and what is said, into ``ordain.toml``; then it is asked once, and talked to."""
+"""``ordain init``: what is to answer, from what is found here and what is said, into
+``ordain.toml``; then it is asked once, and talked to.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,16 @@ from msgspec import Struct, structs
 from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.endpoint_words import models_said, starting, unlisted
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.first_questions import TALK, another_key, asked_choice, asked_key, asked_model, asked_url, kept, sure
+from ordain.cli.first_questions import (
+    TALK,
+    another_key,
+    asked_choice,
+    asked_key,
+    asked_model,
+    asked_url,
+    kept,
+    sure,
+)
 from ordain.cli.first_repairs import clear, take_out
 from ordain.cli.hints import in_folder
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
@@ -33,7 +44,16 @@ from ordain.cli.model_setup import (
 from ordain.cli.options import ChatAsked, FirstRun, Setup
 from ordain.cli.output import print_json, show, warn
 from ordain.cli.places import home_of
-from ordain.cli.profile_files import SettingsFiles, cannot_write, changing, defined, drop_profile, make_home, put_lanes, shipped_policy
+from ordain.cli.profile_files import (
+    SettingsFiles,
+    cannot_write,
+    changing,
+    defined,
+    drop_profile,
+    make_home,
+    put_lanes,
+    shipped_policy,
+)
 from ordain.cli.server_told import show_told, tell_server
 from ordain.contracts.hosted import one_spelling
 from ordain.contracts.nearest import did_you_mean
@@ -68,7 +88,9 @@ OWN_URL = "OPENAI_BASE_URL"
 
 
 class FirstChoice(Struct, frozen=True, kw_only=True):
-    """What is to answer: its profile's name and fields; ``key`` is one that was typed, and goes into a file."""
+    """What is to answer: its profile's name and fields; ``key`` is one that was typed, and goes
+    into a file.
+    """
 
     use: str
     setup: Setup = NOTHING_GIVEN
@@ -81,7 +103,8 @@ class FirstChoice(Struct, frozen=True, kw_only=True):
 
 
 def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
-    """Choose, write, ask once, and go on into a conversation where that is wanted. Exit code 1: the model cannot be used as it is set up.
+    """Choose, write, ask once, and go on into a conversation where that is wanted. Exit code 1: the
+    model cannot be used as it is set up.
 
     Raises:
         ConfigurationError: something is missing or wrong; nothing was changed.
@@ -90,14 +113,18 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     home = home_of(data_dir)
     asking = not as_json and not first.yes and sys.stdin.isatty() and sys.stdout.isatty()
     if first.use is not None and first.use not in USES:
-        raise ConfigurationError(f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use")
+        raise ConfigurationError(
+            f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use"
+        )
     _check_references(first, home)
     replace = first.replace or (asking and sure(home / "ordain.toml", _there(home)))
     if not replace:
         _check_unused(home)
     found = asyncio.run(on_this_machine(usual_places()))
     chosen = _asked(first, found, home) if asking else told(first, found, home)
-    settings, price, files = _written(home, chosen, replace=replace, quiet=as_json or not sys.stderr.isatty())
+    settings, price, files = _written(
+        home, chosen, replace=replace, quiet=as_json or not sys.stderr.isatty()
+    )
     verdict = tried_for_use(settings, chosen.name) if first.test else None
     while asking and verdict is not None and (key := another_key(chosen.use, verdict)):
         chosen = structs.replace(chosen, key=key)
@@ -122,7 +149,12 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
             print_verdict(verdict)
     if verdict is not None and not verdict.ok:
         if not as_json:
-            show(in_folder(f"mend it and try again: ordain models test {shell_word(chosen.name)}; or choose anew: ordain init --replace"))
+            show(
+                in_folder(
+                    f"mend it and try again: ordain models test {shell_word(chosen.name)}; or "
+                    "choose anew: ordain init --replace"
+                )
+            )
         return FAILED
     if first.chat or (asking and kept(TALK)):
         from ordain.cli.chat import chat  # lazy: as all commands
@@ -136,8 +168,13 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
 def _check_unused(home: Path) -> None:
     if there := _there(home):
         names = ", ".join(there)[:200]
-        hint = "ordain models list shows what is set up, ordain models add NAME adds to it; ordain init --replace puts what you choose in its place"
-        raise Conflict(f"{home / 'ordain.toml'} has profiles already: {names}; {hint}", code="already_set_up")
+        hint = (
+            "ordain models list shows what is set up, ordain models add NAME adds to it; ordain "
+            "init --replace puts what you choose in its place"
+        )
+        raise Conflict(
+            f"{home / 'ordain.toml'} has profiles already: {names}; {hint}", code="already_set_up"
+        )
 
 
 def _there(home: Path) -> list[str]:
@@ -145,12 +182,14 @@ def _there(home: Path) -> list[str]:
     try:
         profiles = defined(home)
     except ConfigurationError as error:
-        message = f"{error.message}; mend it, or have it set aside and choose anew: ordain init --replace"
+        message = (
+            f"{error.message}; mend it, or have it set aside and choose anew: ordain init --replace"
+        )
         raise ConfigurationError(message, code=error.code) from error
     return [] if profiles == UNSET else sorted(profiles)
 
 
-# --- choosing ------------------------------------------------------------------------------------------------------------------------------
+# --- choosing -------------------------------------------------------------------------------------
 
 
 def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> FirstChoice:
@@ -160,26 +199,51 @@ def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> Fi
         use = _best(found)
         if not first.yes:
             raise ConfigurationError(
-                f"say what to use: --use {'|'.join(USES)}; or --yes, which here means --use {use}", code="missing_option"
+                f"say what to use: --use {'|'.join(USES)}; or --yes, which here means --use {use}",
+                code="missing_option",
             )
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
     base_url = _address(use, first.base_url or _url(use, found))
     if use == ENDPOINT and not base_url:
         raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
-    key_env = first.key_env or (_own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None)
-    model = first.model or (env_value(os.environ, "PLANNER_MODEL") if use == ENDPOINT and not first.base_url else "") or None
+    key_env = first.key_env or (
+        _own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None
+    )
+    model = (
+        first.model
+        or (
+            env_value(os.environ, "PLANNER_MODEL") if use == ENDPOINT and not first.base_url else ""
+        )
+        or None
+    )
     endpoint = next((one for one in found if one.base_url == base_url), None)
     if use not in HOSTED:
         key = _key_there(key_env, first.key_file, home)
         if endpoint is None or key:
             endpoint = _looked(use, base_url or "", key)
-        if endpoint is not None and endpoint.heard is Presence.WANTS_KEY and not key and (named := key_env or first.key_file):
-            raise ConfigurationError(f"{endpoint.title} at {base_url} wants a key, and there is none in {named[:100]}", code="key_missing")
+        if (
+            endpoint is not None
+            and endpoint.heard is Presence.WANTS_KEY
+            and not key
+            and (named := key_env or first.key_file)
+        ):
+            raise ConfigurationError(
+                f"{endpoint.title} at {base_url} wants a key, and there is none in {named[:100]}",
+                code="key_missing",
+            )
         model = _model(use, base_url or "", model, endpoint, key_env or first.key_file)
     elif model is None:
-        raise ConfigurationError(f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it", code="model_missing")
-    return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
+        raise ConfigurationError(
+            f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it",
+            code="model_missing",
+        )
+    return FirstChoice(
+        use=use,
+        setup=_setup(use, model, base_url, endpoint).with_changes(
+            key_env=key_env, key_file=first.key_file
+        ),
+    )
 
 
 def _check_references(first: FirstRun, home: Path | None) -> None:
@@ -191,10 +255,14 @@ def _check_references(first: FirstRun, home: Path | None) -> None:
     if first.key_env is not None:
         check_variable(first.key_env)
     if first.key_file is not None and looks_like_key(first.key_file):
-        places = (Path(first.key_file).expanduser(), (home or Path()) / Path(first.key_file).expanduser())
+        places = (
+            Path(first.key_file).expanduser(),
+            (home or Path()) / Path(first.key_file).expanduser(),
+        )
         if not any(place.exists() for place in places):
             message = (
-                "--key-file takes the path of a file that holds the key, never a key; what was given is no such file and was not stored"
+                "--key-file takes the path of a file that holds the key, never a key; what was "
+                "given is no such file and was not stored"
             )
             raise ConfigurationError(message, code="key_not_stored")
 
@@ -221,12 +289,16 @@ def _key_there(key_env: str | None, key_file: str | None, home: Path | None) -> 
 
 
 def _best(found: list[Endpoint]) -> str:
-    """What ``--yes`` takes: the environment's endpoint, the first on this machine that has a model, a provider whose key is set, else nothing."""
+    """What ``--yes`` takes: the environment's endpoint, the first on this machine that has a model,
+    a provider whose key is set, else nothing.
+    """
     if env_value(os.environ, OWN_URL):
         return ENDPOINT
     if here := [one.use for one in found if one.talkers]:
         return here[0]
-    return next((use for use, (_, variable) in HOSTED.items() if env_value(os.environ, variable)), OFFLINE)
+    return next(
+        (use for use, (_, variable) in HOSTED.items() if env_value(os.environ, variable)), OFFLINE
+    )
 
 
 def _url(use: str, found: list[Endpoint]) -> str | None:
@@ -244,8 +316,11 @@ def _looked(use: str, base_url: str, key: str) -> Endpoint | None:
     return asyncio.run(listed(use, base_url, key))
 
 
-def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None, key: str | None = None) -> str:
-    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has. ``key`` is what the key is referred to by.
+def _model(
+    use: str, base_url: str, named: str | None, endpoint: Endpoint | None, key: str | None = None
+) -> str:
+    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has.
+    ``key`` is what the key is referred to by.
 
     Raises:
         ConfigurationError: it has no such one, or none at all, or does not answer with any.
@@ -253,17 +328,25 @@ def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None
     if endpoint is None:
         if named is not None:
             return named  # it may be started later; the test call tells
-        raise ConfigurationError(f"nothing lists its models at {base_url}/models: {starting(use)}, or say --model", code="no_endpoint")
+        raise ConfigurationError(
+            f"nothing lists its models at {base_url}/models: {starting(use)}, or say --model",
+            code="no_endpoint",
+        )
     if endpoint.heard is not Presence.MODELS:
         if named is not None and (key is not None or endpoint.heard is not Presence.WANTS_KEY):
             return named
         raise unlisted(endpoint, key)
     if not endpoint.models and named is None:
         pull = "; run: ollama pull MODEL" if use == "ollama" else ""
-        raise ConfigurationError(f"{endpoint.title} at {base_url} has no model{pull}", code="no_model_there")
+        raise ConfigurationError(
+            f"{endpoint.title} at {base_url} has no model{pull}", code="no_model_there"
+        )
     if named is not None and endpoint.models and named not in endpoint.models:
         has = ", ".join(endpoint.models[:20])
-        message = f"{endpoint.title} at {base_url} has no {named[:100]}; it has {has}{did_you_mean(named, endpoint.models)}"
+        message = (
+            f"{endpoint.title} at {base_url} has no {named[:100]}; it has "
+            f"{has}{did_you_mean(named, endpoint.models)}"
+        )
         raise ConfigurationError(message, code="unknown_model")
     return named or (endpoint.talkers or endpoint.models)[0]
 
@@ -272,7 +355,9 @@ def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None
     provider = use if use in HOSTED else "openai"
     window = None if endpoint is None else endpoint.context_tokens.get(model)
     slow = PATIENCE_MS if use in USUAL else None
-    return Setup(provider=provider, model=model, base_url=base_url, context_tokens=window, timeout_ms=slow)
+    return Setup(
+        provider=provider, model=model, base_url=base_url, context_tokens=window, timeout_ms=slow
+    )
 
 
 def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
@@ -280,53 +365,90 @@ def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
     for one in found:
         if one.heard in (Presence.FOREIGN, Presence.SILENT) and first.use is None:
             show(f"where {one.title} usually is, {one.base_url}, {models_said(one)}")
-    use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
+    use = (
+        first.use
+        or (ENDPOINT if first.base_url else None)
+        or asked_choice(_offers(found), _best(found))
+    )
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
-    base_url = _address(use, first.base_url or (asked_url(env_value(os.environ, OWN_URL)) if use == ENDPOINT else _url(use, found)))
+    base_url = _address(
+        use,
+        first.base_url
+        or (asked_url(env_value(os.environ, OWN_URL)) if use == ENDPOINT else _url(use, found)),
+    )
     endpoint = next((one for one in found if one.base_url == base_url), None)
     key_env, key_file, key = first.key_env, first.key_file, ""
     locked = endpoint is not None and endpoint.heard is Presence.WANTS_KEY
     if key_env is None and key_file is None and (locked or use not in USUAL):
-        key_env, key = asked_key(use, HOSTED[use][1] if use in HOSTED else _own_key() if use == ENDPOINT else None)
+        key_env, key = asked_key(
+            use, HOSTED[use][1] if use in HOSTED else _own_key() if use == ENDPOINT else None
+        )
     sent = key or _key_there(key_env, key_file, home)
     if use not in HOSTED and base_url and (endpoint is None or sent):
         endpoint = _looked(use, base_url, sent)
     if use in USUAL and endpoint is None:
-        raise ConfigurationError(f"nothing answers at {base_url}: {starting(use)}, then: ordain init", code="no_endpoint")
+        raise ConfigurationError(
+            f"nothing answers at {base_url}: {starting(use)}, then: ordain init", code="no_endpoint"
+        )
     named_key = "what was typed" if key else key_env or key_file
-    if endpoint is not None and endpoint.heard is not Presence.MODELS and first.model is None and (locked or use in USUAL):
+    if (
+        endpoint is not None
+        and endpoint.heard is not Presence.MODELS
+        and first.model is None
+        and (locked or use in USUAL)
+    ):
         raise unlisted(endpoint, named_key)
     model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
     if endpoint is not None:
         model = _model(use, base_url or "", model, endpoint, named_key)
-    return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=key_file), key=key)
+    return FirstChoice(
+        use=use,
+        setup=_setup(use, model, base_url, endpoint).with_changes(
+            key_env=key_env, key_file=key_file
+        ),
+        key=key,
+    )
 
 
 def _offers(found: list[Endpoint]) -> dict[str, str]:
     """What can be chosen, and what people are told of it."""
     usable = [one for one in found if one.heard in (Presence.MODELS, Presence.WANTS_KEY)]
-    here = {one.use: f"{one.title} on this machine, {one.base_url}: {models_said(one)}" for one in usable}
+    here = {
+        one.use: f"{one.title} on this machine, {one.base_url}: {models_said(one)}"
+        for one in usable
+    }
     hosted = {
-        use: f"{title}{', the key of ' + variable if env_value(os.environ, variable) else ''}" for use, (title, variable) in HOSTED.items()
+        use: f"{title}{', the key of ' + variable if env_value(os.environ, variable) else ''}"
+        for use, (title, variable) in HOSTED.items()
     }
     more = {
         ENDPOINT: "another endpoint that speaks like OpenAI, by its address"
         + (f" ({OWN_URL} is set)" if env_value(os.environ, OWN_URL) else ""),
-        LOCAL: "a small model in this process's care (98 MB are fetched): talks, and is wrong about most things",
+        LOCAL: (
+            "a small model in this process's care (98 MB are fetched): talks, and is wrong about "
+            "most things"
+        ),
         OFFLINE: "no model: rules, which quote and calculate, and say so",
     }
     return {**here, **hosted, **more}
 
 
-# --- writing -------------------------------------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
-def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
-    """The settings with the profile behind every lane, the price that it was given, and the files; all as it was where that fails."""
+def _written(
+    home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool
+) -> tuple[Settings, ListPrice | None, SettingsFiles]:
+    """The settings with the profile behind every lane, the price that it was given, and the files;
+    all as it was where that fails.
+    """
     if chosen.use == LOCAL:
         if not has_extra():
-            raise ConfigurationError("the local model needs llama.cpp; run: pip install 'ordain[local]'", code="extra_missing")
+            raise ConfigurationError(
+                "the local model needs llama.cpp; run: pip install 'ordain[local]'",
+                code="extra_missing",
+            )
         make_home(home)
         fetch_model(home, quiet=quiet)
     place = home / "keys" / chosen.name
@@ -345,7 +467,9 @@ def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> 
             _put_before_all(files, chosen.name)
             if replace:
                 said += take_out(files, INIT_NAMES - {chosen.name})  # those that lanes had named
-    except BaseException:  # an interrupt too: no key lies about that no profile refers to, and one that was there is there again
+    except BaseException:
+        # an interrupt too: no key lies about that no profile refers to, and one that was there is
+        # there again
         if key_file is not None:
             key_file.unlink(missing_ok=True)
         if key_before is not None:
@@ -358,12 +482,18 @@ def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> 
     return load_settings(home=home), price, files
 
 
-def _fields(chosen: FirstChoice, home: Path, key_file: Path | None) -> tuple[Mapping[str, object], ListPrice | None]:
+def _fields(
+    chosen: FirstChoice, home: Path, key_file: Path | None
+) -> tuple[Mapping[str, object], ListPrice | None]:
     if chosen.use == LOCAL:
         return FIELDS, None
     if chosen.use == OFFLINE:
         return NO_MODEL, None
-    setup = chosen.setup if key_file is None else chosen.setup.with_changes(key_file=str(key_file.relative_to(home)), key_env=None)
+    setup = (
+        chosen.setup
+        if key_file is None
+        else chosen.setup.with_changes(key_file=str(key_file.relative_to(home)), key_env=None)
+    )
     return profile_fields(placed(setup, home))
 
 
@@ -373,7 +503,9 @@ def _put_key(file: Path, home: Path, content: bytes) -> Path:
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(exist_ok=True, mode=0o700)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        with os.fdopen(
+            os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+        ) as opened:
             opened.write(content)
         partial.replace(file)
     except OSError as error:
@@ -382,18 +514,36 @@ def _put_key(file: Path, home: Path, content: bytes) -> Path:
 
 
 def _put_before_all(files: SettingsFiles, name: str) -> None:
-    """The profile alone behind every lane. Where the policy names none and nothing else would take them, that is so by itself."""
+    """The profile alone behind every lane. Where the policy names none and nothing else would take
+    them, that is so by itself.
+    """
     wanted = {str(lane): [name] for lane in Lane}
-    alone = not written_lanes(files) and all(names == [name] for names in load_settings(home=files.home).policy.lanes.profiles.values())
+    alone = not written_lanes(files) and all(
+        names == [name] for names in load_settings(home=files.home).policy.lanes.profiles.values()
+    )
     if not alone:
-        files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
+        files.change(
+            files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy()
+        )
 
 
-def _tell(settings: Settings, chosen: FirstChoice, files: SettingsFiles, price: ListPrice | None) -> None:
+def _tell(
+    settings: Settings, chosen: FirstChoice, files: SettingsFiles, price: ListPrice | None
+) -> None:
     if chosen.use == OFFLINE:
-        show(f"no model, in {files.config}: rules answer, and say so. When there is one: {in_folder('ordain init')} --replace")
+        show(
+            f"no model, in {files.config}: rules answer, and say so. When there is one: "
+            f"{in_folder('ordain init')} --replace"
+        )
     else:
         tell(settings, chosen.name, files, price)
-    over = {str(lane): names[0] for lane, names in settings.policy.lanes.profiles.items() if names and names[0] != chosen.name}
+    over = {
+        str(lane): names[0]
+        for lane, names in settings.policy.lanes.profiles.items()
+        if names and names[0] != chosen.name
+    }
     if over:
-        show(f"the environment puts others first for as long as it says so: {', '.join(f'{lane}: {name}' for lane, name in over.items())}")
+        show(
+            "the environment puts others first for as long as it says so: "
+            f"{', '.join(f'{lane}: {name}' for lane, name in over.items())}"
+        )

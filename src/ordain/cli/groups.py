@@ -1,4 +1,6 @@
-"""Groups of commands that stand in modules of their own: what each is for, and where it stands. A module is imported when its group is asked for."""
+"""Groups of commands that stand in modules of their own: what each is for, and where it stands. A
+module is imported when its group is asked for.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,38 @@ from cyclopts import App
 
 GROUPS = {
     "verbs": ("commands_verbs", "What can be called: list, write, check and try it."),
-    "workflows": ("commands_workflows", "The workflow templates that a message may name: list and check them."),
-    "cards": ("commands_cards", "The agents that work may be handed to: list, check and begin their cards."),
+    "workflows": (
+        "commands_workflows",
+        "The workflow templates that a message may name: list and check them.",
+    ),
+    "cards": (
+        "commands_cards",
+        "The agents that work may be handed to: list, check and begin their cards.",
+    ),
     "seats": ("commands_seats", "Who speaks in a council: list and check its seats."),
     "approvals": ("commands_approvals", "What waits for somebody's yes: look at it, and decide."),
-    "grants": ("commands_approvals", "What somebody has said yes to beforehand: list, give and revoke."),
-    "wording": ("commands_wording", "The phrases that messages are read with: list, try and check them."),
-    "models": ("commands_models", "The models behind the lanes: look at them, try them, set them up, and what they cost."),
+    "grants": (
+        "commands_approvals",
+        "What somebody has said yes to beforehand: list, give and revoke.",
+    ),
+    "wording": (
+        "commands_wording",
+        "The phrases that messages are read with: list, try and check them.",
+    ),
+    "models": (
+        "commands_models",
+        "The models behind the lanes: look at them, try them, set them up, and what they cost.",
+    ),
     "local": ("commands_models", "The model that runs on this machine."),
     "token": ("commands_token", "Bearer tokens: who may use a server, for what, how often."),
     "store": ("commands_store", "The data folder's own database."),
-    "config": ("commands_config", "Versioned records: pinned profiles, and what pins sessions, workspaces and everybody to them."),
+    "config": (
+        "commands_config",
+        (
+            "Versioned records: pinned profiles, and what pins sessions, workspaces and everybody "
+            "to them."
+        ),
+    ),
     "memory": ("commands_library", "What is remembered: add, find and forget notes."),
     "docs": ("commands_library", "Documents to search: text, Markdown, HTML and PDF."),
 }

@@ -1,6 +1,8 @@
-"""Command lines that people are told to run next, with the data folder that this command line names: copied anywhere they are about the same folder.
+"""Command lines that people are told to run next, with the data folder that this command line
+names: copied anywhere they are about the same folder.
 
-Only what is ours is held to be such a line: whoever shows a person's or a model's words shows them as they are.
+Only what is ours is held to be such a line: whoever shows a person's or a model's words shows them
+as they are.
 """
 
 from __future__ import annotations
@@ -17,17 +19,32 @@ from ordain.errors import ConfigurationError
 OPTION = "--data-dir"
 ADDRESS = "--url"
 THERE = " (on the server's machine)"
-_GROUPS = "approvals|cards|config|docs|grants|local|memory|models|runs|seats|sessions|store|token|verbs|wording|workflows"
-_LINE = re.compile(rf"\bordain (?:(?:{_GROUPS}) [a-z]+\b|(?:call|chat|doctor|init|plan|replay|serve)\b)(?! {OPTION})")
+_GROUPS = (
+    "approvals|cards|config|docs|grants|local|memory|models"
+    "|runs|seats|sessions|store|token|verbs|wording|workflows"
+)
+_LINE = re.compile(
+    rf"\bordain (?:(?:{_GROUPS}) [a-z]+\b|(?:call|chat|doctor|init|plan|replay|serve)\b)(?! "
+    rf"{OPTION})"
+)
 """A command of a folder by its whole name. Those that copy a folder say themselves which one."""
-_FOLDER: ContextVar[str] = ContextVar("the data folder that the command line names, from the root", default="")
-_ELSEWHERE: ContextVar[bool] = ContextVar("whether the command line names a server elsewhere", default=False)
+_FOLDER: ContextVar[str] = ContextVar(
+    "the data folder that the command line names, from the root", default=""
+)
+_ELSEWHERE: ContextVar[bool] = ContextVar(
+    "whether the command line names a server elsewhere", default=False
+)
 
 
 @contextmanager
 def named_folder(arguments: Sequence[str]) -> Generator[None]:
-    """While a command with these arguments runs, what is told names the folder that they name, unless it is the one that is meant without."""
-    folder, elsewhere = _FOLDER.set(_folder(_last(arguments, OPTION))), _ELSEWHERE.set(bool(_last(arguments, ADDRESS)))
+    """While a command with these arguments runs, what is told names the folder that they name,
+    unless it is the one that is meant without.
+    """
+    folder, elsewhere = (
+        _FOLDER.set(_folder(_last(arguments, OPTION))),
+        _ELSEWHERE.set(bool(_last(arguments, ADDRESS))),
+    )
     try:
         yield
     finally:
@@ -45,7 +62,9 @@ def in_folder(text: str) -> str:
 
 
 def where_it_runs(text: str) -> str:
-    """The same of a text of whoever answered: where that is a server elsewhere, a command line in it is for that machine."""
+    """The same of a text of whoever answered: where that is a server elsewhere, a command line in
+    it is for that machine.
+    """
     return f"{text}{THERE}" if _ELSEWHERE.get() and _LINE.search(text) else in_folder(text)
 
 
@@ -61,11 +80,14 @@ def _last(arguments: Sequence[str], option: str) -> str:
 
 
 def _folder(given: str) -> str:
-    """The folder from the root, links in it as they are; "" where none is named, or the one that is meant without."""
+    """The folder from the root, links in it as they are; "" where none is named, or the one that is
+    meant without.
+    """
     if not given:
         return ""
     try:
         home = home_of(Path(given))
         return "" if home.resolve() == home_of(None).resolve() else str(home.absolute())
-    except (ConfigurationError, OSError, RuntimeError, ValueError):  # no folder can be there, or nobody has a home
+    except (ConfigurationError, OSError, RuntimeError, ValueError):
+        # no folder can be there, or nobody has a home
         return str(Path.cwd() / given)

@@ -1,4 +1,6 @@
-"""``ordain memory`` and ``ordain docs``: requests to the HTTP face, and what people see of the answers."""
+"""``ordain memory`` and ``ordain docs``: requests to the HTTP face, and what people see of the
+answers.
+"""
 
 from __future__ import annotations
 
@@ -47,22 +49,44 @@ class LibraryPlace(Struct, frozen=True, kw_only=True):
         return in_workspace(self.workspace)
 
 
-def _ask(place: LibraryPlace, method: str, path: str, *, body: dict[str, Any] | None = None, drive: bool = False, **options: Any) -> Any:
+def _ask(
+    place: LibraryPlace,
+    method: str,
+    path: str,
+    *,
+    body: dict[str, Any] | None = None,
+    drive: bool = False,
+    **options: Any,
+) -> Any:
     async def asked() -> Any:
-        content = None if body is None else json.dumps({name: value for name, value in body.items() if value is not None}).encode()
+        content = (
+            None
+            if body is None
+            else json.dumps(
+                {name: value for name, value in body.items() if value is not None}
+            ).encode()
+        )
         async with connect(home_of(place.options.data_dir), drive=drive) as connection:
-            return await connection.ask(method, path, content=content, headers=place.headers, **options)
+            return await connection.ask(
+                method, path, content=content, headers=place.headers, **options
+            )
 
     return asyncio.run(asked())
 
 
-def _ask_of(place: LibraryPlace, method: str, kind: IdKind, item: str, *, drive: bool = False) -> Any:
-    """One request about one item, by its whole id, a beginning or an end that only it has, or ``last``."""
+def _ask_of(
+    place: LibraryPlace, method: str, kind: IdKind, item: str, *, drive: bool = False
+) -> Any:
+    """One request about one item, by its whole id, a beginning or an end that only it has, or
+    ``last``.
+    """
 
     async def asked() -> Any:
         async with connect(home_of(place.options.data_dir), drive=drive) as connection:
             whole = await connection.whole_id(kind, item, place.headers)
-            return await connection.ask(method, f"{kind.path}/{path_part(whole)}", headers=place.headers)
+            return await connection.ask(
+                method, f"{kind.path}/{path_part(whole)}", headers=place.headers
+            )
 
     return asyncio.run(asked())
 
@@ -85,7 +109,10 @@ def add(place: LibraryPlace, text: Sequence[str], file: Path | None, rest: dict[
     if place.options.as_json:
         print_json(kept)
     else:
-        show(f"{'remembered before' if kept['outcome'] == 'same' else 'remembered'}: {kept['id']}{_by_words(kept)}")
+        show(
+            f"{'remembered before' if kept['outcome'] == 'same' else 'remembered'}: "
+            f"{kept['id']}{_by_words(kept)}"
+        )
     return OK
 
 
@@ -96,11 +123,19 @@ def _by_words(told: dict[str, Any]) -> str:
 
 def _text(file: Path) -> str:
     try:
-        return sys.stdin.buffer.read().decode() if str(file) == "-" else file.read_text(encoding="utf-8")
+        return (
+            sys.stdin.buffer.read().decode()
+            if str(file) == "-"
+            else file.read_text(encoding="utf-8")
+        )
     except OSError as error:
-        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+        raise ConfigurationError(
+            f"cannot read {file}: {error.strerror}", code="cannot_read"
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{file} is no UTF-8 text: byte {error.start}", code="cannot_read") from error
+        raise ConfigurationError(
+            f"{file} is no UTF-8 text: byte {error.start}", code="cannot_read"
+        ) from error
 
 
 def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
@@ -112,7 +147,10 @@ def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
     for one in found["fragments"]:
         title = f" {plain(one['title'], SHOWN)}" if one["title"] else ""
         page = f" page {one['page']}" if one["page"] else ""
-        show(f"{one['score']:.2f}  {one['id']}  {moment(one['created_at'])}  {one['kind']}, {one['trust']}{title}{page}")
+        show(
+            f"{one['score']:.2f}  {one['id']}  {moment(one['created_at'])}  {one['kind']}, "
+            f"{one['trust']}{title}{page}"
+        )
         show_words(one["text"])
     if found["notice"]:
         show(in_folder(found["notice"]))
@@ -124,12 +162,25 @@ def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
 
 def print_notes(place: LibraryPlace, limit: int, before: int | None) -> int:
     """Notes and entries."""
-    found = _ask(place, "GET", "/memory", params={"limit": limit, **({} if before is None else {"before": before})})
+    found = _ask(
+        place,
+        "GET",
+        "/memory",
+        params={"limit": limit, **({} if before is None else {"before": before})},
+    )
     if place.options.as_json:
         print_json(found)
         return OK
     rows = [
-        (one["id"], one["kind"], one["trust"], one["author"], moment(one["created_at"]), one["theme"], one["title"] or one["excerpt"][:80])
+        (
+            one["id"],
+            one["kind"],
+            one["trust"],
+            one["author"],
+            moment(one["created_at"]),
+            one["theme"],
+            one["title"] or one["excerpt"][:80],
+        )
         for one in found["notes"]
     ]
     print_table(("note", "kind", "trust", "author", "added (UTC)", "theme", "text"), rows)
@@ -139,7 +190,12 @@ def print_notes(place: LibraryPlace, limit: int, before: int | None) -> int:
 
 def print_documents(place: LibraryPlace, limit: int, before: int | None) -> int:
     """Documents."""
-    found = _ask(place, "GET", "/docs", params={"limit": limit, **({} if before is None else {"before": before})})
+    found = _ask(
+        place,
+        "GET",
+        "/docs",
+        params={"limit": limit, **({} if before is None else {"before": before})},
+    )
     if place.options.as_json:
         print_json(found)
         return OK
@@ -156,7 +212,9 @@ def print_documents(place: LibraryPlace, limit: int, before: int | None) -> int:
         )
         for one in found["documents"]
     ]
-    print_table(("document", "name", "type", "bytes", "pages", "passages", "added (UTC)", "session"), rows)
+    print_table(
+        ("document", "name", "type", "bytes", "pages", "passages", "added (UTC)", "session"), rows
+    )
     _more(found)
     return OK
 
@@ -173,9 +231,15 @@ def print_document(place: LibraryPlace, document: str) -> int:
         print_json(found)
         return OK
     pages = f", {found['pages']} pages" if found["pages"] else ""
-    show(f"{found['title']} ({found['media_type']}, {found['size']} bytes{pages}), {found['passages']} passages, from {found['source']}")
+    show(
+        f"{found['title']} ({found['media_type']}, {found['size']} bytes{pages}), "
+        f"{found['passages']} passages, from {found['source']}"
+    )
     if found["session"]:
-        show(f"it came with a message, and is found in session {plain(found['session'], SHOWN)} alone")
+        show(
+            "it came with a message, and is found in session "
+            f"{plain(found['session'], SHOWN)} alone"
+        )
     for one in found["contents"]:
         page = f"page {one['page']}, " if one["page"] else ""
         heading = f"  {plain(one['heading'], SHOWN)}" if one["heading"] else ""
@@ -205,14 +269,18 @@ def print_reindexed(place: LibraryPlace) -> int:
     if place.options.as_json:
         print_json(done)
     elif done["embedder"]:
-        show(f"{done['embedded']} of {done['passages']} passages have a vector of {done['embedder']}, {done['added']} of them new")
+        show(
+            f"{done['embedded']} of {done['passages']} passages have a vector of "
+            f"{done['embedder']}, {done['added']} of them new"
+        )
     else:
         show(f"no passage got a vector{_by_words(done)}: {done['passages']} are kept")
     return OK if done["embedder"] else UNAVAILABLE
 
 
 def add_files(place: LibraryPlace, places: Sequence[Path]) -> int:
-    """Add documents, one after the other, and all below a folder; one that cannot be read does not keep the others out.
+    """Add documents, one after the other, and all below a folder; one that cannot be read does not
+    keep the others out.
 
     Raises:
         ConfigurationError: no file is named.
@@ -221,7 +289,10 @@ def add_files(place: LibraryPlace, places: Sequence[Path]) -> int:
     if not places:
         raise ConfigurationError("name at least one file or folder", code="usage")
     found = found_in(places)
-    told = [*_refused_folders(place, found), *(asyncio.run(_add_files(place, found)) if found.files else ())]
+    told = [
+        *_refused_folders(place, found),
+        *(asyncio.run(_add_files(place, found)) if found.files else ()),
+    ]
     counts = Counter("refused" if "error" in one else str(one["outcome"]) for one in told)
     if place.options.as_json:
         passed = [{"file": said(file), "what": what} for file, what in found.passed_over]
@@ -233,8 +304,16 @@ def add_files(place: LibraryPlace, places: Sequence[Path]) -> int:
 
 def _show_counts(counts: Counter[str], found: FolderFiles) -> None:
     """What became of a folder's files, and what was passed over there, by what it is."""
-    words = {"added": "added", "replaced": "replaced", "same": "there already", "refused": "refused"}
-    show(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]) or "no document was found")
+    words = {
+        "added": "added",
+        "replaced": "replaced",
+        "same": "there already",
+        "refused": "refused",
+    }
+    show(
+        ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name])
+        or "no document was found"
+    )
     kinds: dict[str, list[str]] = {}
     for file, what in found.passed_over:
         kinds.setdefault(what, []).append(plain(said(Path(file.name)), NAME_SHOWN))
@@ -244,10 +323,20 @@ def _show_counts(counts: Counter[str], found: FolderFiles) -> None:
 
 
 def _refused_folders(place: LibraryPlace, found: FolderFiles) -> list[dict[str, Any]]:
-    """The folders that cannot be read, told as files are: whoever looks for what is in them is not to take it for nothing."""
+    """The folders that cannot be read, told as files are: whoever looks for what is in them is not
+    to take it for nothing.
+    """
     told: list[dict[str, Any]] = []
     for folder, why in found.refused:
-        told.append({"file": said(folder), "error": {"code": "cannot_read", "message": f"cannot read the folder {said(folder)}: {why}"}})
+        told.append(
+            {
+                "file": said(folder),
+                "error": {
+                    "code": "cannot_read",
+                    "message": f"cannot read the folder {said(folder)}: {why}",
+                },
+            }
+        )
         if not place.options.as_json:
             _show_added(told[-1])
     return told
@@ -259,18 +348,32 @@ async def _add_files(place: LibraryPlace, found: FolderFiles) -> list[dict[str, 
     async with connect(home_of(place.options.data_dir), drive=True) as connection:
         for number, file in enumerate(found.files, 1):
             if counting:
-                print(f"\r\x1b[K{number} of {len(found.files)}: {plain(file.name, NAME_SHOWN)}", end="", file=sys.stderr, flush=True)
+                print(
+                    f"\r\x1b[K{number} of {len(found.files)}: {plain(file.name, NAME_SHOWN)}",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
             try:
-                told.append({"file": str(file), **await _add_file(connection, place, file, counted=counting)})
+                told.append(
+                    {
+                        "file": str(file),
+                        **await _add_file(connection, place, file, counted=counting),
+                    }
+                )
             except Transient:
                 raise
             except OrdainError as error:
                 if len(found.files) == 1 and not found.folders:
                     raise
-                told.append({"file": said(file), "error": {"code": error.code, "message": error.message}})
+                told.append(
+                    {"file": said(file), "error": {"code": error.code, "message": error.message}}
+                )
             if counting:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-            if not place.options.as_json and not (found.folders and told[-1].get("outcome") == "same"):
+            if not place.options.as_json and not (
+                found.folders and told[-1].get("outcome") == "same"
+            ):
                 _show_added(told[-1])
     return told
 
@@ -288,28 +391,50 @@ def _show_added(one: dict[str, Any]) -> None:
 def _content(file: Path) -> tuple[bytes, str]:
     """A file's bytes, and where it lies."""
     if not is_named(file):
-        raise ConfigurationError(f"{said(file)} has a name that is no UTF-8: rename it", code="cannot_read")
+        raise ConfigurationError(
+            f"{said(file)} has a name that is no UTF-8: rename it", code="cannot_read"
+        )
     if len(file.name) > NAME_CHARS:
-        raise ConfigurationError(f"{file} has a name of more than {NAME_CHARS} characters: rename it", code="invalid_name")
+        raise ConfigurationError(
+            f"{file} has a name of more than {NAME_CHARS} characters: rename it",
+            code="invalid_name",
+        )
     try:
         if not file.is_file():
             raise ConfigurationError(f"{file} is no file", code="cannot_read")
         if file.stat().st_size > DOCUMENT_BYTES:
-            raise ConfigurationError(f"{file} is larger than {DOCUMENT_BYTES} bytes", code="document_too_large")
+            raise ConfigurationError(
+                f"{file} is larger than {DOCUMENT_BYTES} bytes", code="document_too_large"
+            )
         if len(source := str(file.resolve())) > SOURCE_CHARS:
-            raise ConfigurationError(f"{file} lies at a path of more than {SOURCE_CHARS} characters: move it", code="invalid_name")
+            raise ConfigurationError(
+                f"{file} lies at a path of more than {SOURCE_CHARS} characters: move it",
+                code="invalid_name",
+            )
         return file.read_bytes(), source
     except OSError as error:
-        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+        raise ConfigurationError(
+            f"cannot read {file}: {error.strerror}", code="cannot_read"
+        ) from error
 
 
-async def _add_file(connection: Connection, place: LibraryPlace, file: Path, *, counted: bool) -> dict[str, Any]:
+async def _add_file(
+    connection: Connection, place: LibraryPlace, file: Path, *, counted: bool
+) -> dict[str, Any]:
     content, source = _content(file)
     headers = {**place.headers, "Content-Type": OCTETS}
     params = {"name": file.name, "source": source}
     if counted or len(content) < SLOW_BYTES or not sys.stderr.isatty():
-        return await connection.ask("POST", "/docs", content=content, headers=headers, params=params)
-    return await connection.told("/docs", _show_progress, content=content, headers={**headers, "Accept": LINES}, params=params)
+        return await connection.ask(
+            "POST", "/docs", content=content, headers=headers, params=params
+        )
+    return await connection.told(
+        "/docs",
+        _show_progress,
+        content=content,
+        headers={**headers, "Accept": LINES},
+        params=params,
+    )
 
 
 def _show_progress(one: dict[str, Any]) -> None:

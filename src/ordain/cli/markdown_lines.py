@@ -1,7 +1,10 @@
-"""A model's Markdown as lines of a terminal, each behind its mark. By rich, and imported only for somebody who sits at one.
+"""A model's Markdown as lines of a terminal, each behind its mark. By rich, and imported only for
+somebody who sits at one.
 
-Nothing is hidden by it: images, links, HTML, definitions, entities, tables and strokes before signs stand there as they were written, a list has the numbers
-that it was given, and a line that ended ends. Where quotations and lists lie so deep that there is no room for their words, all of it stands as it was written.
+Nothing is hidden by it: images, links, HTML, definitions, entities, tables and strokes before signs
+stand there as they were written, a list has the numbers that it was given, and a line that ended
+ends. Where quotations and lists lie so deep that there is no room for their words, all of it stands
+as it was written.
 """
 
 from __future__ import annotations
@@ -50,7 +53,11 @@ def markdown_lines(text: str, columns: int) -> list[ScreenLine]:
         return _as_written(given, columns)
     console = Console(file=StringIO(), width=room, color_system=None, legacy_windows=False)
     lines = console.render_lines(read, console.options, pad=False)
-    found = [line for segments in lines for line in _fitted([_span(one) for one in segments if not one.control], room)]
+    found = [
+        line
+        for segments in lines
+        for line in _fitted([_span(one) for one in segments if not one.control], room)
+    ]
     if not _has_all(given, (part for line in found for _, part in line)):
         return _as_written(given, columns)
     return [_line([StyledPart("", QUOTE), *spans]) for spans in found]
@@ -65,7 +72,9 @@ def _taken(tokens: Iterable[Token]) -> int:
     taken, most = list[int](), 0
     for token in tokens:
         if token.nesting > 0:
-            taken.append(len(_numbered(token)) + len("  ") if token.info else TAKES.get(token.type, 0))
+            taken.append(
+                len(_numbered(token)) + len("  ") if token.info else TAKES.get(token.type, 0)
+            )
             most = max(most, sum(taken))
         elif token.nesting < 0:
             taken.pop()
@@ -73,13 +82,17 @@ def _taken(tokens: Iterable[Token]) -> int:
 
 
 def _has_all(given: str, shown: Iterable[str]) -> bool:
-    """Whether every sign that is no mark stands among what is shown, in its order: a parser and a library have bounds of their own."""
+    """Whether every sign that is no mark stands among what is shown, in its order: a parser and a
+    library have bounds of their own.
+    """
     signs = (sign for part in shown for sign in part)
     return all(sign in signs for sign in given if sign not in MARKS and not sign.isspace())
 
 
 def _stroke(state: StateInline, silent: bool) -> bool:
-    """In place of the parser's own rule: the sign behind a stroke is no mark, and both stand there."""
+    """In place of the parser's own rule: the sign behind a stroke is no mark, and both stand
+    there.
+    """
     pair = state.src[state.pos : state.pos + 2]
     if len(pair) < 2 or pair[0] != "\\" or pair[1] not in punctuation:
         return False
@@ -118,7 +131,9 @@ class _List(ListElement):
             if not label:
                 yield from item.render_bullet(console, options)
                 continue
-            rest = console.render_lines(item.elements, options.update(width=options.max_width - lead), style=item.style)
+            rest = console.render_lines(
+                item.elements, options.update(width=options.max_width - lead), style=item.style
+            )
             for at, line in enumerate(rest):
                 yield Segment(" " * lead if at else f"{label.rjust(lead - 1)} ", Style(bold=True))
                 yield from line
@@ -130,7 +145,9 @@ class _Heading(Heading):
 
 
 class _Code(TextElement):
-    """Code as it was written, without guesses at what its letters mean; what was said of it stands above it."""
+    """Code as it was written, without guesses at what its letters mean; what was said of it stands
+    above it.
+    """
 
     style_name = "markdown.code"
 
@@ -145,7 +162,9 @@ class _Code(TextElement):
         if self._info:
             yield Text(self._info, style=Style(dim=True), overflow="fold")
         code = Text(self.text.plain.rstrip("\n"), style=self.style, overflow="fold")
-        for line in console.render_lines(code, options.update(width=max(1, options.max_width - 2)), pad=False):
+        for line in console.render_lines(
+            code, options.update(width=max(1, options.max_width - 2)), pad=False
+        ):
             yield Segment("  ")
             yield from line
             yield Segment.line()
@@ -173,13 +192,21 @@ class _Legible(Markdown):
 
 def _span(segment: Segment) -> StyledPart:
     style = segment.style or Style.null()
-    said = (("bold", style.bold), ("italic", style.italic), (DIM, style.dim), ("underline", style.underline), ("strike", style.strike))
+    said = (
+        ("bold", style.bold),
+        ("italic", style.italic),
+        (DIM, style.dim),
+        ("underline", style.underline),
+        ("strike", style.strike),
+    )
     names = [name for name, on in said if on] + ([CYAN] if style.color is not None else [])
     return StyledPart(" ".join(names), segment.text)
 
 
 def _fitted(spans: Iterable[StyledPart], room: int) -> Iterator[list[StyledPart]]:
-    """One line as those that there is room for: what a library takes for one column may take two."""
+    """One line as those that there is room for: what a library takes for one column may take
+    two.
+    """
     line, left = list[StyledPart](), room
     for style, text in spans:
         rest = text

@@ -1,4 +1,6 @@
-"""One session over the HTTP face: say something, wait for the answer, follow the stream. A lost connection is taken up again."""
+"""One session over the HTTP face: say something, wait for the answer, follow the stream. A lost
+connection is taken up again.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ SESSION_IDS = "letters, digits and . _ : @ + / - behind the first letter or digi
 
 
 class Addressed(Struct, frozen=True, kw_only=True):
-    """Where messages go and how they ask to be carried out. One verb serves the turn, several are all it may use (B-33)."""
+    """Where messages go and how they ask to be carried out. One verb serves the turn, several are
+    all it may use (B-33).
+    """
 
     session: str
     user: str
@@ -44,10 +48,14 @@ class Addressed(Struct, frozen=True, kw_only=True):
     verbs: tuple[str, ...] = ()
 
     def hints(self) -> dict[str, Any]:
-        """Routing hints; a verb that nobody named is not there, so that code gives the mode's own (GW-02)."""
+        """Routing hints; a verb that nobody named is not there, so that code gives the mode's own
+        (GW-02).
+        """
         if not self.verbs:
             return {"mode": self.mode}
-        named: dict[str, Any] = {"verb": self.verbs[0]} if len(self.verbs) == 1 else {"allowedVerbs": list(self.verbs)}
+        named: dict[str, Any] = (
+            {"verb": self.verbs[0]} if len(self.verbs) == 1 else {"allowedVerbs": list(self.verbs)}
+        )
         return {"mode": self.mode, **named}
 
 
@@ -85,7 +93,8 @@ class Messenger:
         """A file goes with the next message; what is told of that.
 
         Raises:
-            InvalidRequest: none is named, it is too large, or no file that a message may bring, which is told now and not with the message.
+            InvalidRequest: none is named, it is too large, or no file that a message may bring,
+                which is told now and not with the message.
             ConfigurationError: it cannot be read.
         """
         if not named:
@@ -93,12 +102,23 @@ class Messenger:
         file = file_read(Path(named).expanduser())
         check_file(file)
         self._files.append(file)
-        return f"{visible_line(file.name, NAME_CHARS)} goes with the next message ({len(self._files)} file{'s' if len(self._files) > 1 else ''})"
+        return (
+            f"{visible_line(file.name, NAME_CHARS)} goes with the next message "
+            f"({len(self._files)} file{'s' if len(self._files) > 1 else ''})"
+        )
 
     def _attached(self) -> dict[str, Any]:
         """The files that go now: once, also where the message is refused because of one of them."""
         files, self._files = self._files, []
-        return {"attachments": [file.model_dump(mode="json", by_alias=True, exclude_none=True) for file in files]} if files else {}
+        return (
+            {
+                "attachments": [
+                    file.model_dump(mode="json", by_alias=True, exclude_none=True) for file in files
+                ]
+            }
+            if files
+            else {}
+        )
 
     def outgoing(self, to: Addressed, text: str, *, reply_to: str | None = None) -> UnsentMessage:
         """A message with an id of its own, and with the files that were attached."""
@@ -115,13 +135,16 @@ class Messenger:
         return UnsentMessage(message_id=message_id, text=text, content=json.dumps(body).encode())
 
     async def deliver(self, message: UnsentMessage) -> MessageAnswer:
-        """Send a message; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
+        """Send a message; when this returns it is durable. The answer so far; sent again after a
+        lost connection it is the same message.
 
         Raises:
             OrdainError: it was refused, or the server stays away (``server_gone``).
         """
         headers = {"Prefer": "respond-async", "Content-Type": "application/json"}
-        return MessageAnswer.model_validate(await self._asked("POST", "/messages", content=message.content, headers=headers))
+        return MessageAnswer.model_validate(
+            await self._asked("POST", "/messages", content=message.content, headers=headers)
+        )
 
     async def say(self, to: Addressed, text: str, *, reply_to: str | None = None) -> MessageAnswer:
         """Make a message and send it.
@@ -131,14 +154,22 @@ class Messenger:
         return await self.deliver(self.outgoing(to, text, reply_to=reply_to))
 
     async def answer(self, session: str, seq: int) -> MessageAnswer:
-        """Wait until a message is answered: by a reply, by a question, by an approval that it waits for, or because nothing follows from it.
+        """Wait until a message is answered: by a reply, by a question, by an approval that it waits
+        for, or because nothing follows from it.
 
         Raises: as ``say``.
         """
         while True:
-            said = await self._asked("GET", session_path(session, "messages", str(seq)), params={"wait": WAIT_S})
+            said = await self._asked(
+                "GET", session_path(session, "messages", str(seq)), params={"wait": WAIT_S}
+            )
             answer = MessageAnswer.model_validate(said)
-            if answer.reply is not None or answer.question is not None or answer.approval is not None or answer.run_id is None:
+            if (
+                answer.reply is not None
+                or answer.question is not None
+                or answer.approval is not None
+                or answer.run_id is None
+            ):
                 return answer
 
     async def events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
@@ -164,7 +195,9 @@ class Messenger:
     async def _events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
         timeout = httpx2.Timeout(None, connect=SILENCE_S, read=SILENCE_S)
         path = session_path(session, "events")
-        async with self._connection.http.stream("GET", path, params={"after": after}, headers=self._headers, timeout=timeout) as response:
+        async with self._connection.http.stream(
+            "GET", path, params={"after": after}, headers=self._headers, timeout=timeout
+        ) as response:
             if not response.is_success:
                 await response.aread()
                 raise refusal(response)
@@ -174,7 +207,9 @@ class Messenger:
     async def transcript(self, session: str, last: int) -> Sequence[SessionEvent]:
         """The last entries of a session; none where there is no such session."""
         try:
-            said = await self._asked("GET", session_path(session, "messages"), params={"limit": last})
+            said = await self._asked(
+                "GET", session_path(session, "messages"), params={"limit": last}
+            )
         except NotFound:
             return ()
         return msgspec.convert(said["entries"], type=list[SessionEvent])
@@ -188,7 +223,8 @@ class Messenger:
         return await self._asked("GET", session_path(session))
 
     async def whole_session(self, given: str) -> str:
-        """The id of the session that was meant. One that somebody chose may be a part of others, so it is looked for as it is first.
+        """The id of the session that was meant. One that somebody chose may be a part of others, so
+        it is looked for as it is first.
 
         Raises:
             InvalidRequest: it is part of several (``ambiguous_id``).
@@ -200,7 +236,8 @@ class Messenger:
         return await self._connection.whole_id(SESSION, given, self._headers)
 
     async def meant_session(self, named: str) -> str:
-        """A session to talk in: the latest one, or that of exactly this id, which need not exist yet.
+        """A session to talk in: the latest one, or that of exactly this id, which need not exist
+        yet.
 
         Raises:
             NotFound: the latest one, and there is none.
@@ -209,7 +246,9 @@ class Messenger:
         if named == LAST:
             return await self.whole_session(named)
         if not SESSION_NAMED.fullmatch(named):
-            raise InvalidRequest(f"{named} is no session's id: {SESSION_IDS}", code="invalid_session_id")
+            raise InvalidRequest(
+                f"{named} is no session's id: {SESSION_IDS}", code="invalid_session_id"
+            )
         return named
 
     async def whole_approval(self, given: str) -> str:
@@ -223,17 +262,25 @@ class Messenger:
 
     async def approvals(self, session: str) -> dict[str, Any]:
         """What runs of a session wait for somebody's yes for."""
-        return await self._asked("GET", "/approvals", params={"session": session}, headers=self._user)
+        return await self._asked(
+            "GET", "/approvals", params={"session": session}, headers=self._user
+        )
 
     async def approval(self, approval: str) -> dict[str, Any]:
         """One approval, with its exact arguments."""
         return await self._asked("GET", f"/approvals/{path_part(approval)}", headers=self._user)
 
-    async def decide(self, approval: str, *, approve: bool, digest: str, why: str) -> dict[str, Any]:
-        """Say yes or no. Sent once: where the connection is lost nobody here knows whether it counted, and the approval says so."""
+    async def decide(
+        self, approval: str, *, approve: bool, digest: str, why: str
+    ) -> dict[str, Any]:
+        """Say yes or no. Sent once: where the connection is lost nobody here knows whether it
+        counted, and the approval says so.
+        """
         path = f"/approvals/{path_part(approval)}/{'approve' if approve else 'deny'}"
         content = json.dumps({"digest": digest, "why": why}).encode()
-        done: dict[str, Any] = await self._connection.ask("POST", path, content=content, headers={**self._headers, **self._user})
+        done: dict[str, Any] = await self._connection.ask(
+            "POST", path, content=content, headers={**self._headers, **self._user}
+        )
         return done
 
     async def check_verbs(self, verbs: Sequence[str]) -> None:
@@ -252,21 +299,33 @@ class Messenger:
 
     async def erase(self, session: str, why: str) -> dict[str, Any]:
         """Destroy a session's content."""
-        return await self._asked("POST", session_path(session, "erase"), content=json.dumps({"why": why}).encode())
+        return await self._asked(
+            "POST", session_path(session, "erase"), content=json.dumps({"why": why}).encode()
+        )
 
-    async def _asked(self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any) -> Any:
-        """One request that may be sent again: each of these comes to the same however often it arrives."""
+    async def _asked(
+        self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any
+    ) -> Any:
+        """One request that may be sent again: each of these comes to the same however often it
+        arrives.
+        """
         failed = 0
         while True:
             try:
-                return await self._connection.ask(method, path, headers={**self._headers, **(headers or {})}, **options)
+                return await self._connection.ask(
+                    method, path, headers={**self._headers, **(headers or {})}, **options
+                )
             except Transient as error:
                 await self._pause(failed, error)
                 failed += 1
 
     async def _pause(self, failed: int, error: Exception) -> None:
         if failed >= len(PAUSES_S) or self.embedded:
-            raise error if isinstance(error, Transient) else Transient("the server went away", code="server_gone") from error
+            raise (
+                error
+                if isinstance(error, Transient)
+                else Transient("the server went away", code="server_gone")
+            ) from error
         await asyncio.sleep(PAUSES_S[failed])
 
 

@@ -35,11 +35,19 @@ NO_PRICE = "no price: costs count as $0"
 
 
 def print_models(data_dir: Path | None, *, as_json: bool) -> int:
-    """Every profile: what it is, which lanes it serves, what it costs, whether its key is found, how its answers are held. No key is shown."""
+    """Every profile: what it is, which lanes it serves, what it costs, whether its key is found,
+    how its answers are held. No key is shown.
+    """
     home = home_of(data_dir)
     settings = load_settings(home=home)
     own, ways = defined(home), Ways(WaysFile(home))
-    found = [{**profile_view(settings, name, name in own), **held_view(ways, name, settings.profiles[name])} for name in settings.profiles]
+    found = [
+        {
+            **profile_view(settings, name, name in own),
+            **held_view(ways, name, settings.profiles[name]),
+        }
+        for name in settings.profiles
+    ]
     if as_json:
         print_json({"home": str(home), "models": found})
         return OK
@@ -56,7 +64,19 @@ def print_models(data_dir: Path | None, *, as_json: bool) -> int:
         )
         for m in found
     ]
-    print_table(("profile", "provider", "model", "lanes", "price per million tokens", "key", "structured", "defined in"), rows)
+    print_table(
+        (
+            "profile",
+            "provider",
+            "model",
+            "lanes",
+            "price per million tokens",
+            "key",
+            "structured",
+            "defined in",
+        ),
+        rows,
+    )
     return OK
 
 
@@ -94,7 +114,10 @@ def held_view(ways: Ways, name: str, profile: ModelProfile) -> dict[str, Any]:
     if profile.provider in NO_MODELS:
         return {"held": None, "learnt": {}}
     learnt = {str(way): str(why) for way, why in ways.learnt(name, profile).items()}
-    return {"held": str(ways.way(name, profile)), "learnt": {**learnt, **dict.fromkeys(sorted(ways.left(name, profile)), "left out")}}
+    return {
+        "held": str(ways.way(name, profile)),
+        "learnt": {**learnt, **dict.fromkeys(sorted(ways.left(name, profile)), "left out")},
+    }
 
 
 def _held(view: dict[str, Any]) -> str | None:
@@ -106,15 +129,27 @@ def _held(view: dict[str, Any]) -> str | None:
 def _price(view: dict[str, Any]) -> str:
     if view["counts_as_free"]:
         return NO_PRICE
-    if view["provider"] in FREE and not view["usd_micros_per_1k_input"] and not view["usd_micros_per_1k_output"]:
+    if (
+        view["provider"] in FREE
+        and not view["usd_micros_per_1k_input"]
+        and not view["usd_micros_per_1k_output"]
+    ):
         return "free"
-    price = f"{usd(view['usd_micros_per_1k_input'] * 1000)} in, {usd(view['usd_micros_per_1k_output'] * 1000)} out"
-    more = "".join(f"; above {tier['above_tokens']}: {usd(tier['usd_micros_per_1k_input'] * 1000)} in" for tier in view["tiers"])
+    price = (
+        f"{usd(view['usd_micros_per_1k_input'] * 1000)} in, "
+        f"{usd(view['usd_micros_per_1k_output'] * 1000)} out"
+    )
+    more = "".join(
+        f"; above {tier['above_tokens']}: {usd(tier['usd_micros_per_1k_input'] * 1000)} in"
+        for tier in view["tiers"]
+    )
     return f"{price}{more} ({view['priced_on'] or 'undated'})"
 
 
 def usd(micros: int) -> str:
-    """Micro-dollars as dollars: to the cent where that is exact, else to the last digit that counts."""
+    """Micro-dollars as dollars: to the cent where that is exact, else to the last digit that
+    counts.
+    """
     text = f"{micros // 1_000_000}.{micros % 1_000_000:06d}".rstrip("0")
     whole, _, rest = text.partition(".")
     return f"${whole}.{rest.ljust(2, '0')}"
@@ -158,22 +193,29 @@ def try_profiles_once(data_dir: Path | None, names: Sequence[str], *, as_json: b
 
 def print_verdict(verdict: Verdict) -> None:
     """A verdict for people."""
-    said = f"{verdict.message} ({verdict.duration_ms} ms)" if verdict.ok else f"{verdict.code}: {verdict.message}"
+    said = (
+        f"{verdict.message} ({verdict.duration_ms} ms)"
+        if verdict.ok
+        else f"{verdict.code}: {verdict.message}"
+    )
     show(
-        f"{'✓' if verdict.ok else '✗'} {verdict.profile} ({verdict.provider}: {verdict.answering_model or verdict.model}): {with_places(said)}"
+        f"{'✓' if verdict.ok else '✗'} {verdict.profile} ({verdict.provider}: "
+        f"{verdict.answering_model or verdict.model}): {with_places(said)}"
     )
     if verdict.advice:
         show(in_folder(f"  → {verdict.advice}"))
 
 
 def tried_for_use(settings: Settings, name: str) -> Verdict:
-    """A verdict on what was just set up: a model that talks can be used, whether or not it keeps to a schema, and that is said.
+    """A verdict on what was just set up: a model that talks can be used, whether or not it keeps to
+    a schema, and that is said.
 
     Raises:
         NotFound: no such profile.
     """
     verdict = asyncio.run(try_profiles(settings, [name]))[0]
-    if verdict.code == ModelErrorCode.REJECTED:  # perhaps of the schema alone: asked as runs do that step down
+    if verdict.code == ModelErrorCode.REJECTED:
+        # perhaps of the schema alone: asked as runs do that step down
         said = asyncio.run(try_profiles(settings, [name], Structured.TEXT))[0]
         return as_talker(said) if said.ok and said.advice else said if said.ok else verdict
     return as_talker(verdict) if verdict.code == SCHEMA_IGNORED else verdict
@@ -181,41 +223,72 @@ def tried_for_use(settings: Settings, name: str) -> Verdict:
 
 def as_talker(verdict: Verdict) -> Verdict:
     """The same, of a model that answers and keeps to no schema."""
-    advice = "conversations work with it; agents and plans will often fail: see what it does with ordain doctor"
+    advice = (
+        "conversations work with it; agents and plans will often fail: see what it does with "
+        "ordain doctor"
+    )
     return replace(verdict, code="", message="talks, and keeps to no schema", advice=advice)
 
 
-async def try_profiles(settings: Settings, names: Sequence[str], way: Structured | None = None) -> list[Verdict]:
-    """A verdict on each of these profiles; one that cannot be built is one too. ``way`` takes the place of what runs have learnt.
+async def try_profiles(
+    settings: Settings, names: Sequence[str], way: Structured | None = None
+) -> list[Verdict]:
+    """A verdict on each of these profiles; one that cannot be built is one too. ``way`` takes the
+    place of what runs have learnt.
 
     Raises:
         NotFound: no profile of such a name.
     """
     for name in names:
         if name not in settings.profiles:
-            raise NotFound(no_such("model profile", name, settings.profiles), code="unknown_profile")
-    return list(await asyncio.gather(*(_tried(settings, name, way) for name in dict.fromkeys(names))))
+            raise NotFound(
+                no_such("model profile", name, settings.profiles), code="unknown_profile"
+            )
+    return list(
+        await asyncio.gather(*(_tried(settings, name, way) for name in dict.fromkeys(names)))
+    )
 
 
 def _again(name: str, profile: ModelProfile) -> str:
     """The command that sets a profile up anew with another key."""
     place = "" if profile.base_url is None else f" --base-url {shell_word(profile.base_url)}"
-    return f"ordain models add {shell_word(name)} --provider {profile.provider} --model {shell_word(profile.model)}{place} --key-env VARIABLE --replace"
+    return (
+        f"ordain models add {shell_word(name)} --provider {profile.provider} --model "
+        f"{shell_word(profile.model)}{place} --key-env VARIABLE --replace"
+    )
 
 
 async def _tried(settings: Settings, name: str, way: Structured | None) -> Verdict:
     profile = settings.profiles[name]
     key = "" if profile.provider in FREE else _key(profile, found=name in settings.secrets)
     if key.startswith(MISSING):
-        advice = f"{key.removeprefix(MISSING).strip(' ()')}, or refer to another variable or file: {_again(name, profile)}"
+        advice = (
+            f"{key.removeprefix(MISSING).strip(' ()')}, or refer to another variable or file: "
+            f"{_again(name, profile)}"
+        )
         message = "no key was found, and nothing was sent"
-        return Verdict(profile=name, provider=profile.provider, model=profile.model, code="no_key", message=message, advice=advice)
+        return Verdict(
+            profile=name,
+            provider=profile.provider,
+            model=profile.model,
+            code="no_key",
+            message=message,
+            advice=advice,
+        )
     try:
         check_named(settings.profiles, [name])
         model = build_models({name: profile}, settings.secrets, settings.home)[name]
     except ConfigurationError as error:
-        return Verdict(profile=name, provider=profile.provider, model=profile.model, code=error.code, message=error.message)
+        return Verdict(
+            profile=name,
+            provider=profile.provider,
+            model=profile.model,
+            code=error.code,
+            message=error.message,
+        )
     try:
-        return await try_once(name, profile, model, way or Ways(WaysFile(settings.home)).way(name, profile))
+        return await try_once(
+            name, profile, model, way or Ways(WaysFile(settings.home)).way(name, profile)
+        )
     finally:
         await model.close()

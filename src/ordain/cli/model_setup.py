@@ -1,4 +1,6 @@
-"""``ordain models add`` and ``remove``: a profile into ``ordain.toml``, its lane into the policy. The key is only ever referred to."""
+"""``ordain models add`` and ``remove``: a profile into ``ordain.toml``, its lane into the policy.
+The key is only ever referred to.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ MICROS_MAX = 10**9
 
 
 def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int:
-    """Write a profile, put it behind its lanes, and ask it once; what is missing is asked for on a terminal.
+    """Write a profile, put it behind its lanes, and ask it once; what is missing is asked for on a
+    terminal.
 
     Raises:
         ConfigurationError: something is missing or wrong; the files are as they were.
@@ -60,7 +63,12 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
     """
     home = home_of(data_dir)
     check_name(name)
-    if (setup.provider is None or setup.model is None) and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+    if (
+        (setup.provider is None or setup.model is None)
+        and not as_json
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+    ):
         setup = _asked(setup)
     setup = placed(setup, home)
     fields, price = profile_fields(setup)
@@ -77,7 +85,11 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
     settings, told = load_settings(home=home), tell_server(home)
     verdict = asyncio.run(try_profiles(settings, [name]))[0] if setup.test else None
     if as_json:
-        said = {"file": str(files.config), "profile": profile_view(settings, name, in_file=True), "server": told.state}
+        said = {
+            "file": str(files.config),
+            "profile": profile_view(settings, name, in_file=True),
+            "server": told.state,
+        }
         print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
     else:
         tell(settings, name, files, price)
@@ -97,15 +109,23 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
     home = home_of(data_dir)
     with changing(home) as files:
         if name not in defined(home):
-            known = load_settings(home=home).profiles  # what can be removed is removed although its file of a key is gone
-            where = "it comes from elsewhere: see ordain models list" if name in known else "see ordain models list"
+            # what can be removed is removed although its file of a key is gone
+            known = load_settings(home=home).profiles
+            where = (
+                "it comes from elsewhere: see ordain models list"
+                if name in known
+                else "see ordain models list"
+            )
             raise NotFound(
-                f"there is no profile {name[:100]} in {files.config}; {where}{did_you_mean(name, defined(home))}", code="unknown_profile"
+                f"there is no profile {name[:100]} in {files.config}; "
+                f"{where}{did_you_mean(name, defined(home))}",
+                code="unknown_profile",
             )
         naming = [str(lane) for lane, names in written_lanes(files).items() if name in names]
         if naming:
             message = (
-                f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first, or choose another: ordain init --replace"
+                f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first, or "
+                "choose another: ordain init --replace"
             )
             raise Conflict(message, code="in_use")
         files.change(files.config, lambda document: drop_profile(document, name))
@@ -123,7 +143,9 @@ def placed(setup: Setup, home: Path) -> Setup:
     return setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
 
 
-def write_profile(files: SettingsFiles, name: str, fields: Mapping[str, object], price: ListPrice | None) -> None:
+def write_profile(
+    files: SettingsFiles, name: str, fields: Mapping[str, object], price: ListPrice | None
+) -> None:
     """The profile into ``ordain.toml``, with where its price is from."""
     comment = f"list price of {price.source}" if price is not None else ""
     files.change(files.config, lambda document: put_profile(document, name, fields, comment))
@@ -132,16 +154,27 @@ def write_profile(files: SettingsFiles, name: str, fields: Mapping[str, object],
 def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
     """The profile as it is written, and the list price that it was given."""
     if setup.provider is None or setup.model is None:
-        raise ConfigurationError("--provider and --model are needed; on a terminal they are asked for", code="missing_option")
+        raise ConfigurationError(
+            "--provider and --model are needed; on a terminal they are asked for",
+            code="missing_option",
+        )
     if setup.provider not in PROVIDERS:
         raise ConfigurationError(
-            f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(setup.provider, PROVIDERS)}", code="unknown_provider"
+            f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(setup.provider, PROVIDERS)}",
+            code="unknown_provider",
         )
     if setup.key_env is not None:
         check_variable(setup.key_env)
     key_env = setup.key_env
-    if key_env is None and setup.key_file is None and setup.provider == "openai" and _is_openai(setup.base_url):
-        key_env = OPENAI_KEY  # unnamed, the variable's key goes to the endpoint of profile `default`, which may be another
+    if (
+        key_env is None
+        and setup.key_file is None
+        and setup.provider == "openai"
+        and _is_openai(setup.base_url)
+    ):
+        # unnamed, the variable's key goes to the endpoint of profile `default`, which may be
+        # another
+        key_env = OPENAI_KEY
     price, priced = _priced(setup)
     given: dict[str, object | None] = {
         "provider": setup.provider,
@@ -163,9 +196,14 @@ def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
 
 def _priced(setup: Setup) -> tuple[ListPrice | None, dict[str, object | None]]:
     if (setup.price_input is None) != (setup.price_output is None):
-        raise ConfigurationError("--price-input and --price-output go together", code="missing_option")
+        raise ConfigurationError(
+            "--price-input and --price-output go together", code="missing_option"
+        )
     if setup.price_input is not None and setup.price_output is not None:
-        prices = {"usd_micros_per_1k_input": _micros(setup.price_input), "usd_micros_per_1k_output": _micros(setup.price_output)}
+        prices = {
+            "usd_micros_per_1k_input": _micros(setup.price_input),
+            "usd_micros_per_1k_output": _micros(setup.price_output),
+        }
         return None, {**prices, "priced_on": datetime.now(UTC).date().isoformat()}
     found = list_price(setup.provider or "", setup.model or "", setup.base_url)
     if found is None:
@@ -180,25 +218,35 @@ def _micros(dollars: str) -> int:
     except InvalidOperation:
         micros = -1
     if not 0 <= micros <= MICROS_MAX:
-        raise ConfigurationError("a price is dollars per million tokens, like 0.25", code="bad_price")
+        raise ConfigurationError(
+            "a price is dollars per million tokens, like 0.25", code="bad_price"
+        )
     return micros
 
 
 def checked_profile(name: str, fields: Mapping[str, object], home: Path) -> ModelProfile:
-    """The profile, and that an adapter for it could be made; nothing of its values stands in an error."""
+    """The profile, and that an adapter for it could be made; nothing of its values stands in an
+    error.
+    """
     try:
         profile = ModelProfile.model_validate(dict(fields))
     except ValidationError as error:
-        places = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        places = "; ".join(
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]
+        )
         raise ConfigurationError(f"models.{name}: {places}") from None
     build_models({name: profile}, {}, home)
     if missing := missing_key(profile, home):
-        raise ConfigurationError(f"{missing}: put the key there first; nothing was changed", code="key_missing")
+        raise ConfigurationError(
+            f"{missing}: put the key there first; nothing was changed", code="key_missing"
+        )
     return profile
 
 
 def _place(given: str | None, home: Path) -> str | None:
-    """A file as a profile names it: counted from the data folder, unless it is only there from where the command was given."""
+    """A file as a profile names it: counted from the data folder, unless it is only there from
+    where the command was given.
+    """
     if given is None or (home / Path(given).expanduser()).exists() or not Path(given).exists():
         return given
     return str(Path(given).absolute())
@@ -208,24 +256,36 @@ def looks_like_key(text: str) -> bool:
     """Whether a word that should name something is rather a key."""
     kinds = (str.isupper, str.islower, str.isdigit)
     mixed = all(any(kind(character) for character in text) for kind in kinds)
-    return len(text) >= 20 and (mixed or text.startswith(_KEY_BEGINNINGS)) and "/" not in text and not text.endswith(_KEY_FILES)
+    return (
+        len(text) >= 20
+        and (mixed or text.startswith(_KEY_BEGINNINGS))
+        and "/" not in text
+        and not text.endswith(_KEY_FILES)
+    )
 
 
 def check_variable(name: str) -> None:
-    """Whether this can be a variable's name and is not the key itself, which nobody gets to see again.
+    """Whether this can be a variable's name and is not the key itself, which nobody gets to see
+    again.
 
     Raises:
         ConfigurationError: without what was given.
     """
     if _VARIABLE.fullmatch(name) is None or looks_like_key(name):
-        message = "--key-env takes the name of an environment variable, never a key; what was given looks like no name and was not stored"
+        message = (
+            "--key-env takes the name of an environment variable, never a key; what was given "
+            "looks like no name and was not stored"
+        )
         raise ConfigurationError(message, code="key_not_stored")
 
 
 def check_private(file: Path) -> None:
     """Warn where others on this machine can read the key."""
     if file.stat().st_mode & 0o077:
-        warn(f"{file} can be read by others on this machine; run: chmod 600 {shell_word(file.absolute())}")
+        warn(
+            f"{file} can be read by others on this machine; run: chmod 600 "
+            f"{shell_word(file.absolute())}"
+        )
 
 
 def _is_openai(base_url: str | None) -> bool:
@@ -239,34 +299,45 @@ def _lanes(given: tuple[str, ...]) -> list[Lane]:
     known = {str(lane): lane for lane in Lane}
     if unknown := [name for name in given if name not in known]:
         raise ConfigurationError(
-            f"there is no lane {unknown[0][:100]}; lanes are {', '.join(known)}{did_you_mean(unknown[0], known)}", code="unknown_lane"
+            f"there is no lane {unknown[0][:100]}; lanes are "
+            f"{', '.join(known)}{did_you_mean(unknown[0], known)}",
+            code="unknown_lane",
         )
     return [known[name] for name in dict.fromkeys(given)]
 
 
 def written_lanes(files: SettingsFiles) -> Mapping[Lane, list[str]]:
-    """The profiles behind lanes as the policy's file says; empty where it leaves them to the default."""
+    """The profiles behind lanes as the policy's file says; empty where it leaves them to the
+    default.
+    """
     return read_policy(files.policy if files.policy.exists() else None).lanes.profiles
 
 
 def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
     """The profile first behind these lanes.
 
-    Where no lane was named so far, all of them stood on the default profile: then every lane is named, since one that is not would be
-    empty, and the offline provider does not stay behind a real model.
+    Where no lane was named so far, all of them stood on the default profile: then every lane is
+    named, since one that is not would be empty, and the offline provider does not stay behind a
+    real model.
     """
     written = written_lanes(files)
     settings = files.settings()
     wanted: dict[str, list[str]] = {}
     for lane in Lane:
-        names = list(written.get(lane, ()) if written else settings.policy.lanes.profiles.get(lane, ()))
+        names = list(
+            written.get(lane, ()) if written else settings.policy.lanes.profiles.get(lane, ())
+        )
         if not written:
-            names = [other for other in names if settings.profiles[other].provider != "offline"] or [name]
+            names = [
+                other for other in names if settings.profiles[other].provider != "offline"
+            ] or [name]
         if lane in lanes:
             wanted[str(lane)] = [name, *(other for other in names if other != name)]
         elif not written:
             wanted[str(lane)] = names
-    files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
+    files.change(
+        files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy()
+    )
 
 
 def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
@@ -278,16 +349,28 @@ def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice |
         show(f"{NO_PRICE}; give --price-input and --price-output, in dollars per million tokens")
     elif price is not None:
         show(
-            f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million tokens ({price.model}, {price.priced_on}, {price.source})"
+            f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million "
+            f"tokens ({price.model}, {price.priced_on}, {price.source})"
         )
         for tier in price.tiers:
-            dear = f"{usd(tier.usd_micros_per_1k_input * 1000)} in, {usd(tier.usd_micros_per_1k_output * 1000)} out"
+            dear = (
+                f"{usd(tier.usd_micros_per_1k_input * 1000)} in, "
+                f"{usd(tier.usd_micros_per_1k_output * 1000)} out"
+            )
             show(f"calls whose prompt has more than {tier.above_tokens} tokens: {dear}")
-    behind = {str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names}
-    show("lanes: " + ("; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items()) or "none names it"))
+    behind = {
+        str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names
+    }
+    show(
+        "lanes: "
+        + (
+            "; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items())
+            or "none names it"
+        )
+    )
 
 
-# --- asking ------------------------------------------------------------------------------------------------------------------------------
+# --- asking ---------------------------------------------------------------------------------------
 
 
 def _asked(setup: Setup) -> Setup:
@@ -300,12 +383,18 @@ def _asked(setup: Setup) -> Setup:
     if provider == "openai" and setup.base_url is None:
         changes["base_url"] = ask("base URL", f"https://{OPENAI_HOST}/v1")
     if not local and setup.key_env is None and setup.key_file is None:
-        usual = DEFAULT_KEY_ENV.get(provider) or (OPENAI_KEY if _is_openai(changes.get("base_url", setup.base_url)) else "none")
+        usual = DEFAULT_KEY_ENV.get(provider) or (
+            OPENAI_KEY if _is_openai(changes.get("base_url", setup.base_url)) else "none"
+        )
         variable = ask("environment variable that holds the key", usual)
         changes["key_env"] = None if variable == "none" else variable
     if not setup.lane:
         lanes = ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
-        changes["lane"] = () if lanes == "none" else tuple(part.strip() for part in lanes.split(",") if part.strip())
+        changes["lane"] = (
+            ()
+            if lanes == "none"
+            else tuple(part.strip() for part in lanes.split(",") if part.strip())
+        )
     return setup.with_changes(**changes)
 
 

@@ -26,7 +26,9 @@ def write_card(data_dir: Path | None, name: str, domain: str | None, *, as_json:
     for what, said, pattern in (("agent's name", name, CARD_NAME), ("domain", domain, DOMAIN)):
         if not re.fullmatch(pattern.removesuffix("$"), said):
             raise CallerError(
-                f"{said[:100]!r} is no {what}: a lower-case letter, then lower-case letters, digits and _", code="invalid_name"
+                f"{said[:100]!r} is no {what}: a lower-case letter, then lower-case letters, "
+                "digits and _",
+                code="invalid_name",
             )
     if name in CARDS.shipped():
         raise Conflict(CARDS.taken(name, "shipped"), code="file_exists")
@@ -42,7 +44,11 @@ def write_card(data_dir: Path | None, name: str, domain: str | None, *, as_json:
     if as_json:
         print_json({"card": name, "files": [str(file)], "next": following})
         return OK
-    show(f"wrote {file}\nChange it into yours, then:\n  " + "\n  ".join(following) + "\nA running server takes it up by itself.")
+    show(
+        f"wrote {file}\nChange it into yours, then:\n  "
+        + "\n  ".join(following)
+        + "\nA running server takes it up by itself."
+    )
     return OK
 
 

@@ -27,14 +27,18 @@ WRITE_URL = "http://127.0.0.1:8080/items"
 """Whom a verb that changes something asks where nobody is named."""
 
 BARE_MESSAGE = "{% if summary is not none or recalled or history %}\nTHE USER"
-"""Where the shipped chat's prompt shows a first message bare; a new one quotes every message, as its lint asks."""
+"""Where the shipped chat's prompt shows a first message bare; a new one quotes every message, as
+its lint asks.
+"""
 
 _HOST = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^/:?#@]+)")
 _WRITES = {"private", "send", "admin", "pay", "delete", "secret"}
 
 
 class _Argument(Struct, frozen=True):
-    """An argument of the beginning: its schema's fields, its role's fields, what it means and an example."""
+    """An argument of the beginning: its schema's fields, its role's fields, what it means and an
+    example.
+    """
 
     meaning: str
     example: str | int
@@ -88,16 +92,28 @@ class NewVerb(Struct, frozen=True, kw_only=True):
             CallerError: the name is none, or something goes with another kind only.
         """
         if not re.fullmatch(VERB_ID, self.name) or len(self.name) > 100:
-            message = f"{self.name[:100]!r} is no verb id: lower-case words, digits, _, parts joined by dots"
+            message = (
+                f"{self.name[:100]!r} is no verb id: lower-case words, digits, _, parts joined "
+                "by dots"
+            )
             raise CallerError(message, code="invalid_name")
         if self.url is not None and self.kind != "http":
             raise CallerError("--url is for --kind http", code="invalid_url")
         if self.chats and (self.kind != "prompt" or self.effect not in (None, "read")):
-            raise CallerError("--for chat is a prompt that reads: it takes no other --kind or --effect", code="not_for_chat")
+            raise CallerError(
+                "--for chat is a prompt that reads: it takes no other --kind or --effect",
+                code="not_for_chat",
+            )
         if self.chats:
             return _chat(self.name)
         if self.kind == "http":
-            return {f"{self.name}.yaml": _http(self.name, self.effect, self.url or (WRITE_URL if self.effect in _WRITES else URL))}
+            return {
+                f"{self.name}.yaml": _http(
+                    self.name,
+                    self.effect,
+                    self.url or (WRITE_URL if self.effect in _WRITES else URL),
+                )
+            }
         if self.kind == "python":
             return {f"{self.name.replace('.', '_')}.py": _python(self.name, self.effect or "read")}
         return _prompt(self.name, self.effect or "read")
@@ -113,11 +129,18 @@ def write_verb(data_dir: Path | None, new: NewVerb, *, as_json: bool) -> int:
     folder, texts = home_of(data_dir) / "verbs", new.files()
     folder.mkdir(parents=True, exist_ok=True)
     if there := [file for file in texts if os.path.lexists(folder / file)]:
-        raise Conflict(f"{folder / there[0]} is there already; nothing was written", code="file_exists")
+        raise Conflict(
+            f"{folder / there[0]} is there already; nothing was written", code="file_exists"
+        )
     if origin := _declared_in(home_of(data_dir), new.name):
-        raise Conflict(f"there is a verb {new.name} already, in {origin}; nothing was written", code="verb_exists")
+        raise Conflict(
+            f"there is a verb {new.name} already, in {origin}; nothing was written",
+            code="verb_exists",
+        )
     for file, text in texts.items():
-        descriptor = os.open(folder / file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+        descriptor = os.open(
+            folder / file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644
+        )
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(text)
     written = [str(folder / file) for file in texts]
@@ -126,7 +149,9 @@ def write_verb(data_dir: Path | None, new: NewVerb, *, as_json: bool) -> int:
 
 
 def _declared_in(home: Path, name: str) -> str:
-    """Where a verb of this id stands; "" where there is none, or nothing can be said of a folder that is broken."""
+    """Where a verb of this id stands; "" where there is none, or nothing can be said of a folder
+    that is broken.
+    """
     from ordain.catalogs import build_registry  # lazy: settings, and every verb there is
     from ordain.settings import load_settings  # lazy: see above
 
@@ -139,18 +164,31 @@ def _declared_in(home: Path, name: str) -> str:
 def _tell(new: NewVerb, written: list[str], *, as_json: bool) -> None:
     name = new.name
     following = [in_folder(f"ordain verbs {what} {name}") for what in ("lint", "explain", "test")]
-    note = "Python verbs run only with `python = true` below [verbs] in ordain.toml." if new.kind == "python" else ""
+    note = (
+        "Python verbs run only with `python = true` below [verbs] in ordain.toml."
+        if new.kind == "python"
+        else ""
+    )
     if new.chats:
         following.append(in_folder(f"ordain chat --verb {name}"))
-        note = f'To have it answer wherever no verb is named: verb = "{name}" below [assistant] in ordain.toml.'
+        note = (
+            f'To have it answer wherever no verb is named: verb = "{name}" below [assistant] in '
+            "ordain.toml."
+        )
     if as_json:
-        print_json({"verb": name, "kind": new.kind, "files": written, "next": following, "note": note})
+        print_json(
+            {"verb": name, "kind": new.kind, "files": written, "next": following, "note": note}
+        )
         return
     for file in written:
         show(f"wrote {file}")
     if note:
         show(note)
-    show("Change it into yours, then:\n  " + "\n  ".join(following) + "\nA running server takes it up by itself.")
+    show(
+        "Change it into yours, then:\n  "
+        + "\n  ".join(following)
+        + "\nA running server takes it up by itself."
+    )
 
 
 def _schema(arguments: Mapping[str, _Argument]) -> str:
@@ -168,11 +206,19 @@ input_schema:
 
 def _roles(arguments: Mapping[str, _Argument]) -> str:
     rows = "\n".join(f"  {name}: {argument.declared}" for name, argument in arguments.items())
-    return f"# What each argument controls: recipient, target, amount, when, url, attachment, secret, or free: content, label, flag, select.\narguments:\n{rows}\n"
+    return (
+        "# What each argument controls: recipient, target, amount, when, url, attachment, "
+        f"secret, or free: content, label, flag, select.\narguments:\n{rows}\n"
+    )
 
 
 def _example(arguments: Mapping[str, _Argument]) -> str:
-    return "\n".join(f"    {name}: {json.dumps(argument.example)}" for name, argument in arguments.items()) or "    {}"
+    return (
+        "\n".join(
+            f"    {name}: {json.dumps(argument.example)}" for name, argument in arguments.items()
+        )
+        or "    {}"
+    )
 
 
 def _prompt(name: str, effect: str) -> dict[str, str]:
@@ -256,9 +302,14 @@ example:
   output:
     content: Wednesday comes after Tuesday.
 """
-    shipped = files("ordain.verbs.builtin").joinpath("chat_general_prompt.j2").read_text(encoding="utf-8")
+    shipped = (
+        files("ordain.verbs.builtin").joinpath("chat_general_prompt.j2").read_text(encoding="utf-8")
+    )
     before, _, _ = shipped.partition(BARE_MESSAGE)
-    return {f"{name}.yaml": verb, f"{name}_prompt.j2": f"{before}THE USER SAYS NOW\n{{{{ input.text | json }}}}\n"}
+    return {
+        f"{name}.yaml": verb,
+        f"{name}_prompt.j2": f"{before}THE USER SAYS NOW\n{{{{ input.text | json }}}}\n",
+    }
 
 
 def _http(name: str, effect: str | None, url: str) -> str:
@@ -269,17 +320,37 @@ def _http(name: str, effect: str | None, url: str) -> str:
     private = _is_private(host)
     placed = dict.fromkeys(PLACEHOLDER.findall(url))
     effect = effect or ("egress" if placed and not private else "read")
-    in_path = {key: _Argument("The verb's id.", "math.evaluate", {"role": "label"}) if url == URL else _ITEM for key in placed}
-    own = {key: argument for key, argument in _ARGUMENTS[effect].items() if effect in _WRITES and key not in in_path}
+    in_path = {
+        key: _Argument("The verb's id.", "math.evaluate", {"role": "label"})
+        if url == URL
+        else _ITEM
+        for key in placed
+    }
+    own = {
+        key: argument
+        for key, argument in _ARGUMENTS[effect].items()
+        if effect in _WRITES and key not in in_path
+    }
     arguments = {**in_path, **own}
     method = "DELETE" if effect == "delete" else "POST" if effect in _WRITES else "GET"
     if method == "DELETE":
         arguments = in_path or {"item_id": _ITEM}
         url = url if in_path else f"{url.rstrip('/')}/{{item_id}}"
     roles = _roles(arguments) if effect != "read" and arguments else ""
-    key = "  idempotency_header: Idempotency-Key # carries the call's key, so that the server knows a repeat\n" if method == "POST" else ""
+    key = (
+        (
+            "  idempotency_header: Idempotency-Key # carries the call's key, so that the server "
+            "knows "
+            "a repeat\n"
+        )
+        if method == "POST"
+        else ""
+    )
     output = (
-        "  properties:\n    description: {type: string, maxLength: 4000}\n  required: [description]\n"
+        (
+            "  properties:\n    description: {type: string, maxLength: 4000}\n"
+            "  required: [description]\n"
+        )
         if url == URL
         else "  properties: {}\n"
     )
@@ -309,7 +380,9 @@ output_schema:
 
 
 def _is_private(host: str) -> bool:
-    """Whether a call would find this host in the private network, as far as that can be told without asking for its name."""
+    """Whether a call would find this host in the private network, as far as that can be told
+    without asking for its name.
+    """
     try:
         return not is_public(host)
     except ValueError:  # a name
@@ -318,17 +391,37 @@ def _is_private(host: str) -> bool:
 
 def _python(name: str, effect: str) -> str:
     arguments, function = _ARGUMENTS[effect], name.replace(".", "_")
-    typed = {key: "int" if isinstance(argument.example, int) else "str" for key, argument in arguments.items()}
+    typed = {
+        key: "int" if isinstance(argument.example, int) else "str"
+        for key, argument in arguments.items()
+    }
     bounds = {"int": "Field(ge=1, le=100)", "str": "Field(min_length=1, max_length=2000)"}
-    parameters = ", ".join(f"{key}: Annotated[{kind}, {bounds[kind]}]" for key, kind in typed.items())
-    meanings = "\n".join(f"        {key}: {argument.meaning}" for key, argument in arguments.items())
-    roles = "\n".join(f"        {key!r}: Argument({_keywords(argument)})," for key, argument in arguments.items())
+    parameters = ", ".join(
+        f"{key}: Annotated[{kind}, {bounds[kind]}]" for key, kind in typed.items()
+    )
+    meanings = "\n".join(
+        f"        {key}: {argument.meaning}" for key, argument in arguments.items()
+    )
+    roles = "\n".join(
+        f"        {key!r}: Argument({_keywords(argument)})," for key, argument in arguments.items()
+    )
     first = next(iter(arguments))
     example = {key: argument.example for key, argument in arguments.items()}
     counted = len(str(example[first]).split())
-    declared = "" if effect == "read" else f"    arguments={{\n{roles}\n    }},  # what each argument controls\n"
+    declared = (
+        ""
+        if effect == "read"
+        else f"    arguments={{\n{roles}\n    }},  # what each argument controls\n"
+    )
     imports = "Argument, ArgumentRole, Example" if effect != "read" else "Example"
-    safe = "    idempotent=True,  # a repeat with the same key (context: VerbContext) changes nothing more\n" if effect in _WRITES else ""
+    safe = (
+        (
+            "    idempotent=True,  # a repeat with the same key (context: VerbContext) changes "
+            "nothing more\n"
+        )
+        if effect in _WRITES
+        else ""
+    )
     return f'''\
 """A verb in Python: it runs in Ordain's own process. A file stands alone; it may import what is installed."""
 
@@ -360,4 +453,6 @@ def {function}({parameters}) -> int:
 
 def _keywords(argument: _Argument) -> str:
     role = f"role=ArgumentRole.{str(argument.role['role']).upper()}"
-    return ", ".join([role, *(f"{key}={value!r}" for key, value in argument.role.items() if key != "role")])
+    return ", ".join(
+        [role, *(f"{key}={value!r}" for key, value in argument.role.items() if key != "role")]
+    )

@@ -1,4 +1,6 @@
-"""What was said at a terminal and is not known to have arrived: each message is sent until it is, in the order in which they were said."""
+"""What was said at a terminal and is not known to have arrived: each message is sent until it is,
+in the order in which they were said.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LEAVING_S = 1.0
 
 
 class Outbox:
-    """Keeps each message until the server has it or refuses it; ``tell`` is told when one has to wait, and when it arrived after all."""
+    """Keeps each message until the server has it or refuses it; ``tell`` is told when one has to
+    wait, and when it arrived after all.
+    """
 
     def __init__(self, messenger: Messenger, tell: Callable[[str], None]) -> None:
         """Nothing is on its way."""
@@ -33,7 +37,9 @@ class Outbox:
         return tuple(message.text for message in self._waiting.values())
 
     def put(self, to: Addressed, text: str, reply_to: str | None) -> UnsentMessage:
-        """A message, with the files that were attached; from here on it is known to be on its way."""
+        """A message, with the files that were attached; from here on it is known to be on its
+        way.
+        """
         message = self._messenger.outgoing(to, text, reply_to=reply_to)
         self._waiting[message.message_id] = message
         self._empty.clear()
@@ -60,7 +66,10 @@ class Outbox:
                 answer = await self._messenger.deliver(message)
             except Transient as error:
                 if not self._away:
-                    self._tell(f"{error.message} [{error.code}]; what was said is not delivered yet, and is sent again")
+                    self._tell(
+                        f"{error.message} [{error.code}]; what was said is not delivered yet, and "
+                        "is sent again"
+                    )
                 self._away = True
                 await asyncio.sleep(AGAIN_S)
                 continue

@@ -1,4 +1,6 @@
-"""What commands print: JSON for programs, short plain lines for people. Nothing foreign commands a terminal or passes for a line of ours."""
+"""What commands print: JSON for programs, short plain lines for people. Nothing foreign commands a
+terminal or passes for a line of ours.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _UNQUOTED = {'\\"': '"', "\\\\": "\\"}
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """The value as JSON that people can read: what could be taken for something else stands there as its number."""
+    """The value as JSON that people can read: what could be taken for something else stands there
+    as its number.
+    """
     return legible_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
@@ -44,7 +48,9 @@ def show(text: str) -> None:
 
 
 def show_line(text: str) -> None:
-    """One line, whatever stands in it: nothing of a store that somebody altered begins another one."""
+    """One line, whatever stands in it: nothing of a store that somebody altered begins another
+    one.
+    """
     print("".join(picture_of(sign) if sign in "\n\r" else sign for sign in visible_name(text)))
 
 
@@ -54,7 +60,9 @@ def warn(text: str) -> None:
 
 
 def people_read(header: str, *, whole: bool = False) -> str:
-    """A header as people are shown it: one line, and all of it, its reasons in words, where that is asked for or one line would not be the truth."""
+    """A header as people are shown it: one line, and all of it, its reasons in words, where that is
+    asked for or one line would not be the truth.
+    """
     if not whole and not needs_all(header):
         return with_places(brief_line(header))
     from ordain.cli.reason_words import meanings  # lazy: every rule there is
@@ -63,7 +71,9 @@ def people_read(header: str, *, whole: bool = False) -> str:
 
 
 def with_places(text: str) -> str:
-    """What a text says to do about a model, with the folder or machine that it is about; no word of anybody's else is touched."""
+    """What a text says to do about a model, with the folder or machine that it is about; no word of
+    anybody's else is touched.
+    """
     for said in (NO_MODEL, NOT_HELD, *REMEDIES.values()):
         text = text.replace(said, where_it_runs(said))
     return text
@@ -72,7 +82,13 @@ def with_places(text: str) -> str:
 def show_header(header: str, *, whole: bool = True) -> None:
     """A header, as code wrote it."""
     shown = cleaned(people_read(header, whole=whole))
-    print("\n".join(part for line in shown.split("\n") for part in broken(line, terminal_columns(), HEADER_INDENT)))
+    print(
+        "\n".join(
+            part
+            for line in shown.split("\n")
+            for part in broken(line, terminal_columns(), HEADER_INDENT)
+        )
+    )
 
 
 def show_foreign(text: str) -> None:
@@ -95,8 +111,14 @@ def show_reply(header: str, narrative: str, *, whole: bool = False) -> None:
 
 
 def marked_lines(text: str, columns: int, within: str = "") -> list[str]:
-    """Foreign text, each line behind its mark; one that is too long is broken, so that its rest, behind ``within``, does not begin where a header's line does."""
-    return [f"{QUOTE}{part}".rstrip() for line in cleaned(text).split("\n") for part in broken(line, columns - len(QUOTE), within)]
+    """Foreign text, each line behind its mark; one that is too long is broken, so that its rest,
+    behind ``within``, does not begin where a header's line does.
+    """
+    return [
+        f"{QUOTE}{part}".rstrip()
+        for line in cleaned(text).split("\n")
+        for part in broken(line, columns - len(QUOTE), within)
+    ]
 
 
 def broken(line: str, columns: int, indent: str = "") -> list[str]:
@@ -106,17 +128,32 @@ def broken(line: str, columns: int, indent: str = "") -> list[str]:
 
 def terminal_columns() -> int:
     """Columns of the terminal that is printed to; of a pipe or a file as many as a line has."""
-    return max(COLUMNS_MIN, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else UNBROKEN
+    return (
+        max(COLUMNS_MIN, shutil.get_terminal_size().columns - 1)
+        if sys.stdout.isatty()
+        else UNBROKEN
+    )
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, fits: bool = False) -> None:
-    """Columns as wide as their widest cell; each cell on one line. ``fits``: a line is cut to its terminal, for a last column of words."""
+def print_table(
+    headings: Sequence[str], rows: Iterable[Sequence[object]], *, fits: bool = False
+) -> None:
+    """Columns as wide as their widest cell; each cell on one line. ``fits``: a line is cut to its
+    terminal, for a last column of words.
+    """
     for line in _table_lines([headings, *rows]):
         print(clipped(line, terminal_columns()) if fits else line)
 
 
-def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[object]]], *, whole: bool = False) -> None:
-    """The same, fitting, with the rows of each group below its name; where no terminal is printed to, in lines that people can read. ``whole``: nothing is cut."""
+def print_groups(
+    headings: Sequence[str],
+    groups: Mapping[str, Sequence[Sequence[object]]],
+    *,
+    whole: bool = False,
+) -> None:
+    """The same, fitting, with the rows of each group below its name; where no terminal is printed
+    to, in lines that people can read. ``whole``: nothing is cut.
+    """
     columns = UNBROKEN if whole else terminal_columns() if sys.stdout.isatty() else PIPED_COLUMNS
     first, *lines = _table_lines([headings, *(row for rows in groups.values() for row in rows)])
     print(clipped(f"  {first}", columns))
@@ -130,11 +167,16 @@ def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence
 def _table_lines(rows: Sequence[Sequence[object]]) -> list[str]:
     cells = [["" if cell is None else cell_text(str(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
 
 
 def cell_text(text: str) -> str:
-    """Foreign text on one line, spelled so that it can be taken for nothing else; of one that is too long its length is told."""
+    """Foreign text on one line, spelled so that it can be taken for nothing else; of one that is
+    too long its length is told.
+    """
     shown = "".join(_UNQUOTED.get(piece, piece) for piece in pieces(text[:CELL]))
     return shown if len(text) <= CELL else f"{shown}… ({len(text)} characters)"
 

@@ -1,4 +1,6 @@
-"""Who sits here: the user on whose behalf a command asks where nobody is named, and who decides with what the folder holds."""
+"""Who sits here: the user on whose behalf a command asks where nobody is named, and who decides
+with what the folder holds.
+"""
 
 from __future__ import annotations
 
@@ -20,5 +22,7 @@ def person() -> str:
 
 
 def operator() -> str:
-    """Whoever changes what a folder holds, as policy's roles and approvals name them, too: one person has one name."""
+    """Whoever changes what a folder holds, as policy's roles and approvals name them, too: one
+    person has one name.
+    """
     return local_principal(os.geteuid())

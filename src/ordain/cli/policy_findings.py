@@ -1,4 +1,6 @@
-"""What trying a policy on recorded runs found: each run's fate, and the findings that a person looks at or a CI job fails on."""
+"""What trying a policy on recorded runs found: each run's fate, and the findings that a person
+looks at or a CI job fails on.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ COMPARED = "compared"
 
 
 class PolicyFindingKind(StrEnum):
-    """What ``--fail-on`` names: a call or run that is allowed more, or less; an end that is another one; a run that takes another way to an end nobody knows."""
+    """What ``--fail-on`` names: a call or run that is allowed more, or less; an end that is another
+    one; a run that takes another way to an end nobody knows.
+    """
 
     NEW_ALLOW = "new-allow"
     NEW_DENY = "new-deny"
@@ -46,7 +50,9 @@ class ReasonTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFinding:
-    """One finding, in a run below ``root`` or in that itself. ``exact``: it certainly comes out so; else on the facts that were recorded."""
+    """One finding, in a run below ``root`` or in that itself. ``exact``: it certainly comes out so;
+    else on the facts that were recorded.
+    """
 
     kind: PolicyFindingKind
     run: str
@@ -62,7 +68,9 @@ class PolicyFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunJudged:
-    """A run that somebody asked for: its fate, its findings, and which runs of its tree cannot be read (run, why)."""
+    """A run that somebody asked for: its fate, its findings, and which runs of its tree cannot be
+    read (run, why).
+    """
 
     run: str
     flow: str
@@ -75,11 +83,20 @@ class RunJudged:
 def judged(diff: PolicyDiff) -> RunJudged:
     """What one run's comparison, with all below it, comes to."""
     every = list(_flat(diff))
-    unreadable = tuple((one.run, one.verdict) for one in every if one.verdict not in {COMPARED, ERASED})
+    unreadable = tuple(
+        (one.run, one.verdict) for one in every if one.verdict not in {COMPARED, ERASED}
+    )
     findings = tuple(found for one in every for found in _findings(one, diff.run))
-    others = Counter(flip.rule for one in every for flip in one.flips if flip.change is PolicyChange.OTHER)
+    others = Counter(
+        flip.rule for one in every for flip in one.flips if flip.change is PolicyChange.OTHER
+    )
     return RunJudged(
-        run=diff.run, flow=diff.flow, fate=_fate(diff, every), findings=findings, unreadable=unreadable, others=dict(sorted(others.items()))
+        run=diff.run,
+        flow=diff.flow,
+        fate=_fate(diff, every),
+        findings=findings,
+        unreadable=unreadable,
+        others=dict(sorted(others.items())),
     )
 
 
@@ -115,11 +132,15 @@ def _ends_alike(one: PolicyDiff) -> bool:
 
 def _turns(one: PolicyDiff) -> bool:
     """Whether a run leaves its recorded course by itself, and not because one above it did."""
-    return one.verdict == COMPARED and ((one.frontier is not None and one.frontier >= 0) or _ends_otherwise(one))
+    return one.verdict == COMPARED and (
+        (one.frontier is not None and one.frontier >= 0) or _ends_otherwise(one)
+    )
 
 
 def _only_fewer_tools(one: PolicyDiff) -> bool:
-    """Whether all that changes is that models are offered fewer tools, and none that they called."""
+    """Whether all that changes is that models are offered fewer tools, and none that they
+    called.
+    """
     return (
         not _ends_otherwise(one)
         and all(flip.change is PolicyChange.FEWER_TOOLS for flip in one.flips)
@@ -163,7 +184,10 @@ def _finding(kind: PolicyFindingKind, one: PolicyDiff, root: str, flip: Flip) ->
 
 
 def _ended(one: PolicyDiff, root: str, cause: Flip | None) -> PolicyFinding:
-    before, after = (ReasonTold(code=" ".join(end), words=_words(end[1])) for end in (one.settled or ("", ""), one.ended or ("", "")))
+    before, after = (
+        ReasonTold(code=" ".join(end), words=_words(end[1]))
+        for end in (one.settled or ("", ""), one.ended or ("", ""))
+    )
     rule, verb, address = ("", "", "") if cause is None else (cause.rule, cause.verb, cause.address)
     return PolicyFinding(
         kind=PolicyFindingKind.OUTCOME,
@@ -182,7 +206,9 @@ def _ended(one: PolicyDiff, root: str, cause: Flip | None) -> PolicyFinding:
 def _turned(one: PolicyDiff, root: str, cause: Flip | None) -> PolicyFinding:
     if cause is not None:
         return _finding(PolicyFindingKind.COURSE, one, root, cause)
-    place = ReasonTold(code="", words=f"What goes into effect {one.frontier} is made from the policy.")
+    place = ReasonTold(
+        code="", words=f"What goes into effect {one.frontier} is made from the policy."
+    )
     return PolicyFinding(
         kind=PolicyFindingKind.COURSE,
         run=one.run,

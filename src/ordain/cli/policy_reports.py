@@ -1,4 +1,6 @@
-"""The report of a tried policy: as data, as Markdown for people, as JUnit for a CI's own page. Each leads with how many runs would end otherwise."""
+"""The report of a tried policy: as data, as Markdown for people, as JUnit for a CI's own page. Each
+leads with how many runs would end otherwise.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from ordain.cli.output import cell_text, json_text
-from ordain.cli.policy_findings import PolicyFinding, PolicyFindingKind, ReasonTold, RunFate, RunJudged
+from ordain.cli.policy_findings import (
+    PolicyFinding,
+    PolicyFindingKind,
+    ReasonTold,
+    RunFate,
+    RunJudged,
+)
 from ordain.errors import ConfigurationError
 from ordain.rules.plain_reply import cleaned
 
@@ -26,7 +34,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyReport:
-    """Everything that was found of every run, the policy's file, and which kinds of findings fail."""
+    """Everything that was found of every run, the policy's file, and which kinds of findings
+    fail.
+    """
 
     policy: str
     fails: frozenset[PolicyFindingKind]
@@ -71,10 +81,14 @@ Group = tuple[PolicyFindingKind, str, str, ReasonTold, ReasonTold, bool]
 
 
 def groups(report: PolicyReport) -> Mapping[Group, list[PolicyFinding]]:
-    """Findings that say the same of several runs, the gravest kind first, the most frequent first."""
+    """Findings that say the same of several runs, the gravest kind first, the most frequent
+    first.
+    """
     found: dict[Group, list[PolicyFinding]] = {}
     for one in report.findings():
-        found.setdefault((one.kind, one.rule, one.verb, one.before, one.after, one.exact), []).append(one)
+        found.setdefault(
+            (one.kind, one.rule, one.verb, one.before, one.after, one.exact), []
+        ).append(one)
     order = list(PolicyFindingKind)
     return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]))))
 
@@ -85,7 +99,11 @@ def told(group: Group) -> str:
     about = f"{cell_text(verb)}: " if verb else ""
     by = f" (rule {rule})" if rule else ""
     certainty = "" if exact else ", on the facts that were recorded"
-    return f"{about}{_said(before)} → {_said(after)}{by}{certainty}" if before.code or before.words else f"{_said(after)}{by}"
+    return (
+        f"{about}{_said(before)} → {_said(after)}{by}{certainty}"
+        if before.code or before.words
+        else f"{_said(after)}{by}"
+    )
 
 
 def _said(reason: ReasonTold) -> str:
@@ -104,7 +122,9 @@ def as_data(report: PolicyReport) -> dict[str, Any]:
         "findings": [asdict(found) for found in report.findings()],
         "shorter_tools": [run.run for run in report.runs if run.fate is RunFate.SHORTER_TOOLS],
         "other_decisions": _others(report),
-        "unreadable": [{"run": run, "root": root, "verdict": why} for run, root, why in report.unreadable()],
+        "unreadable": [
+            {"run": run, "root": root, "verdict": why} for run, root, why in report.unreadable()
+        ],
     }
 
 
@@ -141,12 +161,26 @@ def as_markdown(report: PolicyReport) -> str:
     if shorter := [run.run for run in report.runs if run.fate is RunFate.SHORTER_TOOLS]:
         lines += [
             "",
-            *_folded(f"Shorter tool lists: {_counted(shorter)} that called none of what is gone", [f"- {_code(run)}" for run in shorter]),
+            *_folded(
+                f"Shorter tool lists: {_counted(shorter)} that called none of what is gone",
+                [f"- {_code(run)}" for run in shorter],
+            ),
         ]
     if others := _others(report):
-        lines += ["", *_folded("Other decisions that come out otherwise", [f"- rule `{rule}`: {count}" for rule, count in others.items()])]
+        lines += [
+            "",
+            *_folded(
+                "Other decisions that come out otherwise",
+                [f"- rule `{rule}`: {count}" for rule, count in others.items()],
+            ),
+        ]
     if unreadable := report.unreadable():
-        lines += ["", "### Not judged", "", *(f"- {_code(run)}: {_code(why)}" for run, _, why in unreadable)]
+        lines += [
+            "",
+            "### Not judged",
+            "",
+            *(f"- {_code(run)}: {_code(why)}" for run, _, why in unreadable),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -167,7 +201,9 @@ def _escaped(text: str) -> str:
 
 
 def as_junit(report: PolicyReport) -> str:
-    """The report as JUnit: a case for each run; a finding that fails is its failure, what cannot be read its error."""
+    """The report as JUnit: a case for each run; a finding that fails is its failure, what cannot be
+    read its error.
+    """
     failed = {found.root for found in report.failing()}
     errors = sum(bool(run.unreadable) and run.run not in failed for run in report.runs)
     attributes = {
@@ -179,14 +215,20 @@ def as_junit(report: PolicyReport) -> str:
     }
     suite = ET.Element("testsuite", attributes)
     for run in report.runs:
-        case = ET.SubElement(suite, "testcase", {"classname": _plain(run.flow) or "run", "name": _plain(run.run)})
+        case = ET.SubElement(
+            suite, "testcase", {"classname": _plain(run.flow) or "run", "name": _plain(run.run)}
+        )
         failing = [found for found in run.findings if found.kind in report.fails]
         if failing:
             kinds = ", ".join(dict.fromkeys(found.kind.value for found in failing))
-            ET.SubElement(case, "failure", {"type": kinds, "message": _line(failing[0])}).text = "\n".join(map(_line, failing))
+            ET.SubElement(
+                case, "failure", {"type": kinds, "message": _line(failing[0])}
+            ).text = "\n".join(map(_line, failing))
         elif run.unreadable:
             why = "; ".join(f"{one}: {said}" for one, said in run.unreadable)
-            ET.SubElement(case, "error", {"type": _plain(run.unreadable[0][1]), "message": _plain(why)})
+            ET.SubElement(
+                case, "error", {"type": _plain(run.unreadable[0][1]), "message": _plain(why)}
+            )
         elif run.fate is RunFate.ERASED:
             ET.SubElement(case, "skipped", {"message": "erased"})
         if told_only := [found for found in run.findings if found.kind not in report.fails]:
@@ -204,7 +246,11 @@ def _plain(text: str) -> str:
     return cleaned(cell_text(text) if len(text) < 200 else text)
 
 
-WRITERS: Mapping[str, Callable[[PolicyReport], str]] = {".md": as_markdown, ".json": as_json, ".xml": as_junit}
+WRITERS: Mapping[str, Callable[[PolicyReport], str]] = {
+    ".md": as_markdown,
+    ".json": as_json,
+    ".xml": as_junit,
+}
 
 
 def check_names(files: Sequence[Path]) -> None:
@@ -215,10 +261,13 @@ def check_names(files: Sequence[Path]) -> None:
     """
     for file in files:
         if file.suffix not in WRITERS:
-            raise ConfigurationError(f"--report {file}: a report's name ends in .md, .json or .xml (JUnit)", code="usage")
+            raise ConfigurationError(
+                f"--report {file}: a report's name ends in .md, .json or .xml (JUnit)", code="usage"
+            )
         if not file.absolute().parent.is_dir() or file.is_dir():
             raise ConfigurationError(
-                f"--report {file} cannot be written: its folder is not there, or it is one itself", code="cannot_write"
+                f"--report {file} cannot be written: its folder is not there, or it is one itself",
+                code="cannot_write",
             )
 
 
@@ -232,4 +281,6 @@ def write_reports(report: PolicyReport, files: Sequence[Path]) -> None:
         try:
             file.write_text(WRITERS[file.suffix](report), encoding="utf-8")
         except OSError as error:
-            raise ConfigurationError(f"--report {file} cannot be written: {error.strerror}", code="cannot_write") from error
+            raise ConfigurationError(
+                f"--report {file} cannot be written: {error.strerror}", code="cannot_write"
+            ) from error

@@ -1,4 +1,6 @@
-"""``ordain replay --policy FILE`` with ``--since``, ``--fail-on`` or ``--report``: a policy is tried on recorded runs, and its findings decide the exit code."""
+"""``ordain replay --policy FILE`` with ``--since``, ``--fail-on`` or ``--report``: a policy is
+tried on recorded runs, and its findings decide the exit code.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,15 @@ from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
 from ordain.cli.output import print_json, show_line, warn
 from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
-from ordain.cli.policy_reports import KINDS, PolicyReport, as_data, check_names, groups, told, write_reports
+from ordain.cli.policy_reports import (
+    KINDS,
+    PolicyReport,
+    as_data,
+    check_names,
+    groups,
+    told,
+    write_reports,
+)
 from ordain.cli.processes import each
 from ordain.cli.time_spans import moment_us
 from ordain.contracts.nearest import did_you_mean
@@ -55,8 +65,12 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
     policy = read_policy(file)
     runs = asyncio.run(_named(trial, within, policy, str(file)))
     if not runs:
-        raise NotFound("no run began in that time, so nothing can be said of the policy", code="no_runs")
-    found = tuple(_told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs)))
+        raise NotFound(
+            "no run began in that time, so nothing can be said of the policy", code="no_runs"
+        )
+    found = tuple(
+        _told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs))
+    )
     report = PolicyReport(policy=str(file), fails=fails, runs=found)
     write_reports(report, judging.report)
     if as_json:
@@ -71,7 +85,8 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
 
 @contextmanager
 def unjudged() -> Generator[None]:
-    """A store that is damaged can be judged no more than a run that is: neither is a finding of the policy.
+    """A store that is damaged can be judged no more than a run that is: neither is a finding of the
+    policy.
 
     Raises:
         Unjudged: it is damaged.
@@ -83,7 +98,9 @@ def unjudged() -> Generator[None]:
 
 
 def _is_whole(home: Path) -> bool:
-    """Whether the ledger holds what is there, and no more: what was taken out of a store is judged by nobody. Tells where it does not."""
+    """Whether the ledger holds what is there, and no more: what was taken out of a store is judged
+    by nobody. Tells where it does not.
+    """
 
     async def held() -> Ledgered:
         with open_archive(home) as archive:
@@ -92,7 +109,10 @@ def _is_whole(home: Path) -> bool:
     ledgered = asyncio.run(held())
     if ledgered.verdict != EQUAL:
         places = ", ".join(str(one.place) for one in ledgered.differences[:3])
-        message = f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so something was altered or is missing: ordain replay --all"
+        message = (
+            f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so "
+            "something was altered or is missing: ordain replay --all"
+        )
         warn(in_folder(message))
     return ledgered.verdict == EQUAL
 
@@ -100,7 +120,10 @@ def _is_whole(home: Path) -> bool:
 def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:
     names, known = names_of(given, "--fail-on"), set(PolicyFindingKind)
     if unknown := [name for name in names if name not in known]:
-        message = f"--fail-on takes {', '.join(PolicyFindingKind)}, several with commas between them{did_you_mean(unknown[0], known)}"
+        message = (
+            f"--fail-on takes {', '.join(PolicyFindingKind)}, several with commas between "
+            f"them{did_you_mean(unknown[0], known)}"
+        )
         raise ConfigurationError(message, code="usage")
     return frozenset(map(PolicyFindingKind, names))
 
@@ -108,14 +131,17 @@ def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:
 def _within(judging: Judging) -> tuple[int | None, int | None]:
     now = datetime.fromtimestamp(SystemClock().now() / 1e6, UTC)
     since, until = (
-        None if text is None else moment_us(text, now, option) for text, option in ((judging.since, "--since"), (judging.until, "--until"))
+        None if text is None else moment_us(text, now, option)
+        for text, option in ((judging.since, "--since"), (judging.until, "--until"))
     )
     if since is not None and until is not None and since >= until:
         raise ConfigurationError("--since lies before --until", code="usage")
     return since, until
 
 
-async def _named(trial: Trial, within: tuple[int | None, int | None], policy: Policy, file: str) -> Sequence[str]:
+async def _named(
+    trial: Trial, within: tuple[int | None, int | None], policy: Policy, file: str
+) -> Sequence[str]:
     with open_archive(trial.home) as archive:
         archive.runtime.services.kinds.check_policy(policy, file)
         if trial.run is not None:
@@ -124,7 +150,9 @@ async def _named(trial: Trial, within: tuple[int | None, int | None], policy: Po
 
 
 def compare_some(home: Path, runs: Sequence[str], policy: Policy) -> list[PolicyDiff]:
-    """Compare these, each with all below it, whatever process this is. What is wrong with one is in its verdict."""
+    """Compare these, each with all below it, whatever process this is. What is wrong with one is in
+    its verdict.
+    """
 
     async def compared() -> list[PolicyDiff]:
         tried = TriedPolicy(policy)
@@ -159,7 +187,9 @@ def _print(report: PolicyReport) -> None:
             kind = group[0]
             show_line(f"{KINDS[kind]} ({kind}{', fails' if kind in report.fails else ''})")
         runs = list(dict.fromkeys(found.run for found in findings))
-        show_line(f"  {told(group)}: {runs[0]}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}")
+        show_line(
+            f"  {told(group)}: {runs[0]}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}"
+        )
     if len(grouped) > GROUPS_SHOWN:
         show_line(f"  and {len(grouped) - GROUPS_SHOWN} groups more: --report FILE.md has all")
     for run, _, why in report.unreadable():

@@ -1,4 +1,6 @@
-"""Reading much of a data folder in several processes: what is done with one run does not hang on another, and a process has one core."""
+"""Reading much of a data folder in several processes: what is done with one run does not hang on
+another, and a process has one core.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ S = TypeVar("S")
 PIECE = 256
 """What a process is given at once; it opens the folder for that."""
 AHEAD = 4
-"""So many pieces for each process are handed out or found at a time: what is to be done may be much, and what is found as well."""
+"""So many pieces for each process are handed out or found at a time: what is to be done may be
+much, and what is found as well.
+"""
 ALONE = 1_024
 """So many are read in this process: another may take a second to begin."""
 
@@ -34,18 +38,24 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Sequence[S], jobs: int) -> Iterator[T]:
-    """What ``work`` finds for each of ``items``, in their order, as it is found; ``jobs`` processes at most, none beside this one for few items.
+def each(
+    work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Sequence[S], jobs: int
+) -> Iterator[T]:
+    """What ``work`` finds for each of ``items``, in their order, as it is found; ``jobs`` processes
+    at most, none beside this one for few items.
 
     Raises:
-        StorageUnavailable: a process was killed, by the system for want of memory perhaps. Whatever ``work`` raises.
+        StorageUnavailable: a process was killed, by the system for want of memory perhaps. Whatever
+            ``work`` raises.
     """
     pieces = [items[first : first + PIECE] for first in range(0, len(items), PIECE)]
     if jobs < 2 or len(items) <= ALONE:
         for piece in pieces:
             yield from work(home, piece)
         return
-    with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=_beginning(), initializer=_end_with_parent) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(pieces)), mp_context=_beginning(), initializer=_end_with_parent
+    ) as pool:
         under_way = deque[Future[Sequence[T]]]()
         try:
             for piece in pieces:
@@ -56,21 +66,30 @@ def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Se
             while under_way:
                 yield from under_way.popleft().result()
         except BrokenProcessPool as error:
-            raise StorageUnavailable("a process of the replay was killed; --jobs 1 needs least memory", code="killed") from error
+            raise StorageUnavailable(
+                "a process of the replay was killed; --jobs 1 needs least memory", code="killed"
+            ) from error
         finally:
-            pool.shutdown(cancel_futures=True)  # whoever gives up waits for no more than what is under way
+            # whoever gives up waits for no more than what is under way
+            pool.shutdown(cancel_futures=True)
 
 
 def _beginning() -> BaseContext:
-    """How others begin: as copies of this process, which have imported all that it has, where it is safe to copy one.
+    """How others begin: as copies of this process, which have imported all that it has, where it is
+    safe to copy one.
 
-    A copy knows nothing of what another thread was in the midst of, and elsewhere than on Linux not even the system's own libraries bear one.
+    A copy knows nothing of what another thread was in the midst of, and elsewhere than on Linux not
+    even the system's own libraries bear one.
     """
-    return get_context("fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn")
+    return get_context(
+        "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+    )
 
 
 def _end_with_parent() -> None:
-    """In a process of the pool: end where the one that began it is gone. Killed, that tells nobody, and what waits for its next piece would wait for ever."""
+    """In a process of the pool: end where the one that began it is gone. Killed, that tells nobody,
+    and what waits for its next piece would wait for ever.
+    """
     parent = parent_process()
     assert parent is not None  # a pool's process has one
     threading.Thread(target=_end_behind, args=(parent.sentinel,), daemon=True).start()
@@ -83,7 +102,8 @@ def _end_behind(sentinel: int) -> None:
 
 @contextmanager
 def _uninterrupted() -> Generator[None]:
-    """Processes that are begun within know nothing of a terminal's interrupt, which goes to all of a group: this one tells them to end.
+    """Processes that are begun within know nothing of a terminal's interrupt, which goes to all of
+    a group: this one tells them to end.
 
     What arrives meanwhile waits. A process that was still beginning told of itself in a traceback.
     """

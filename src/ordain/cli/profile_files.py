@@ -1,4 +1,6 @@
-"""Changing ``ordain.toml`` and the policy file: comments and order stay, a change counts whole or not at all."""
+"""Changing ``ordain.toml`` and the policy file: comments and order stay, a change counts whole or
+not at all.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,17 @@ NAMED_POLICY = "policy"
 """The key of ``ordain.toml`` that names another file."""
 LOCK = ".settings.lock"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-PLAYED = ("ORDAIN_SCRIPT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "PLANNER_MODEL", "LLM_DEFAULT_BACKEND")
-"""Variables that make or change the default profile for as long as they are set: no file may come to depend on them."""
+PLAYED = (
+    "ORDAIN_SCRIPT",
+    "OPENAI_BASE_URL",
+    "OPENAI_API_KEY",
+    "OPENAI_API_KEY_FILE",
+    "PLANNER_MODEL",
+    "LLM_DEFAULT_BACKEND",
+)
+"""Variables that make or change the default profile for as long as they are set: no file may come
+to depend on them.
+"""
 
 Tables = Any
 """A parsed document: nested mappings that remember how they were written."""
@@ -47,7 +58,9 @@ class SettingsFiles:
 
     @property
     def policy(self) -> Path:
-        """The policy's file: the one that ``ordain.toml`` names, else ``policy.toml``; it need not exist."""
+        """The policy's file: the one that ``ordain.toml`` names, else ``policy.toml``; it need not
+        exist.
+        """
         return _real(self.home / (named_policy(self.config) or POLICY))
 
     def change(self, file: Path, edit: Callable[[Tables], None], otherwise: str = "") -> None:
@@ -64,16 +77,29 @@ class SettingsFiles:
             edit(document)
             changed = tomlkit.dumps(document)
             wanted, written = document.unwrap(), tomllib.loads(changed)
-        except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, AttributeError, RecursionError) as error:
+        except (
+            TOMLKitError,
+            tomllib.TOMLDecodeError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise ConfigurationError(f"{file}: {error}") from error
         if wanted != written:
-            raise ConfigurationError(f"{file} is written in a way that cannot be edited safely; edit it by hand", code="edit_by_hand")
+            raise ConfigurationError(
+                f"{file} is written in a way that cannot be edited safely; edit it by hand",
+                code="edit_by_hand",
+            )
         self._before.setdefault(file, None if text is None else text.encode())
         _replace(file, changed.encode())
 
     def settings(self) -> Settings:
         """What the files say by themselves, without what the environment adds for now."""
-        told = {name: value for name, value in os.environ.items() if name not in PLAYED and not name.startswith(ROUTE_PREFIX)}
+        told = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in PLAYED and not name.startswith(ROUTE_PREFIX)
+        }
         return load_settings(told, self.home)
 
     def set_aside(self, file: Path) -> Path:
@@ -104,18 +130,22 @@ def named_policy(config: Path) -> str | None:
 
 @contextmanager
 def changing(home: Path) -> Generator[SettingsFiles]:
-    """Change the files; they are put back where the block fails, or where the settings could not be loaded with them.
+    """Change the files; they are put back where the block fails, or where the settings could not be
+    loaded with them.
 
     Raises:
         Conflict: another process is changing them.
-        ConfigurationError: as ``load_settings``; or nothing can be written there (``cannot_write``).
+        ConfigurationError: as ``load_settings``; or nothing can be written there
+            (``cannot_write``).
     """
     make_home(home)
     with _opened_lock(home) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Conflict(f"another process is changing the settings in {home}", code="settings_busy") from None
+            raise Conflict(
+                f"another process is changing the settings in {home}", code="settings_busy"
+            ) from None
         changed = SettingsFiles(home)
         try:
             yield changed
@@ -149,7 +179,10 @@ def _opened_lock(home: Path) -> TextIO:
 
 def cannot_write(home: Path, error: OSError) -> ConfigurationError:
     """What is said where the data folder cannot be written."""
-    message = f"cannot write in {home}: {error.strerror or error}; make it a folder that you may write, or name another: --data-dir FOLDER"
+    message = (
+        f"cannot write in {home}: {error.strerror or error}; make it a folder that you may write, "
+        "or name another: --data-dir FOLDER"
+    )
     return ConfigurationError(message, code="cannot_write")
 
 
@@ -175,7 +208,9 @@ def check_name(name: str) -> None:
         ConfigurationError: it cannot.
     """
     if NAME.fullmatch(name) is None:
-        raise ConfigurationError("a profile's name has letters, digits, _ and -, 64 at most", code="bad_name")
+        raise ConfigurationError(
+            "a profile's name has letters, digits, _ and -, 64 at most", code="bad_name"
+        )
 
 
 def check_new(home: Path, name: str, hint: str = "") -> None:
@@ -186,10 +221,15 @@ def check_new(home: Path, name: str, hint: str = "") -> None:
         ConfigurationError: it cannot be read.
     """
     if name in defined(home):
-        raise Conflict(f"there is a profile {name} already in {_real(home / CONFIG)}{hint}", code="profile_exists")
+        raise Conflict(
+            f"there is a profile {name} already in {_real(home / CONFIG)}{hint}",
+            code="profile_exists",
+        )
 
 
-def put_profile(document: Tables, name: str, fields: Mapping[str, object], comment: str = "") -> None:
+def put_profile(
+    document: Tables, name: str, fields: Mapping[str, object], comment: str = ""
+) -> None:
     """Write ``[models.NAME]``, in place of one that is there."""
     table = tomlkit.table()
     if comment:
@@ -237,7 +277,9 @@ def _text(file: Path) -> str | None:
 
 
 def _replace(file: Path, content: bytes) -> None:
-    """Give the file this content, whole or not at all; its mode stays, a new one is its owner's only."""
+    """Give the file this content, whole or not at all; its mode stays, a new one is its owner's
+    only.
+    """
     descriptor, name = tempfile.mkstemp(prefix=".ordain-", dir=file.parent)
     partial = Path(name)
     try:

@@ -1,6 +1,8 @@
-"""Connections to the server of a data folder, each of which proves itself before anything is sent over it: no token, and no word of a request.
+"""Connections to the server of a data folder, each of which proves itself before anything is sent
+over it: no token, and no word of a request.
 
-The proof is asked for on the very connection that is used then, and of every new one: a server may end between two, and another process take its port.
+The proof is asked for on the very connection that is used then, and of every new one: a server may
+end between two, and another process take its port.
 """
 
 from __future__ import annotations
@@ -18,7 +20,13 @@ from ordain.errors import Transient
 
 KEPT = 8
 """Idle connections that are kept."""
-_FAILED = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, OSError)
+_FAILED = (
+    httpcore2.NetworkError,
+    httpcore2.TimeoutException,
+    httpcore2.ProtocolError,
+    httpcore2.UnsupportedProtocol,
+    OSError,
+)
 
 
 class _Proving(httpcore2.AsyncNetworkBackend):
@@ -46,26 +54,45 @@ class _Proving(httpcore2.AsyncNetworkBackend):
 
     async def _prove(self, stream: httpcore2.AsyncNetworkStream, host: str, port: int) -> None:
         url = httpcore2.URL(scheme=b"http", host=host.encode(), port=port, target=b"/health")
-        asking, challenge = httpcore2.AsyncHTTP11Connection(origin=url.origin, stream=stream), secrets.token_hex(32)
+        asking, challenge = (
+            httpcore2.AsyncHTTP11Connection(origin=url.origin, stream=stream),
+            secrets.token_hex(32),
+        )
         named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         headers = [("Host", named), (CHALLENGE_HEADER, challenge)]
-        async with asking.stream("GET", url, headers=headers, extensions={"timeout": self._patience}) as answer:
-            proofs = [value for name, value in answer.headers if name.lower() == PROOF_HEADER.lower().encode()]
-            if len(proofs) != 1 or not is_proven(self._key(), challenge, proofs[0].decode("latin-1")):
-                raise Transient(f"what answers on {named} does not prove that it is the server of the data folder", code="server_unproven")
+        async with asking.stream(
+            "GET", url, headers=headers, extensions={"timeout": self._patience}
+        ) as answer:
+            proofs = [
+                value
+                for name, value in answer.headers
+                if name.lower() == PROOF_HEADER.lower().encode()
+            ]
+            if len(proofs) != 1 or not is_proven(
+                self._key(), challenge, proofs[0].decode("latin-1")
+            ):
+                raise Transient(
+                    f"what answers on {named} does not prove that it is the server of the data "
+                    "folder",
+                    code="server_unproven",
+                )
             await answer.aread()
 
 
 class ProvenTransport(httpx2.AsyncBaseTransport):
-    """What httpx2 sends through: connections that have proven to hold what ``key`` gives, asked for each, within ``patience_s`` seconds.
+    """What httpx2 sends through: connections that have proven to hold what ``key`` gives, asked for
+    each, within ``patience_s`` seconds.
 
-    Requests raise what httpx2 raises, and ``Transient`` with code ``server_unproven`` where something else answers.
+    Requests raise what httpx2 raises, and ``Transient`` with code ``server_unproven`` where
+    something else answers.
     """
 
     def __init__(self, key: Callable[[], str], patience_s: float) -> None:
         """Nothing is connected yet."""
         self._pool = httpcore2.AsyncConnectionPool(
-            max_connections=None, max_keepalive_connections=KEPT, network_backend=_Proving(key, patience_s)
+            max_connections=None,
+            max_keepalive_connections=KEPT,
+            network_backend=_Proving(key, patience_s),
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -74,7 +101,9 @@ class ProvenTransport(httpx2.AsyncBaseTransport):
         assert isinstance(stream, httpx2.AsyncByteStream)  # what an asynchronous client makes
         asked = httpcore2.Request(
             method=request.method,
-            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            url=httpcore2.URL(
+                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+            ),
             headers=request.headers.raw,
             content=stream,
             extensions=request.extensions,

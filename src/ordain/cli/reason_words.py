@@ -14,10 +14,14 @@ from ordain.rules.reasons import Reason
 
 @cache
 def meanings() -> Mapping[str, str]:
-    """Every reason of this build, by code. Reads each module of the rules: for whoever shows reasons, not for the way in."""
+    """Every reason of this build, by code. Reads each module of the rules: for whoever shows
+    reasons, not for the way in.
+    """
     for module in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
         import_module(module.name)
-    return MappingProxyType({reason.value: reason.meaning for family in _families(Reason) for reason in family})
+    return MappingProxyType(
+        {reason.value: reason.meaning for family in _families(Reason) for reason in family}
+    )
 
 
 def _families(kind: type[Reason]) -> list[type[Reason]]:

@@ -30,48 +30,81 @@ from ordain.runtime.transcript_replay import Retold
 from ordain.settings import read_policy
 
 ERASED = "erased"
-NOT_COVERED = ("tokens", "mail that its run has taken, whose journal holds it", "what engines note of their own work")
+NOT_COVERED = (
+    "tokens",
+    "mail that its run has taken, whose journal holds it",
+    "what engines note of their own work",
+)
 """What a folder holds that is no record of what happened, and so under no chain."""
 _HEAD = re.compile(r"[1-9][0-9]{0,17}-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What the record is compared with, at most one: a policy's file, a folder of phrases; and how a policy is judged by that."""
+    """What the record is compared with, at most one: a policy's file, a folder of phrases; and how
+    a policy is judged by that.
+    """
 
     policy: Path | None = None
     wording: Path | None = None
     judging: Judging = NO_JUDGING
 
 
-def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, everything: Everything, *, as_json: bool) -> int:
-    """Replay a run with its children, or all runs and every session's transcript and the ledger over them; or compare with another policy or wording.
+def replay_runs(
+    data_dir: Path | None,
+    run: str | None,
+    compared: Compared,
+    everything: Everything,
+    *,
+    as_json: bool,
+) -> int:
+    """Replay a run with its children, or all runs and every session's transcript and the ledger
+    over them; or compare with another policy or wording.
 
-    All are replayed by ``jobs`` processes, as many as there are cores where that is None, and told as they are found.
+    All are replayed by ``jobs`` processes, as many as there are cores where that is None, and told
+    as they are found.
 
     Raises:
-        ConfigurationError: neither a run nor ``--all`` is named, or both; fewer than one process; a head that is none, or without ``--all``; or the policy or the wording is wrong.
+        ConfigurationError: neither a run nor ``--all`` is named, or both; fewer than one process; a
+            head that is none, or without ``--all``; or the policy or the wording is wrong.
         NotFound: no such run.
     """
     jobs, head, judging = everything.jobs, everything.head, compared.judging
     if judging.asked and compared.policy is None:
-        raise ConfigurationError("--since, --until, --fail-on and --report go with --policy FILE", code="usage")
+        raise ConfigurationError(
+            "--since, --until, --fail-on and --report go with --policy FILE", code="usage"
+        )
     if judging.asked and run is not None and (everything.every or judging.since or judging.until):
         raise ConfigurationError("name one run, or --since, --until and --all", code="usage")
     if not judging.asked and (run is None) is not everything.every:
         raise ConfigurationError("name one run, or --all", code="usage")
     if compared.policy is not None and compared.wording is not None:
-        raise ConfigurationError("compare with a policy or with a wording, one at a time", code="usage")
+        raise ConfigurationError(
+            "compare with a policy or with a wording, one at a time", code="usage"
+        )
     if head is not None and (
-        run is not None or compared != Compared(judging=replace(NO_JUDGING, backup=judging.backup)) or not _HEAD.fullmatch(head)
+        run is not None
+        or compared != Compared(judging=replace(NO_JUDGING, backup=judging.backup))
+        or not _HEAD.fullmatch(head)
     ):
-        message = "--head goes with --all alone and is a head as that prints it: a number, -, and 32 hex digits"
+        message = (
+            "--head goes with --all alone and is a head as that prints it: a number, -, and 32 "
+            "hex digits"
+        )
         raise ConfigurationError(message, code="usage")
     if jobs is not None and jobs < 1:
         raise ConfigurationError("--jobs is 1 or more", code="usage")
-    with unjudged() if judging.asked and compared.policy is not None else nullcontext(), _place(data_dir, judging.backup) as home:
+    with (
+        unjudged() if judging.asked and compared.policy is not None else nullcontext(),
+        _place(data_dir, judging.backup) as home,
+    ):
         if compared.policy is not None and judging.asked:
-            return try_policy(Trial(home=home, run=run, jobs=jobs or cores()), compared.policy, judging, as_json=as_json)
+            return try_policy(
+                Trial(home=home, run=run, jobs=jobs or cores()),
+                compared.policy,
+                judging,
+                as_json=as_json,
+            )
         if compared.policy is not None:
             return _compare(home, run, compared.policy, as_json=as_json)
         if compared.wording is not None:
@@ -86,7 +119,9 @@ def _place(data_dir: Path | None, backup: Path | None) -> Generator[Path]:
         yield home_of(data_dir)
         return
     if data_dir is not None:
-        raise ConfigurationError("a backup is read instead of a data folder: --backup or --data-dir", code="usage")
+        raise ConfigurationError(
+            "a backup is read instead of a data folder: --backup or --data-dir", code="usage"
+        )
     with unpacked(backup) as home:
         yield home
 
@@ -105,7 +140,9 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
         if not as_json:
             _print_retold(told)
     if as_json:
-        found: dict[str, Any] = {"runs": [{**asdict(report), "equal": report.equal} for report in reports]}
+        found: dict[str, Any] = {
+            "runs": [{**asdict(report), "equal": report.equal} for report in reports]
+        }
         if run is None:
             found["sessions"] = [{**asdict(told), "verifies": told.verifies} for told in retold]
         if ledgered is not None:
@@ -116,15 +153,27 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
         if ledgered is not None:
             _print_ledgered(ledgered)
         equal = sum(report.equal for report in reports)
-        show(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
+        show(
+            f"{equal} of {len(reports)} runs replay equal, "
+            f"{sum(report.decisions for report in reports)} decisions made again"
+        )
         if retold:
             verify = sum(told.verifies for told in retold)
-            show(f"{verify} of {len(retold)} sessions verify, {sum(told.decisions for told in retold)} messages attached again")
+            show(
+                f"{verify} of {len(retold)} sessions verify, "
+                f"{sum(told.decisions for told in retold)} messages attached again"
+            )
         if run is None:
             show(f"not covered, since it is no record of what happened: {'; '.join(NOT_COVERED)}")
     passing = {"equal", ERASED} if run is None else {"equal"}
     holds = ledgered is None or ledgered.verdict == EQUAL
-    return OK if holds and all(report.verdict in passing for report in reports) and all(told.verifies for told in retold) else FAILED
+    return (
+        OK
+        if holds
+        and all(report.verdict in passing for report in reports)
+        and all(told.verifies for told in retold)
+        else FAILED
+    )
 
 
 async def _held(home: Path, head: str) -> tuple[Ledgered, LedgerKnows | None]:
@@ -140,7 +189,9 @@ async def _named(home: Path, run: str | None) -> tuple[Sequence[str], Sequence[t
         return await archive.runs(), await archive.runtime.search.every_session()
 
 
-def replay_some(home: Path, runs: Sequence[str], ledger: LedgerKnows | None = None) -> list[Replayed]:
+def replay_some(
+    home: Path, runs: Sequence[str], ledger: LedgerKnows | None = None
+) -> list[Replayed]:
     """Replay these, whatever process this is. Raises as ``Archive.replay`` and ``open_archive``."""
 
     async def replayed() -> list[Replayed]:
@@ -150,34 +201,54 @@ def replay_some(home: Path, runs: Sequence[str], ledger: LedgerKnows | None = No
                 return found
             _, since = await archive.held_to_ledger()  # a server may have swept something since
             pairs = zip(runs, found, strict=True)
-            return [report if report.verdict in {EQUAL, ERASED} else await archive.replay(run, since) for run, report in pairs]
+            return [
+                report if report.verdict in {EQUAL, ERASED} else await archive.replay(run, since)
+                for run, report in pairs
+            ]
 
     return asyncio.run(replayed())
 
 
-def _retold(home: Path, sessions: Sequence[tuple[str, str]], ledger: LedgerKnows | None = None) -> list[Retold]:
+def _retold(
+    home: Path, sessions: Sequence[tuple[str, str]], ledger: LedgerKnows | None = None
+) -> list[Retold]:
     async def retold() -> list[Retold]:
         with open_archive(home) as archive:
-            found = [await archive.retell(workspace, session, ledger) for workspace, session in sessions]
+            found = [
+                await archive.retell(workspace, session, ledger) for workspace, session in sessions
+            ]
             if ledger is None or all(told.verifies for told in found):
                 return found
             _, since = await archive.held_to_ledger()  # as above, or a run has placed a message
             pairs = zip(sessions, found, strict=True)
-            return [told if told.verifies else await archive.retell(*session, since) for session, told in pairs]
+            return [
+                told if told.verifies else await archive.retell(*session, since)
+                for session, told in pairs
+            ]
 
     return asyncio.run(retold())
 
 
 def _print_report(report: Replayed) -> None:
     state = "settled" if report.settled else "unsettled"
-    show_line(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
+    show_line(
+        f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, "
+        f"{report.decisions} decisions, {state}"
+    )
     _print_differences(report.differences)
 
 
 def _print_retold(report: Retold) -> None:
     erased = f", {report.erased} erased" if report.erased else ""
-    name = report.session if report.workspace == DEFAULT_WORKSPACE else f"{report.session} in {report.workspace}"
-    show_line(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
+    name = (
+        report.session
+        if report.workspace == DEFAULT_WORKSPACE
+        else f"{report.session} in {report.workspace}"
+    )
+    show_line(
+        f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} "
+        f"decisions{erased}"
+    )
     _print_differences(report.differences)
 
 
@@ -202,14 +273,21 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
         for diff in diffs:
             _print_diff(diff, "")
         flipped = sum(len(one.flips) for one in every)
-        show_line(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
+        show_line(
+            f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not "
+            "simulated again"
+        )
     return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
 
 
 async def _roots(home: Path, run: str | None, policy: Policy, named: str) -> Sequence[str]:
     with open_archive(home) as archive:
         archive.runtime.services.kinds.check_policy(policy, named)
-        return (await archive.tree(run))[:1] if run is not None else await archive.runs(roots_only=True)
+        return (
+            (await archive.tree(run))[:1]
+            if run is not None
+            else await archive.runs(roots_only=True)
+        )
 
 
 def _flat(diff: PolicyDiff) -> Iterator[PolicyDiff]:
@@ -232,11 +310,21 @@ def _view(diff: PolicyDiff) -> dict[str, Any]:
 
 def _print_diff(diff: PolicyDiff, indent: str) -> None:
     frontier = (
-        "no frontier" if diff.frontier is None else "bounded throughout" if diff.frontier < 0 else f"frontier at effect {diff.frontier}"
+        "no frontier"
+        if diff.frontier is None
+        else "bounded throughout"
+        if diff.frontier < 0
+        else f"frontier at effect {diff.frontier}"
     )
     ended = f", ends {diff.ended[0]} ({diff.ended[1]})" if diff.ended is not None else ""
-    show_line(f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, {frontier}{ended}")
+    show_line(
+        f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, "
+        f"{frontier}{ended}"
+    )
     for flip in diff.flips:
-        show_line(f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded {flip.recorded}; now {flip.now}")
+        show_line(
+            f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded "
+            f"{flip.recorded}; now {flip.now}"
+        )
     for child in diff.children:
         _print_diff(child, indent + "  ")

@@ -1,4 +1,6 @@
-"""``ordain plan`` and ``ordain runs``: requests to the HTTP face, and what people see of the answers."""
+"""``ordain plan`` and ``ordain runs``: requests to the HTTP face, and what people see of the
+answers.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,16 @@ from typing import Any
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
-from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign, show_header
+from ordain.cli.output import (
+    json_text,
+    moment,
+    print_answer,
+    print_json,
+    print_table,
+    show,
+    show_foreign,
+    show_header,
+)
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import RUN
 from ordain.contracts.path_parts import path_part
@@ -21,7 +32,8 @@ REST_WAIT_S = 300
 
 
 def plan_file(data_dir: Path | None, file: str, *, whole: bool, as_json: bool) -> int:
-    """Send a planning request and print what became of it, with its header on one line where that says it, or ``whole``.
+    """Send a planning request and print what became of it, with its header on one line where that
+    says it, or ``whole``.
 
     Raises:
         ConfigurationError: the file cannot be read.
@@ -30,13 +42,17 @@ def plan_file(data_dir: Path | None, file: str, *, whole: bool, as_json: bool) -
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+        raise ConfigurationError(
+            f"cannot read {file}: {error.strerror}", code="cannot_read"
+        ) from error
     try:
         response = asyncio.run(_ask(data_dir, "POST", "/plan/react", content=content, drive=True))
     except CallerError as error:
         if type(error) is not CallerError:  # it is no fault of what the file holds
             raise
-        raise CallerError(f"{'stdin' if file == '-' else file}: {error.message}", code=error.code) from error
+        raise CallerError(
+            f"{'stdin' if file == '-' else file}: {error.message}", code=error.code
+        ) from error
     if as_json:
         print_json(response)
     else:
@@ -44,7 +60,15 @@ def plan_file(data_dir: Path | None, file: str, *, whole: bool, as_json: bool) -
     return OK if response["status"] == "ok" else FAILED
 
 
-async def _ask(data_dir: Path | None, method: str, path: str, *, content: bytes | None = None, drive: bool, **options: Any) -> Any:
+async def _ask(
+    data_dir: Path | None,
+    method: str,
+    path: str,
+    *,
+    content: bytes | None = None,
+    drive: bool,
+    **options: Any,
+) -> Any:
     async with connect(home_of(data_dir), drive=drive) as connection:
         return await connection.ask(method, path, content=content, **options)
 
@@ -56,10 +80,20 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
         print_json(found)
         return OK
     rows = [
-        (run["run_id"], run["flow"], run["status"], run["reason"], moment(run["created_at"]), run["principal"], run["words"])
+        (
+            run["run_id"],
+            run["flow"],
+            run["status"],
+            run["reason"],
+            moment(run["created_at"]),
+            run["principal"],
+            run["words"],
+        )
         for run in found["runs"]
     ]
-    print_table(("run", "flow", "status", "reason", "created (UTC)", "by", "first words"), rows, fits=True)
+    print_table(
+        ("run", "flow", "status", "reason", "created (UTC)", "by", "first words"), rows, fits=True
+    )
     if found["next"]:
         show(f"more: --before {found['next']}")
     return OK
@@ -80,7 +114,10 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
     elif journal:
         for record in found["records"]:
             body = json_text(record["body"])
-            show(f"{record['seq']:>4}  {moment(record['at'])}  {record['kind']:<12} {record['name']:<12} {body}")
+            show(
+                f"{record['seq']:>4}  {moment(record['at'])}  {record['kind']:<12} "
+                f"{record['name']:<12} {body}"
+            )
         for replied, reply in found["raw_cortex"].items():
             show_foreign(f"raw_cortex  {replied}  {reply}")
     else:
@@ -88,19 +125,29 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
     return OK
 
 
-async def _look_at(data_dir: Path | None, given: str, *, journal: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+async def _look_at(
+    data_dir: Path | None, given: str, *, journal: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """A run or its journal, and what is below it where that is shown."""
     async with connect(home_of(data_dir), drive=False) as connection:
         run = await connection.whole_id(RUN, given)
         if journal:
-            return await connection.ask("GET", address(run, "journal"), params={"debug": "true"}), {}
-        return await connection.ask("GET", address(run)), await connection.ask("GET", address(run, "tree"))
+            return await connection.ask(
+                "GET", address(run, "journal"), params={"debug": "true"}
+            ), {}
+        return await connection.ask("GET", address(run)), await connection.ask(
+            "GET", address(run, "tree")
+        )
 
 
 def _print_run(found: dict[str, Any], below: dict[str, Any]) -> None:
     show_header(found["header"])
     size = found["journal_bytes"]
-    show(f"\n{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads")
+    show(
+        "\n"
+        f"{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of "
+        "payloads"
+    )
     show(f"created {moment(found['created_at'])}, ended {moment(found['ended_at']) or 'not yet'}")
     _show_tree(below)
     if found["erased"]:
@@ -108,23 +155,41 @@ def _print_run(found: dict[str, Any], below: dict[str, Any]) -> None:
     if found["waiting_at"] is not None:
         show(f"waits at effect {found['waiting_at']}")
     for stopped in found["waits_for_stopped"]:
-        show(in_folder(f"waits for run {stopped}, which has stopped: once that is mended, ordain runs resume {stopped}"))
+        show(
+            in_folder(
+                f"waits for run {stopped}, which has stopped: once that is mended, ordain runs "
+                f"resume {stopped}"
+            )
+        )
     if found["unknown_effects"]:
         numbers = " and ".join(map(str, found["unknown_effects"]))
-        how = f"`ordain runs resolve {found['run_id']} {found['unknown_effects'][0]} --happened --why WHY`, or --no-happened"
+        how = (
+            f"`ordain runs resolve {found['run_id']} {found['unknown_effects'][0]} --happened "
+            "--why WHY`, or --no-happened"
+        )
         show(in_folder(f"nobody knows what became of effect {numbers}; once you do: {how}"))
     _show_response(found["response"])
 
 
 def _show_tree(below: dict[str, Any]) -> None:
-    """The runs below it, each as far in as it is deep: what it carries out, how it came out, and what it cost with all below it."""
+    """The runs below it, each as far in as it is deep: what it carries out, how it came out, and
+    what it cost with all below it.
+    """
     if below["runs"]:
         show("below it:")
     for one in below["runs"]:
-        what = f"{one['verb']} ({one['flow']})" if one["verb"] else one["flow"] or "a run that cannot be read"
+        what = (
+            f"{one['verb']} ({one['flow']})"
+            if one["verb"]
+            else one["flow"] or "a run that cannot be read"
+        )
         said: list[str] = [one[name] for name in ("verdict", "status", "reason") if one[name]]
         came = " · ".join(dict.fromkeys(said))
-        spent = f"{one['tokens']} tokens, ${one['usd_micros'] / 1e6:.6f}, " if one["tokens"] or one["usd_micros"] else ""
+        spent = (
+            f"{one['tokens']} tokens, ${one['usd_micros'] / 1e6:.6f}, "
+            if one["tokens"] or one["usd_micros"]
+            else ""
+        )
         cost = f"{spent}{one['duration_ms']} ms"
         show(f"{'  ' * one['depth']}{what} · {came} · {cost} · run {one['run_id']}")
     if not below["whole"]:
@@ -132,7 +197,9 @@ def _show_tree(below: dict[str, Any]) -> None:
 
 
 def _show_response(response: Any) -> None:
-    """A planner's answer, or what an embedder's flow returned that is no object; the header tells of everything else."""
+    """A planner's answer, or what an embedder's flow returned that is no object; the header tells
+    of everything else.
+    """
     match response:
         case {"final_answer": {"content": str(content)}}:
             show_foreign(content)
@@ -142,20 +209,29 @@ def _show_response(response: Any) -> None:
             show_foreign(json_text(response, indent=2))
 
 
-def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], *, as_json: bool) -> int:
+def operate(
+    data_dir: Path | None, run: str, action: str, body: dict[str, Any], *, as_json: bool
+) -> int:
     """Do one thing to a run; without a server the run is driven here until it rests or waits."""
     run, done = asyncio.run(_operate(data_dir, run, action, body))
     if as_json:
         print_json(done)
     else:
-        show(f"{done['outcome']}: run {run}" + (f" is {done['status']}" if done.get("status") else ""))
+        show(
+            f"{done['outcome']}: run {run}"
+            + (f" is {done['status']}" if done.get("status") else "")
+        )
     return OK
 
 
-async def _operate(data_dir: Path | None, given: str, action: str, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+async def _operate(
+    data_dir: Path | None, given: str, action: str, body: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
     async with connect(home_of(data_dir), drive=True) as connection:
         run = await connection.whole_id(RUN, given)
-        done: dict[str, Any] = await connection.ask("POST", address(run, action), content=json.dumps(body).encode())
+        done: dict[str, Any] = await connection.ask(
+            "POST", address(run, action), content=json.dumps(body).encode()
+        )
         if connection.embedded:
             done["status"] = await _status_after(connection, run)
         return run, done

@@ -24,14 +24,26 @@ def print_seats(data_dir: Path | None, *, as_json: bool) -> int:
         ConfigurationError: a file of the folder is none.
     """
     found = SEATS.of(home_of(data_dir) / SEATS.name)
-    seats = [{**seat.model_dump(mode="json"), "shipped": name in SEATS.shipped()} for name, seat in sorted(found.items())]
+    seats = [
+        {**seat.model_dump(mode="json"), "shipped": name in SEATS.shipped()}
+        for name, seat in sorted(found.items())
+    ]
     if as_json:
         print_json({"seats": seats})
         return OK
     whose = {True: "shipped", False: "own"}
     print_table(
         COLUMNS,
-        [(one["name"], one["universe"], str(one["temperature"]), whose[one["shipped"]], one["role_description"]) for one in seats],
+        [
+            (
+                one["name"],
+                one["universe"],
+                str(one["temperature"]),
+                whose[one["shipped"]],
+                one["role_description"],
+            )
+            for one in seats
+        ],
     )
     return OK
 
@@ -42,11 +54,18 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
     Raises:
         NotFound: there is no such seat or file.
     """
-    linted = lint_named(SEATS, home_of(data_dir) / SEATS.name, what, _lint_seat, unknown="unknown_seat")
+    linted = lint_named(
+        SEATS, home_of(data_dir) / SEATS.name, what, _lint_seat, unknown="unknown_seat"
+    )
     return print_findings(linted, strict=strict, as_json=as_json)
 
 
 def _lint_seat(seat: Seat) -> Iterator[ToSay]:
     """What a seat leaves to be said that can be loaded."""
     if not seat.role_description.strip():
-        yield WARNING, ("role_description",), "it is asked as nobody in particular", "say as whom it is asked, and what it looks at"
+        yield (
+            WARNING,
+            ("role_description",),
+            "it is asked as nobody in particular",
+            "say as whom it is asked, and what it looks at",
+        )

@@ -60,9 +60,11 @@ def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_
     """Serve until told to stop.
 
     Raises:
-        ConfigurationError: settings are wrong, the host is beyond this machine and nobody has a token (``not_loopback``), or the process may open
-            too few files (``too_few_descriptors``).
-        StorageUnavailable: the data folder is held by another engine, or the port by another process.
+        ConfigurationError: settings are wrong, the host is beyond this machine and nobody has a
+            token (``not_loopback``), or the process may open too few files
+            (``too_few_descriptors``).
+        StorageUnavailable: the data folder is held by another engine, or the port by another
+            process.
     """
     os.umask(0o077)
     read = partial(_settings, home_of(data_dir), host, port)
@@ -71,7 +73,10 @@ def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_
     check_exposure(settings)
     check_descriptors()
     ordain = Ordain(settings, extras=Extras(reread=read, seal=seal))
-    with listening(settings) as listener, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with (
+        listening(settings) as listener,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         return runner.run(_serve(ordain, listener, as_json=as_json))
 
 
@@ -79,7 +84,9 @@ def _settings(home: Path, host: str | None, port: int | None) -> Settings:
     """The folder's, with what the command line says of where to listen."""
     settings = load_settings(home=home)
     if host is not None:
-        settings = settings.model_copy(update={"server": settings.server.model_copy(update={"host": host})})
+        settings = settings.model_copy(
+            update={"server": settings.server.model_copy(update={"host": host})}
+        )
     return settings if port is None else settings.model_copy(update={"port": port})
 
 
@@ -95,21 +102,32 @@ def listening(settings: Settings) -> socket.socket:
         raise ConfigurationError(f"{settings.port} is not a port", code="not_a_port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(("127.0.0.1" if host.lower() == "localhost" else host, settings.port), family=family, backlog=BACKLOG)
+        return socket.create_server(
+            ("127.0.0.1" if host.lower() == "localhost" else host, settings.port),
+            family=family,
+            backlog=BACKLOG,
+        )
     except (OSError, UnicodeError) as error:
-        message = f"cannot listen on {host} port {settings.port}: {getattr(error, 'strerror', None) or 'no such host'}"
+        message = (
+            f"cannot listen on {host} port {settings.port}: "
+            f"{getattr(error, 'strerror', None) or 'no such host'}"
+        )
         raise StorageUnavailable(message, code="address_unavailable") from error
 
 
 def url_of(listener: socket.socket) -> str:
-    """The address at which this machine reaches the socket: loopback, where it listens everywhere."""
+    """The address at which this machine reaches the socket: loopback, where it listens
+    everywhere.
+    """
     host, port = listener.getsockname()[:2]
     host = _HERE.get(str(host), str(host))
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class ListeningFace(Struct, frozen=True, kw_only=True):
-    """A face that listens: the note that says where, and the server's task, which ends when the server does."""
+    """A face that listens: the note that says where, and the server's task, which ends when the
+    server does.
+    """
 
     note: ServerNote
     face: Face
@@ -122,12 +140,15 @@ class ListeningFace(Struct, frozen=True, kw_only=True):
         self.server.should_exit = True
         try:
             await self.task
-        except Exception:  # what a connection does to the server's end must not undo the drain, nor the exit code
+        except Exception:
+            # what a connection does to the server's end must not undo the drain, nor the exit code
             LOG.exception("the listener did not end cleanly")
 
 
 @asynccontextmanager
-async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[ListeningFace]:
+async def served(
+    ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL
+) -> AsyncGenerator[ListeningFace]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
     exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
     note = ServerNote(
@@ -153,7 +174,9 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
         http=HttpProtocol,
         **socket_options(body),
         lifespan="off",
-        proxy_headers=False,  # uvicorn would believe whoever is on this machine; `server.peers` believes the proxies that settings name
+        # uvicorn would believe whoever is on this machine; `server.peers` believes the proxies that
+        # settings name
+        proxy_headers=False,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -161,12 +184,18 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
         timeout_graceful_shutdown=CLOSE_S,
     )
     server = _Server(config)
-    serving = ListeningFace(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
+    serving = ListeningFace(
+        note=note,
+        face=face,
+        server=server,
+        task=asyncio.create_task(server.serve(sockets=[listener])),
+    )
     write_note(ordain.settings.home, note)
     ordain.store.tell_address(note.url)
     bound = listener.getsockname()[:2]
     ordain.listening.add(*bound)
-    ready = asyncio.create_task(asyncio.to_thread(wording_of, ordain.catalog))  # compiled now, and not by the first message
+    # compiled now, and not by the first message
+    ready = asyncio.create_task(asyncio.to_thread(wording_of, ordain.catalog))
     ready.add_done_callback(_tell_unread)
     try:
         yield serving
@@ -184,12 +213,21 @@ def _tell_unread(compiled: asyncio.Task[Wording]) -> None:
 
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
-        tune_collector(collect=False)  # a start leaves hardly anything behind, and a look through it all costs 50 ms
+        # a start leaves hardly anything behind, and a look through it all costs 50 ms
+        tune_collector(collect=False)
         note = serving.note
         demanded = serving.face.exposure.demanded
-        LOG.info("listening url=%s host=%s token=%s home=%s", note.url, ordain.settings.server.host, demanded, ordain.settings.home)
+        LOG.info(
+            "listening url=%s host=%s token=%s home=%s",
+            note.url,
+            ordain.settings.server.host,
+            demanded,
+            ordain.settings.home,
+        )
         if is_exposed(ordain.settings):
-            LOG.warning("tokens travel as they are: put TLS in front of whatever leaves this machine")
+            LOG.warning(
+                "tokens travel as they are: put TLS in front of whatever leaves this machine"
+            )
         if as_json:
             print_json({"url": note.url, "home": str(ordain.settings.home), "pid": note.pid})
             sys.stdout.flush()
@@ -197,7 +235,9 @@ async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> i
 
 
 async def _until_stopped(ordain: Ordain, serving: ListeningFace) -> int:
-    """Serve until a signal comes, the lease is lost or the server ends; then drain: intake refused, work put down safely."""
+    """Serve until a signal comes, the lease is lost or the server ends; then drain: intake refused,
+    work put down safely.
+    """
     stop = _stop_signal()
     lost = asyncio.create_task(ordain.engine.lost.wait())
     signalled = asyncio.create_task(stop.wait())
@@ -213,7 +253,9 @@ async def _until_stopped(ordain: Ordain, serving: ListeningFace) -> int:
 
 
 def _stop_signal() -> asyncio.Event:
-    """Set by the first SIGTERM or SIGINT; a second one ends the process at once, which the journal survives."""
+    """Set by the first SIGTERM or SIGINT; a second one ends the process at once, which the journal
+    survives.
+    """
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
 
     def heard() -> None:

@@ -19,7 +19,13 @@ from ordain.cli.places import home_of
 from ordain.contracts.events import MessageEvent, SessionEvent
 
 
-def _with(data_dir: Path | None, workspace: str, work: Callable[[Messenger], Awaitable[Any]], *, drive: bool = False) -> Any:
+def _with(
+    data_dir: Path | None,
+    workspace: str,
+    work: Callable[[Messenger], Awaitable[Any]],
+    *,
+    drive: bool = False,
+) -> Any:
     async def asked() -> Any:
         async with connect(home_of(data_dir), drive=drive) as connection:
             return await work(Messenger(connection, workspace))
@@ -27,23 +33,39 @@ def _with(data_dir: Path | None, workspace: str, work: Callable[[Messenger], Awa
     return asyncio.run(asked())
 
 
-def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: str | None, *, as_json: bool) -> int:
+def print_sessions(
+    data_dir: Path | None, workspace: str, limit: int, before: str | None, *, as_json: bool
+) -> int:
     """Sessions, the most recently used first."""
     found = _with(data_dir, workspace, lambda messenger: messenger.sessions(limit, before))
     if as_json:
         print_json(found)
         return OK
     rows = [
-        (one["sessionId"], one["channel"], one["userId"], one["head"], one["openTurns"], moment(one["lastActivityAt"]), one["words"])
+        (
+            one["sessionId"],
+            one["channel"],
+            one["userId"],
+            one["head"],
+            one["openTurns"],
+            moment(one["lastActivityAt"]),
+            one["words"],
+        )
         for one in found["sessions"]
     ]
-    print_table(("session", "channel", "user", "entries", "open", "last used (UTC)", "first words"), rows, fits=True)
+    print_table(
+        ("session", "channel", "user", "entries", "open", "last used (UTC)", "first words"),
+        rows,
+        fits=True,
+    )
     if found["next"] is not None:
         show(f"more: --before {found['next']}")
     return OK
 
 
-def print_session(data_dir: Path | None, workspace: str, session: str, limit: int, *, as_json: bool) -> int:
+def print_session(
+    data_dir: Path | None, workspace: str, session: str, limit: int, *, as_json: bool
+) -> int:
     """A session, its threads and what was said last.
 
     Raises:
@@ -58,7 +80,10 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
     if as_json:
         print_json({**found, "entries": [msgspec.to_builtins(event) for event in events]})
         return OK
-    show(f"session {found['sessionId']}, {found['head']} entries, {found['openTurns']} open" + (", erased" if found["erased"] else ""))
+    show(
+        f"session {found['sessionId']}, {found['head']} entries, {found['openTurns']} open"
+        + (", erased" if found["erased"] else "")
+    )
     for line in thread_lines(found):
         show(line.text)
     for event in events:
@@ -69,7 +94,9 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
     return OK
 
 
-def erase_session(data_dir: Path | None, workspace: str, session: str, why: str, *, as_json: bool) -> int:
+def erase_session(
+    data_dir: Path | None, workspace: str, session: str, why: str, *, as_json: bool
+) -> int:
     """Destroy a session's content."""
 
     async def work(messenger: Messenger) -> tuple[str, dict[str, Any]]:

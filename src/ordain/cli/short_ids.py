@@ -1,4 +1,6 @@
-"""Ids as people type them: whole, by a beginning or an end that only one has, or ``last``. Headers show the end; the beginnings are the same for hours."""
+"""Ids as people type them: whole, by a beginning or an end that only one has, or ``last``. Headers
+show the end; the beginnings are the same for hours.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ List = Callable[[Mapping[str, Any]], Awaitable[Sequence[Mapping[str, Any]]]]
 
 
 class IdKind(Struct, frozen=True, kw_only=True):
-    """What an id is one of: where such are listed (``listed``: under which name, where that is not the address), what an item of the list calls its id and itself, how ``every`` one is asked for.
+    """What an id is one of: where such are listed (``listed``: under which name, where that is not
+    the address), what an item of the list calls its id and itself, how ``every`` one is asked for.
 
     ``chosen``: people choose such ids, so that one like ``last`` may be meant.
     """
@@ -48,19 +51,49 @@ class IdKind(Struct, frozen=True, kw_only=True):
         return f"{self.noun}_not_found"
 
 
-RUN = IdKind(noun="run", path="/runs", key="run_id", about=("flow", "status", "created_at"), every={"all": "true"})
-SESSION = IdKind(noun="session", path="/sessions", key="sessionId", about=("userId", "lastActivityAt"), chosen=True)
-APPROVAL = IdKind(noun="approval", path="/approvals", key="approval_id", about=("state", "what"), every={"all": "true"})
-GRANT = IdKind(noun="grant", path="/grants", key="grantId", about=("principal", "expiresAt"), every={"all": "true"})
-NOTE = IdKind(noun="note", path="/memory", listed="notes", key="id", about=("kind", "title", "excerpt"))
-DOCUMENT = IdKind(noun="document", path="/docs", listed="documents", key="id", about=("title", "created_at"))
+RUN = IdKind(
+    noun="run",
+    path="/runs",
+    key="run_id",
+    about=("flow", "status", "created_at"),
+    every={"all": "true"},
+)
+SESSION = IdKind(
+    noun="session",
+    path="/sessions",
+    key="sessionId",
+    about=("userId", "lastActivityAt"),
+    chosen=True,
+)
+APPROVAL = IdKind(
+    noun="approval",
+    path="/approvals",
+    key="approval_id",
+    about=("state", "what"),
+    every={"all": "true"},
+)
+GRANT = IdKind(
+    noun="grant",
+    path="/grants",
+    key="grantId",
+    about=("principal", "expiresAt"),
+    every={"all": "true"},
+)
+NOTE = IdKind(
+    noun="note", path="/memory", listed="notes", key="id", about=("kind", "title", "excerpt")
+)
+DOCUMENT = IdKind(
+    noun="document", path="/docs", listed="documents", key="id", about=("title", "created_at")
+)
 
 
 async def whole_id(kind: IdKind, given: str, listed: List) -> str:
-    """The id that was meant. One that is whole, or that nothing here is found by, comes back as it was typed: whoever is asked for it says so.
+    """The id that was meant. One that is whole, or that nothing here is found by, comes back as it
+    was typed: whoever is asked for it says so.
 
     Raises:
-        NotFound: the last one, and there is none; it is too short for a part of an id; or it is none, and like ``last``.
+        NotFound: the last one, and there is none; it is too short for a part of an id; or it is
+            none, and like ``last``.
         InvalidRequest: it is part of several (``ambiguous_id``); they are listed.
         OrdainError: as ``listed``.
     """
@@ -96,5 +129,7 @@ def _ambiguous(kind: IdKind, given: str, found: Sequence[Mapping[str, Any]]) -> 
 def _about(kind: IdKind, item: Mapping[str, Any]) -> Sequence[str]:
     """What tells it from the others, in brackets."""
     told = [str(item[name]) for name in kind.about if item.get(name)]
-    said = ", ".join(one[:19].replace("T", " ") if _MOMENT.match(one) else one[:ABOUT] for one in told)
+    said = ", ".join(
+        one[:19].replace("T", " ") if _MOMENT.match(one) else one[:ABOUT] for one in told
+    )
     return (f"({said})",) if said else ()

@@ -36,8 +36,21 @@ class Slash(StrEnum):
 
 ABOUT: Mapping[Slash, tuple[str, str]] = {
     Slash.STOP: ("", "stop what runs: sends “stop”, and code decides what that means"),
-    Slash.STATUS: ("", "how it stands: sends “status?”, answered from the journal; the threads where nothing is at work"),
-    Slash.APPROVE: ("[ID [WHY ...]]", "say yes to exactly the approval that was shown; without ID to the only one that is open here"),
+    Slash.STATUS: (
+        "",
+        (
+            "how it stands: sends “status?”, answered from the journal; the threads where "
+            "nothing is "
+            "at work"
+        ),
+    ),
+    Slash.APPROVE: (
+        "[ID [WHY ...]]",
+        (
+            "say yes to exactly the approval that was shown; without ID to the only one that is "
+            "open here"
+        ),
+    ),
     Slash.DENY: ("[ID] [WHY ...]", "say no to it"),
     Slash.WHY: ("", "the whole header of the last reply, its reasons in words"),
     Slash.RETRY: ("", "send the last request again"),
@@ -51,7 +64,9 @@ ABOUT: Mapping[Slash, tuple[str, str]] = {
 }
 
 
-LOOKING = frozenset({Slash.WHY, Slash.MODE, Slash.VERB, Slash.SESSION, Slash.THREADS, Slash.HELP, Slash.QUIT})
+LOOKING = frozenset(
+    {Slash.WHY, Slash.MODE, Slash.VERB, Slash.SESSION, Slash.THREADS, Slash.HELP, Slash.QUIT}
+)
 """What without words only looks, or leaves: it says nothing to the session and changes nothing."""
 
 
@@ -80,7 +95,9 @@ class Unclear(Struct, frozen=True, kw_only=True):
 
 
 def meaning(line: str) -> SlashWords | Command | Unclear | None:
-    """What a typed line means; None for an empty one. A text that begins with a slash is typed with two."""
+    """What a typed line means; None for an empty one. A text that begins with a slash is typed with
+    two.
+    """
     text = line.strip()
     if not text:
         return None
@@ -92,7 +109,9 @@ def meaning(line: str) -> SlashWords | Command | Unclear | None:
     found = named_slash(name)
     if found is None:
         meant = "" if _begun(name) else did_you_mean(name, Slash)
-        return Unclear(why=f"{name} is no command; /help lists them, // begins a text with a slash{meant}")
+        return Unclear(
+            why=f"{name} is no command; /help lists them, // begins a text with a slash{meant}"
+        )
     command = Command(name=found, words=tuple(words))
     if words and not ABOUT[command.name][0]:
         return Unclear(why=f"{command.name} takes no words")

@@ -1,4 +1,6 @@
-"""``ordain store compact``: the database of a folder that nobody serves, made as small as what stands in it."""
+"""``ordain store compact``: the database of a folder that nobody serves, made as small as what
+stands in it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def compact_store(data_dir: Path | None, *, as_json: bool) -> int:
 
     Raises:
         NotFound: there is no data.
-        StorageUnavailable: an engine serves the folder (``lock_held``), or there is no room (``no_room``).
+        StorageUnavailable: an engine serves the folder (``lock_held``), or there is no room
+            (``no_room``).
     """
     home = home_of(data_dir)
     if not (home / FILE).is_file():
@@ -28,8 +31,14 @@ def compact_store(data_dir: Path | None, *, as_json: bool) -> int:
 
     def told(need: Need) -> None:
         if not as_json:
-            show(f"{home / FILE}: {need.size / MB:.1f} MB, of which {need.used / MB:.1f} MB hold something")
-            show(f"compacting takes {need.room / MB:.1f} MB more until it is done; {need.free / MB:.1f} MB are free")
+            show(
+                f"{home / FILE}: {need.size / MB:.1f} MB, of which {need.used / MB:.1f} MB hold "
+                "something"
+            )
+            show(
+                f"compacting takes {need.room / MB:.1f} MB more until it is done; "
+                f"{need.free / MB:.1f} MB are free"
+            )
 
     def progress(done: int, every: int) -> None:
         if not as_json and every:
@@ -39,5 +48,8 @@ def compact_store(data_dir: Path | None, *, as_json: bool) -> int:
     if as_json:
         print_json({"home": str(home), **asdict(made)})
     else:
-        show(f"compacted: {made.before / MB:.1f} MB before, {made.after / MB:.1f} MB now; from now on room is given back while it serves")
+        show(
+            f"compacted: {made.before / MB:.1f} MB before, {made.after / MB:.1f} MB now; from now "
+            "on room is given back while it serves"
+        )
     return OK

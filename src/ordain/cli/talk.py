@@ -1,4 +1,6 @@
-"""What of a session is on the way: the turns that have not been answered, and the provisional text of each. Pure; both faces follow it."""
+"""What of a session is on the way: the turns that have not been answered, and the provisional text
+of each. Pure; both faces follow it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from ordain.contracts.events import (
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """A turn that has not been answered: the message that began it, whether it waits for the user, and what is shown of it so far.
+    """A turn that has not been answered: the message that began it, whether it waits for the user,
+    and what is shown of it so far.
 
     ``named``: code chose that its reply names the message it answers.
     """
@@ -59,11 +62,15 @@ class Talk:
 
     @property
     def target(self) -> Turn | None:
-        """What a bare stop or a question after the state would mean: what is at work, else what waits."""
+        """What a bare stop or a question after the state would mean: what is at work, else what
+        waits.
+        """
         return self.running or (self.turns[-1] if self._turns else None)
 
     def take(self, event: SessionEvent) -> Turn | None:
-        """Follow one event; returns the turn that a reply, a question or an approval belongs to, as it was before."""
+        """Follow one event; returns the turn that a reply, a question or an approval belongs to, as
+        it was before.
+        """
         match event:
             case MessageEvent():
                 self._message(event)
@@ -71,7 +78,9 @@ class Talk:
                 return self._turns.pop(run, None)
             case QuestionEvent(run=run) | ApprovalEvent(run=run):
                 turn = self._turn(run)
-                self._turns[run] = structs.replace(turn, waiting=True, header="", words="", attempt=0)
+                self._turns[run] = structs.replace(
+                    turn, waiting=True, header="", words="", attempt=0
+                )
                 return turn
             case ProgressEvent(run=run, header=header):
                 self._turns[run] = structs.replace(self._turn(run), header=header)
@@ -84,9 +93,11 @@ class Talk:
         return None
 
     def answered(self, answer: MessageAnswer, *, followed: bool = False) -> None:
-        """What became of a message: if another run came to serve it, or none did, nothing is on the way under the old one.
+        """What became of a message: if another run came to serve it, or none did, nothing is on the
+        way under the old one.
 
-        ``followed``: a reply's event comes as well, perhaps later than this, and takes its turn with it.
+        ``followed``: a reply's event comes as well, perhaps later than this, and takes its turn
+        with it.
         """
         for run, turn in tuple(self._turns.items()):
             moved = run != answer.run_id or (answer.reply is not None and not followed)
@@ -103,10 +114,15 @@ class Talk:
         if known.message_id or known.waiting:
             self._turns[event.run] = structs.replace(known, waiting=False)
             return  # an answer to what the turn asked; it goes on
-        # Passing events are not numbered with the durable ones: what the run has done may be told before the message that began it.
-        self._turns[event.run] = structs.replace(known, message_id=event.message_id, text=event.text, named=bool(event.anchor))
+        # Passing events are not numbered with the durable ones: what the run has done may be told
+        # before the message that began it.
+        self._turns[event.run] = structs.replace(
+            known, message_id=event.message_id, text=event.text, named=bool(event.anchor)
+        )
 
     def _text(self, event: TextEvent) -> None:
         turn = self._turn(event.run)
         kept = turn.words[: event.offset] if event.attempt == turn.attempt else ""
-        self._turns[event.run] = structs.replace(turn, attempt=event.attempt, words=kept + event.text)
+        self._turns[event.run] = structs.replace(
+            turn, attempt=event.attempt, words=kept + event.text
+        )

@@ -1,4 +1,6 @@
-"""``ordain token``: giving and taking tokens where the data folder is, also beside a running server, for which it holds at once."""
+"""``ordain token``: giving and taking tokens where the data folder is, also beside a running
+server, for which it holds at once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from ordain.cli.exit_codes import OK
 from ordain.cli.output import MESSAGE, moment, print_json, print_table, show
 from ordain.cli.person import operator
 from ordain.cli.places import home_of
-from ordain.contracts.access import checked_name, checked_scopes, checked_workspaces, parse_lifetime_s, parse_rate
+from ordain.contracts.access import (
+    checked_name,
+    checked_scopes,
+    checked_workspaces,
+    parse_lifetime_s,
+    parse_rate,
+)
 from ordain.contracts.visible import visible_line
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, NotFound
@@ -104,11 +112,15 @@ def print_tokens(data_dir: Path | None, *, as_json: bool) -> int:
         )
         for one in found
     ]
-    print_table(("token", "state", "scopes", "workspaces", "rate", "expires (UTC)", "last used (UTC)"), rows)
+    print_table(
+        ("token", "state", "scopes", "workspaces", "rate", "expires (UTC)", "last used (UTC)"), rows
+    )
     return OK
 
 
-def print_audit(data_dir: Path | None, name: str | None, limit: int, before: int | None, *, as_json: bool) -> int:
+def print_audit(
+    data_dir: Path | None, name: str | None, limit: int, before: int | None, *, as_json: bool
+) -> int:
     """The audit, newest first; what a server noted in the last seconds may not be in it yet."""
     if not 1 <= limit <= LIST_MAX:
         raise ConfigurationError(f"--limit is 1 to {LIST_MAX}", code="usage")
@@ -117,7 +129,18 @@ def print_audit(data_dir: Path | None, name: str | None, limit: int, before: int
     if as_json:
         print_json(msgspec.to_builtins(page))
         return OK
-    rows = [(moment(one.last_at), one.event, one.token, one.asked, one.reason, one.count, one.by or one.address) for one in page.audit]
+    rows = [
+        (
+            moment(one.last_at),
+            one.event,
+            one.token,
+            one.asked,
+            one.reason,
+            one.count,
+            one.by or one.address,
+        )
+        for one in page.audit
+    ]
     print_table(("last (UTC)", "event", "token", "asked for", "reason", "times", "by"), rows)
     if page.next is not None:
         show(f"more: --before {page.next}")
@@ -125,19 +148,33 @@ def print_audit(data_dir: Path | None, name: str | None, limit: int, before: int
 
 
 def _show_made(made: MadeToken, *, as_json: bool) -> int:
-    """The secret alone on stdout, so that it can be piped into whatever keeps it; what is said about it goes to stderr."""
+    """The secret alone on stdout, so that it can be piped into whatever keeps it; what is said
+    about it goes to stderr.
+    """
     if as_json:
-        print_json({**msgspec.to_builtins(token_view(made.token, made.token.created_at)), "token": made.secret})
+        print_json(
+            {
+                **msgspec.to_builtins(token_view(made.token, made.token.created_at)),
+                "token": made.secret,
+            }
+        )
         return OK
     print(made.secret)
     scopes, workspaces = ", ".join(made.token.scopes), ", ".join(made.token.workspaces)
-    print(visible_line(f"token {made.token.name}: {scopes}; in {workspaces}. It is shown this once.", MESSAGE), file=sys.stderr)
+    print(
+        visible_line(
+            f"token {made.token.name}: {scopes}; in {workspaces}. It is shown this once.", MESSAGE
+        ),
+        file=sys.stderr,
+    )
     return OK
 
 
 @contextmanager
 def _tokens(home: Path, *, fresh: bool = False) -> Generator[Tokens]:
-    """The tokens of a data folder, opened as a guest; ``fresh`` makes the folder where there is none."""
+    """The tokens of a data folder, opened as a guest; ``fresh`` makes the folder where there is
+    none.
+    """
     if not fresh and not (home / FILE).is_file():
         raise NotFound(f"there is no data in {home}", code="no_data")
     store = SqliteStore(home)
@@ -147,7 +184,9 @@ def _tokens(home: Path, *, fresh: bool = False) -> Generator[Tokens]:
         store.close()
 
 
-def _changed(data_dir: Path | None, change: Callable[[Tokens], Awaitable[T]], *, fresh: bool = False) -> T:
+def _changed(
+    data_dir: Path | None, change: Callable[[Tokens], Awaitable[T]], *, fresh: bool = False
+) -> T:
     async def changed(tokens: Tokens) -> Any:
         return await change(tokens)
 

@@ -1,7 +1,7 @@
 """What of keys and pasted blocks is text, and how a line of it is drawn. Pure.
 
-Whatever is typed is said, or looked at as a command, as it was typed: nothing that shows nothing is left out, so that no name becomes another one. It is drawn by
-its number instead.
+Whatever is typed is said, or looked at as a command, as it was typed: nothing that shows nothing is
+left out, so that no name becomes another one. It is drawn by its number instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ UNKNOWN = "\ufffd"
 
 
 def typed_text(text: str) -> str:
-    """The text without terminal sequences. A tab is four spaces, every line ends alike, and more than a message may have is cut."""
+    """The text without terminal sequences. A tab is four spaces, every line ends alike, and more
+    than a message may have is cut.
+    """
     lines = text.split("\n")
     if all(line.isprintable() for line in lines):
         return text[:LINE_MAX]
@@ -26,7 +28,9 @@ def typed_text(text: str) -> str:
 
 
 def drawn_signs(line: str) -> list[str]:
-    """Each sign of a typed line as it is drawn: what commands, reorders or shows nothing as a picture, or by its number."""
+    """Each sign of a typed line as it is drawn: what commands, reorders or shows nothing as a
+    picture, or by its number.
+    """
     signs = [_drawn(sign) for sign in line]
     for found in HIDDEN.finditer(line):
         signs[found.start() : found.end()] = map(picture_of, found[0])

@@ -19,7 +19,8 @@ from ordain.verbs.registry import Registry
 
 
 def confirm(data_dir: Path | None, names: Sequence[str], *, every: bool, as_json: bool) -> int:
-    """Confirm the declarations of verbs as they stand in the folder now; a running server takes it up by itself.
+    """Confirm the declarations of verbs as they stand in the folder now; a running server takes it
+    up by itself.
 
     Raises:
         CallerError: neither verbs are named nor all of them.
@@ -27,7 +28,9 @@ def confirm(data_dir: Path | None, names: Sequence[str], *, every: bool, as_json
         ConfigurationError: a verb cannot be loaded, or the file of confirmations is not to be used.
     """
     if every is bool(names):
-        raise CallerError("name the verbs that you have looked at, or say --all", code="invalid_request")
+        raise CallerError(
+            "name the verbs that you have looked at, or say --all", code="invalid_request"
+        )
     home = home_of(data_dir)
     settings = load_settings(home=home)
     confirmed = dict(read_confirmed(home / FILE))
@@ -37,7 +40,9 @@ def confirm(data_dir: Path | None, names: Sequence[str], *, every: bool, as_json
         raise NotFound(no_such("verb", unknown[0], registry.specs), code="unknown_verb")
     open_ones = [name for name in asked if name in registry.unconfirmed]
     by, at = operator(), datetime.now(UTC).isoformat(timespec="seconds")
-    confirmed |= {name: Confirmation(digest=registry.declarations[name], by=by, at=at) for name in open_ones}
+    confirmed |= {
+        name: Confirmation(digest=registry.declarations[name], by=by, at=at) for name in open_ones
+    }
     if open_ones:
         write_confirmed(home / FILE, confirmed)
     _tell(registry, asked, open_ones, as_json=as_json)
@@ -47,13 +52,22 @@ def confirm(data_dir: Path | None, names: Sequence[str], *, every: bool, as_json
 def _tell(registry: Registry, asked: Sequence[str], done: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         print_json(
-            {"confirmed": {name: registry.declarations[name] for name in done}, "already": [one for one in asked if one not in done]}
+            {
+                "confirmed": {name: registry.declarations[name] for name in done},
+                "already": [one for one in asked if one not in done],
+            }
         )
         return
     for name in done:
-        show(f"confirmed: {name}, effect {registry.specs[name].effect} ({registry.declarations[name][:12]})")
+        show(
+            f"confirmed: {name}, effect {registry.specs[name].effect} "
+            f"({registry.declarations[name][:12]})"
+        )
     for name in asked:
         if name not in done:
-            show(f"{name} counts as confirmed: it {'is so already' if name in registry.declarations else 'is shipped'}")
+            show(
+                f"{name} counts as confirmed: it "
+                f"{'is so already' if name in registry.declarations else 'is shipped'}"
+            )
     if not asked:
         show("nothing is unconfirmed")

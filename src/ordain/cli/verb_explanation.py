@@ -27,7 +27,8 @@ from ordain.verbs.http_verb import preview
 
 
 def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as_json: bool) -> int:
-    """Explain a call with these arguments, else with the example's. Exit code 1: the call would be refused.
+    """Explain a call with these arguments, else with the example's. Exit code 1: the call would be
+    refused.
 
     Raises:
         NotFound: there is no such verb.
@@ -39,7 +40,13 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
     if name not in catalog.verbs:
         raise NotFound(no_such("verb", name, catalog.verbs), code="unknown_verb")
     spec = catalog.verbs[name].spec
-    args = parsed_input(given) if given is not None else dict(spec.example.input) if spec.example else {}
+    args = (
+        parsed_input(given)
+        if given is not None
+        else dict(spec.example.input)
+        if spec.example
+        else {}
+    )
     told = explained(catalog, spec, args, registry.origins.get(name, "the card of that name"))
     if as_json:
         print_json(told)
@@ -48,7 +55,9 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
     return OK if told["goes_live"] else FAILED
 
 
-def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: str) -> dict[str, Any]:
+def explained(
+    catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: str
+) -> dict[str, Any]:
     """Everything that can be said before a call is made."""
     told: dict[str, Any] = {
         "verb": spec.name,
@@ -76,7 +85,13 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
     except ConfigurationError as error:
         return {**told, "error": {"code": "prompt", "message": error.message}}
     told["decisions"] = [
-        {"rule": one.rule, "outcome": one.outcome, "reason": one.reason, "meaning": one.meaning, "facts": one.facts}
+        {
+            "rule": one.rule,
+            "outcome": one.outcome,
+            "reason": one.reason,
+            "meaning": one.meaning,
+            "facts": one.facts,
+        }
         for one in rehearsed.decisions
     ]
     told["goes_live"], told["error"] = rehearsed.goes_live, rehearsed.error
@@ -84,7 +99,11 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
         try:
             told["request"] = preview(spec, args)
         except (VerbError, ValueError) as error:
-            message = error.message if isinstance(error, VerbError) else "an argument is no text that can be sent"
+            message = (
+                error.message
+                if isinstance(error, VerbError)
+                else "an argument is no text that can be sent"
+            )
             told |= {"goes_live": "", "error": {"code": "bad_input", "message": message}}
     return {**told, **_model(catalog, rehearsed)}
 
@@ -92,7 +111,11 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
 def _argument(spec: VerbSpec, name: str) -> dict[str, Any]:
     declared = spec.arguments.get(name)
     required = cast("list[str]", spec.input_schema.get("required") or [])
-    told: dict[str, Any] = {"name": name, "required": name in required, "role": None if declared is None else str(declared.role)}
+    told: dict[str, Any] = {
+        "name": name,
+        "required": name in required,
+        "role": None if declared is None else str(declared.role),
+    }
     if declared is not None:
         told["controls"] = declared.role not in FREE_ROLES
         told |= {key: value for key, value in _bounds(declared).items() if value is not None}
@@ -101,7 +124,9 @@ def _argument(spec: VerbSpec, name: str) -> dict[str, Any]:
 
 def _bounds(declared: Argument) -> dict[str, Any]:
     bounds = declared.model_dump(mode="json", exclude={"role"}, exclude_none=True)
-    return {key: value if key != "allowed" else f"{len(value)} values" for key, value in bounds.items()}
+    return {
+        key: value if key != "allowed" else f"{len(value)} values" for key, value in bounds.items()
+    }
 
 
 def _after_a_crash(spec: VerbSpec) -> str:
@@ -112,9 +137,15 @@ def _after_a_crash(spec: VerbSpec) -> str:
     if spec.idempotent:
         return "repeated with the same idempotency key"
     if spec.reconciler is not None and spec.voids:
-        return f"{spec.reconciler} is asked whether it happened; if not, it has voided the call, which is made again with the same key"
+        return (
+            f"{spec.reconciler} is asked whether it happened; if not, it has voided the call, "
+            "which is made again with the same key"
+        )
     if spec.reconciler is not None:
-        return f"{spec.reconciler} is asked whether it happened; if not yet, it is unknown: a call under way may still arrive (reconcile: voids)"
+        return (
+            f"{spec.reconciler} is asked whether it happened; if not yet, it is unknown: a call "
+            "under way may still arrive (reconcile: voids)"
+        )
     return in_folder("unknown: a person says whether it happened (ordain runs resolve)")
 
 
@@ -151,24 +182,48 @@ def _print(told: dict[str, Any]) -> None:
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     risk = told["risk"]
     yield f"{told['verb']}, from {told['written_in']}"
-    yield f"effect: {told['effect']} (risk {risk['risk_level']}, side effects {risk['side_effects']}, data egress {risk['data_egress']})"
+    yield (
+        f"effect: {told['effect']} (risk {risk['risk_level']}, side effects "
+        f"{risk['side_effects']}, data egress {risk['data_egress']})"
+    )
     if told["effect_raised"]:
         yield f"  stricter than written: {told['effect_raised']}"
-    yield f"comes from: {told['trust_class']}; its declaration is {'' if told['confirmed'] else 'not '}confirmed"
+    yield (
+        f"comes from: {told['trust_class']}; its declaration is "
+        f"{'' if told['confirmed'] else 'not '}confirmed"
+    )
     for argument in told["arguments"]:
-        more = ", ".join(f"{key} {value}" for key, value in argument.items() if key not in {"name", "required", "role", "controls"})
+        more = ", ".join(
+            f"{key} {value}"
+            for key, value in argument.items()
+            if key not in {"name", "required", "role", "controls"}
+        )
         role = (
             "no role"
             if argument["role"] is None
-            else f"role {argument['role']}" + (", controls what happens" if argument["controls"] else "")
+            else f"role {argument['role']}"
+            + (", controls what happens" if argument["controls"] else "")
         )
-        yield f"argument {argument['name']}: {'required' if argument['required'] else 'optional'}, {role}" + (f", {more}" if more else "")
+        yield (
+            (
+                f"argument {argument['name']}: "
+                f"{'required' if argument['required'] else 'optional'}, "
+                f"{role}"
+            )
+            + (f", {more}" if more else "")
+        )
     yield f"input: {json_text(told['input'])}"
-    yield "  fits the schema" if not told["input_problems"] else f"  does not fit: {'; '.join(told['input_problems'])}"
+    yield (
+        "  fits the schema"
+        if not told["input_problems"]
+        else f"  does not fit: {'; '.join(told['input_problems'])}"
+    )
     yield "decisions, in order:"
     for one in told["decisions"]:
         more = {key: value for key, value in one["outcome"].items() if key != "type" and value}
-        yield f"  {one['rule']}: {one['outcome']['type']} {json_text(more) if more else ''}".rstrip()
+        yield (
+            f"  {one['rule']}: {one['outcome']['type']} {json_text(more) if more else ''}"
+        ).rstrip()
         yield f"    why: {one['reason']}: {one['meaning']}"
         yield f"    facts: {json_text(one['facts'])}"
     if told["goes_live"]:
@@ -187,7 +242,10 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if "model" in told:
         model = told["model"]
         yield f"model: profile {model['profile']} ({model['provider']}, {model['model']})"
-        yield f"  the prompt has {model['prompt_bytes']} bytes; reserved: {model['bound_tokens']} tokens for it, {model['max_tokens']} for the answer"
+        yield (
+            f"  the prompt has {model['prompt_bytes']} bytes; reserved: {model['bound_tokens']} "
+            f"tokens for it, {model['max_tokens']} for the answer"
+        )
     yield f"time: {told['timeout_ms']} ms an attempt, attempts: {told['attempts']}"
     yield f"after a crash in the middle: {told['after_a_crash']}"
     yield f"scope: {told['scope']}"

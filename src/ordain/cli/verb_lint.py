@@ -38,14 +38,27 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
 
 def print_findings(linted: Sequence[Linted], *, strict: bool, as_json: bool) -> int:
     """Print what was found in these files; the exit code says whether there was an error."""
-    findings = [finding for one in linted for finding in sorted(one.findings, key=lambda finding: (finding.file, finding.line))]
+    findings = [
+        finding
+        for one in linted
+        for finding in sorted(one.findings, key=lambda finding: (finding.file, finding.line))
+    ]
     errors = sum(finding.severity == ERROR for finding in findings)
     if as_json:
-        print_json({"files": len(linted), "errors": errors, "warnings": len(findings) - errors, "findings": msgspec.to_builtins(findings)})
+        print_json(
+            {
+                "files": len(linted),
+                "errors": errors,
+                "warnings": len(findings) - errors,
+                "findings": msgspec.to_builtins(findings),
+            }
+        )
     else:
         for finding in findings:
             show(
-                legible_part(f"{finding.file}:{finding.line}: {finding.severity}: {finding.message}")
+                legible_part(
+                    f"{finding.file}:{finding.line}: {finding.severity}: {finding.message}"
+                )
                 + (f"\n    {legible_part(finding.hint)}" if finding.hint else "")
             )
         show(f"{len(linted)} checked, {errors} errors, {len(findings) - errors} warnings")
@@ -68,19 +81,32 @@ class Linting:
             NotFound: there is no such verb or file.
         """
         linted = [one for name in what for one in self._named(name)] if what else self._all()
-        self._together([one for one in linted if one.spec is not None and one.document is not None and not one.errors])
+        self._together(
+            [
+                one
+                for one in linted
+                if one.spec is not None and one.document is not None and not one.errors
+            ]
+        )
         return linted
 
     def _all(self) -> list[Linted]:
         folder = self._own.folder
         names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-        linted = [self._file(folder / name) for name in names if name.endswith((".yaml", ".yml", ".py"))]
+        linted = [
+            self._file(folder / name) for name in names if name.endswith((".yaml", ".yml", ".py"))
+        ]
         used = {template for one in linted for template in one.templates}
         broken = any(one.spec is None for one in linted)
         for name in names:
             if name.endswith(".j2") and name not in used and not broken:
                 alone = Linted(str(folder / name))
-                alone.add(WARNING, (), "no verb uses this template", "name it as prompt_template of a verb, or remove it")
+                alone.add(
+                    WARNING,
+                    (),
+                    "no verb uses this template",
+                    "name it as prompt_template of a verb, or remove it",
+                )
                 linted.append(alone)
         return linted
 
@@ -99,11 +125,19 @@ class Linting:
             return [self._declared(f"shipped: {name}", [(1, name)], self._shipped)]
         if name.startswith(AGENT_VERB) and name.removeprefix(AGENT_VERB) in CARDS.of(self._cards):
             return [Linted(f"card: {name}")]  # code makes it of the card, whose own lint says more
-        if found := [one for one in self._all() if one.file.endswith(".py") and one.spec is not None and name in one.templates]:
+        if found := [
+            one
+            for one in self._all()
+            if one.file.endswith(".py") and one.spec is not None and name in one.templates
+        ]:
             return found
         if (file := self._own.folder / f"{name.replace('.', '_')}.py").exists():
             return [self._file(file)]
-        own = [one.name.rpartition(".")[0] for one in self._own.folder.iterdir()] if self._own.folder.is_dir() else []
+        own = (
+            [one.name.rpartition(".")[0] for one in self._own.folder.iterdir()]
+            if self._own.folder.is_dir()
+            else []
+        )
         raise NotFound(no_such("verb", name, [*own, *self._shipped.specs]), code="unknown_verb")
 
     def _file(self, path: Path) -> Linted:
@@ -117,7 +151,9 @@ class Linting:
     def _code(self, path: Path) -> Linted:
         linted = Linted(str(path))
         if not self._python:
-            linted.add(WARNING, (), "not run: Python verbs are off", "ordain.toml: [verbs] python = true")
+            linted.add(
+                WARNING, (), "not run: Python verbs are off", "ordain.toml: [verbs] python = true"
+            )
             return linted
         own = OwnVerbs(path.parent, self._own.http, python=True)
         try:
@@ -126,7 +162,14 @@ class Linting:
         except ConfigurationError as error:
             line = error.details.get("line")
             message = error.message.removeprefix(f"{path}:").removeprefix(f"{line}:").strip()
-            linted.put(Finding(file=str(path), line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
+            linted.put(
+                Finding(
+                    file=str(path),
+                    line=line if isinstance(line, int) else 1,
+                    severity=ERROR,
+                    message=message,
+                )
+            )
             return linted
         lines = [(verb.function.__code__.co_firstlineno, verb.spec.name) for verb in verbs]
         return self._declared(str(path), lines, registry)
@@ -138,11 +181,21 @@ class Linting:
             linted.spec = registry.specs[name]
             linted.templates[name] = ""
             for severity, _, message, hint in lint_spec(registry.specs[name], self._own.http):
-                linted.put(Finding(file=file, line=line, severity=severity, message=f"{name}: {message}", hint=hint))
+                linted.put(
+                    Finding(
+                        file=file,
+                        line=line,
+                        severity=severity,
+                        message=f"{name}: {message}",
+                        hint=hint,
+                    )
+                )
         return linted
 
     def _together(self, linted: Sequence[Linted]) -> None:
-        """Hold the files that are right by themselves against each other and against the shipped verbs."""
+        """Hold the files that are right by themselves against each other and against the shipped
+        verbs.
+        """
         registry = self._shipped
         waiting = list(linted)
         while waiting:
@@ -151,12 +204,17 @@ class Linting:
                 assert one.spec is not None
                 if one.file == self._shipped.origins.get(one.spec.name):
                     continue
-                folder = VerbFolder(specs={one.spec.name: one.spec}, templates=one.templates, origins={one.spec.name: one.file})
+                folder = VerbFolder(
+                    specs={one.spec.name: one.spec},
+                    templates=one.templates,
+                    origins={one.spec.name: one.file},
+                )
                 try:
                     registry = registry.extended(folders=[folder], http=self._own.http)
                 except ConfigurationError as error:
                     later.append((one, error.message))
-            if len(later) == len(waiting):  # none of them becomes right by another one's being there
+            if len(later) == len(waiting):
+                # none of them becomes right by another one's being there
                 for one, message in later:
                     one.add(ERROR, (), message.removeprefix(f"{one.file}: "))
                 return

@@ -1,4 +1,6 @@
-"""``ordain verbs test``: examples are run for real, by the runtime itself, over storage in memory that is thrown away."""
+"""``ordain verbs test``: examples are run for real, by the runtime itself, over storage in memory
+that is thrown away.
+"""
 
 from __future__ import annotations
 
@@ -71,10 +73,15 @@ def print_tests(data_dir: Path | None, asked: VerbTrial, *, as_json: bool) -> in
     if (asked.given is not None or asked.file is not None) and (
         len(asked.names) != 1 or (asked.given is not None and asked.file is not None)
     ):
-        raise CallerError("--input and --file are for one verb, one of them", code="ambiguous_input")
+        raise CallerError(
+            "--input and --file are for one verb, one of them", code="ambiguous_input"
+        )
     tried = asyncio.run(_try(load_settings(home=home_of(data_dir)), asked))
     failed = sum(one.verdict == FAILED_ for one in tried)
-    counts = {verdict: sum(one.verdict == verdict for one in tried) for verdict in (PASSED, FAILED_, SKIPPED)}
+    counts = {
+        verdict: sum(one.verdict == verdict for one in tried)
+        for verdict in (PASSED, FAILED_, SKIPPED)
+    }
     if as_json:
         print_json({**counts, "examples": [msgspec.to_builtins(one) for one in tried]})
     else:
@@ -86,7 +93,11 @@ def print_tests(data_dir: Path | None, asked: VerbTrial, *, as_json: bool) -> in
 
 def _show(one: Tried, *, shown: bool) -> None:
     mark = {PASSED: "ok", FAILED_: "FAILED", SKIPPED: "skipped"}[one.verdict]
-    show(f"{mark:<8}{one.verb}" + (f" ({one.how})" if one.how else "") + (f": {one.why}" if one.why else ""))
+    show(
+        f"{mark:<8}{one.verb}"
+        + (f" ({one.how})" if one.how else "")
+        + (f": {one.why}" if one.why else "")
+    )
     for note in one.notes:
         show(f"        {note}")
     if shown and one.verdict != SKIPPED:
@@ -99,17 +110,28 @@ async def _try(settings: Settings, asked: VerbTrial) -> list[Tried]:
     async with Ordain(settings, extras=Extras(memory=True)) as ordain:
         specs = {name: verb.spec for name, verb in ordain.catalog.verbs.items()}
         if missing := [name for name in asked.names if name not in specs]:
-            broken = [problem.message for problem in ordain.runtime.reloader.problems] if ordain.runtime.reloader else []
-            raise NotFound("; ".join([no_such("verb", missing[0], specs), *broken]), code="unknown_verb")
+            broken = (
+                [problem.message for problem in ordain.runtime.reloader.problems]
+                if ordain.runtime.reloader
+                else []
+            )
+            raise NotFound(
+                "; ".join([no_such("verb", missing[0], specs), *broken]), code="unknown_verb"
+            )
         own = str(settings.home / "verbs")
         tried: list[Tried] = []
         for name in asked.names or sorted(ordain.registry.specs):
             origin = ordain.registry.origins.get(name, "")
-            why = _passed_over(ordain, specs[name], asked, own=origin.startswith((own, "function ordain_operator")))
+            why = _passed_over(
+                ordain, specs[name], asked, own=origin.startswith((own, "function ordain_operator"))
+            )
             if why:
                 tried.append(Tried(verb=name, verdict=SKIPPED, why=why))
                 continue
-            tried += [await _one(ordain, settings, specs[name], example) for example in _examples(specs[name], asked)]
+            tried += [
+                await _one(ordain, settings, specs[name], example)
+                for example in _examples(specs[name], asked)
+            ]
         return tried
 
 
@@ -119,11 +141,19 @@ def _passed_over(ordain: Ordain, spec: VerbSpec, asked: VerbTrial, *, own: bool)
         return "a flow of Ordain's own" + (": only in a conversation" if spec.session_only else "")
     if spec.session_only:
         return "only in a conversation"
-    if (inactive := ordain.catalog.inactive_reason(spec.name, ordain.settings.policy.verbs)) is not None:
+    if (
+        inactive := ordain.catalog.inactive_reason(spec.name, ordain.settings.policy.verbs)
+    ) is not None:
         return f"switched off here: {inactive}"
     if spec.example is None and asked.given is None and asked.file is None:
         return "has no example"
-    if asked.every and own and not spec.composite and spec.effect not in _QUIET and not asked.writes:
+    if (
+        asked.every
+        and own
+        and not spec.composite
+        and spec.effect not in _QUIET
+        and not asked.writes
+    ):
         return f"effect {spec.effect} would really happen: name it, or --writes"
     return ""
 
@@ -148,27 +178,46 @@ def read_examples(file: Path) -> list[Example]:
         with file.open("rb") as opened:
             content = opened.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+        raise ConfigurationError(
+            f"cannot read {file}: {error.strerror}", code="cannot_read"
+        ) from error
     if len(content) > FILE_BYTES_MAX:
         raise InvalidRequest(f"{file} is larger than {FILE_BYTES_MAX} bytes", code="too_large")
     try:
         value: Any = json.loads(content)
         items = cast("list[Any]", value) if isinstance(value, list) else [{"input": value}]
         if len(items) > EXAMPLES_MAX:
-            raise InvalidRequest(f"{file} holds more than {EXAMPLES_MAX} examples", code="too_large")
+            raise InvalidRequest(
+                f"{file} holds more than {EXAMPLES_MAX} examples", code="too_large"
+            )
         return [Example.model_validate_json(json.dumps(item, allow_nan=False)) for item in items]
     except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
-        raise InvalidRequest(f"{file}: a JSON object of arguments, or a list of {{input, output}}", code="invalid_request") from error
+        raise InvalidRequest(
+            f"{file}: a JSON object of arguments, or a list of {{input, output}}",
+            code="invalid_request",
+        ) from error
 
 
 async def _one(ordain: Ordain, settings: Settings, spec: VerbSpec, example: Example) -> Tried:
-    """Run one example; a prompt plan that has no model plays the example's own output, and says so."""
-    tried = Tried(verb=spec.name, verdict=PASSED, input=dict(example.input), how=_worker(ordain, spec))
+    """Run one example; a prompt plan that has no model plays the example's own output, and says
+    so.
+    """
+    tried = Tried(
+        verb=spec.name, verdict=PASSED, input=dict(example.input), how=_worker(ordain, spec)
+    )
     reply = (await ordain.execute(spec.name, example.input)).wire
     error = reply["error"]
-    if error is not None and tried.how == OFFLINE and error["code"] in _CANNOT and example.output is not None:
+    if (
+        error is not None
+        and tried.how == OFFLINE
+        and error["code"] in _CANNOT
+        and example.output is not None
+    ):
         reply = await _played(settings, spec, example)
-        error, tried.how = reply["error"], "no model is configured: the example's own output was played"
+        error, tried.how = (
+            reply["error"],
+            "no model is configured: the example's own output was played",
+        )
     if error is not None:
         tried.verdict, tried.why = FAILED_, f"{error['code']}: {error['message']}"
         return tried
@@ -178,7 +227,11 @@ async def _one(ordain: Ordain, settings: Settings, spec: VerbSpec, example: Exam
         if spec.composite:
             tried.notes = [*told, "a model's words may differ: the schema holds"]
         else:
-            tried.verdict, tried.why, tried.notes = FAILED_, "not the output that the example promises", told
+            tried.verdict, tried.why, tried.notes = (
+                FAILED_,
+                "not the output that the example promises",
+                told,
+            )
     return tried
 
 
@@ -196,7 +249,9 @@ async def _played(settings: Settings, spec: VerbSpec, example: Example) -> dict[
     profile = ModelProfile(provider="scripted", model="scripted", script="the example")
     model = ScriptedModel(make_script(verbs={spec.name: [example.output] * len(spec.plan)}))
     scripted = settings.model_copy(update={"profiles": dict.fromkeys(settings.profiles, profile)})
-    async with Ordain(scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)) as ordain:
+    async with Ordain(
+        scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)
+    ) as ordain:
         return (await ordain.execute(spec.name, example.input)).wire
 
 
@@ -215,4 +270,7 @@ def differences(expected: Any, found: Any, place: str = "") -> Iterator[str]:
                 yield from differences(value, given[index], f"{place}/{index}")
         case _:
             if expected != found or isinstance(expected, bool) is not isinstance(found, bool):
-                yield f"{place or '/'} is {json_text(given)[:100]}, not {json_text(cast(object, expected))[:100]}"
+                yield (
+                    f"{place or '/'} is {json_text(given)[:100]}, not "
+                    f"{json_text(cast(object, expected))[:100]}"
+                )

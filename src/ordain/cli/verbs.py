@@ -1,4 +1,6 @@
-"""``ordain verbs``: what the server that holds the folder has, else the folder; and having a server take up its files."""
+"""``ordain verbs``: what the server that holds the folder has, else the folder; and having a server
+take up its files.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,27 @@ from ordain.contracts.shell_words import shell_word
 from ordain.errors import Transient
 
 
-def print_verbs(data_dir: Path | None, pack: str | None = None, *, whole: bool = False, as_json: bool) -> int:
-    """Every verb, or those of a pack, of the server that holds the folder, else of the folder. ``whole``: however long a line is."""
+def print_verbs(
+    data_dir: Path | None, pack: str | None = None, *, whole: bool = False, as_json: bool
+) -> int:
+    """Every verb, or those of a pack, of the server that holds the folder, else of the folder.
+    ``whole``: however long a line is.
+    """
     found = _verbs(home_of(data_dir), None, pack)
     if as_json:
         print_json(found)
         return OK
-    print_groups(("verb", "kind", "effect", "state", "what it does"), _groups(found["verbs"]), whole=whole)
+    print_groups(
+        ("verb", "kind", "effect", "state", "what it does"), _groups(found["verbs"]), whole=whole
+    )
     if pack is not None and (missing := found["packs"][pack]["missing"]):
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
     if unconfirmed := [verb["verb_id"] for verb in found["verbs"] if not verb["confirmed"]]:
-        show(f"unconfirmed: {', '.join(unconfirmed)} ({in_folder('ordain verbs confirm')} {' '.join(map(shell_word, unconfirmed))})")
+        show(
+            f"unconfirmed: {', '.join(unconfirmed)} ({in_folder('ordain verbs confirm')} "
+            f"{' '.join(map(shell_word, unconfirmed))})"
+        )
     return OK
 
 
@@ -41,7 +52,9 @@ def _groups(verbs: Sequence[dict[str, Any]]) -> dict[str, list[Sequence[object]]
     groups = dict[str, list[Sequence[object]]]()
     for verb in sorted(verbs, key=lambda one: one["category"]):  # within one the order stays
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", verb["category"]).capitalize()
-        groups.setdefault(name, []).append((verb["verb_id"], verb["kind"], verb["effect"], _state(verb), verb["description"]))
+        groups.setdefault(name, []).append(
+            (verb["verb_id"], verb["kind"], verb["effect"], _state(verb), verb["description"])
+        )
     return groups
 
 
@@ -52,7 +65,13 @@ def _state(verb: dict[str, Any]) -> str:
 
 def _show_problems(problems: list[dict[str, Any]]) -> None:
     for problem in problems:
-        what = "waits" if problem["code"] == NEEDS_RESTART else "stricter than written" if problem["warning"] else "not in use"
+        what = (
+            "waits"
+            if problem["code"] == NEEDS_RESTART
+            else "stricter than written"
+            if problem["warning"]
+            else "not in use"
+        )
         show(f"{what}: {problem['message']}")
 
 
@@ -66,7 +85,10 @@ def reload_server(data_dir: Path | None, *, as_json: bool) -> int:
     if as_json:
         print_json(done)
     elif done["ok"]:
-        show(f"{'reloaded' if done['changed'] else 'nothing has changed'}: catalog {done['catalog'][:12]}")
+        show(
+            f"{'reloaded' if done['changed'] else 'nothing has changed'}: catalog "
+            f"{done['catalog'][:12]}"
+        )
         _show_problems(done["problems"])
     else:
         show("not reloaded, the verbs of before stay")
@@ -76,7 +98,10 @@ def reload_server(data_dir: Path | None, *, as_json: bool) -> int:
 
 async def _reload(home: Path) -> dict[str, Any]:
     if await running_server(home) is None:
-        raise Transient("no server holds the data folder; the next one reads its verbs when it starts", code="no_server")
+        raise Transient(
+            "no server holds the data folder; the next one reads its verbs when it starts",
+            code="no_server",
+        )
     async with connect(home, drive=False) as connection:
         return await connection.ask("POST", "/verbs/reload")
 
@@ -87,7 +112,10 @@ def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return OK
-    show(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {_state(found)})\n{found['description']}")
+    show(
+        f"{found['verb_id']} ({found['kind']}, {found['effect']}, {_state(found)})\n"
+        f"{found['description']}"
+    )
     if found["effect_raised"]:
         show(found["effect_raised"])
     for name in ("input_schema", "output_schema"):

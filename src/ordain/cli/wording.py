@@ -1,4 +1,6 @@
-"""``ordain wording``: what the tables of phrases hold, what they make of a text, and what is wrong with one's own."""
+"""``ordain wording``: what the tables of phrases hold, what they make of a text, and what is wrong
+with one's own.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,12 @@ def print_languages(data_dir: Path | None, *, as_json: bool) -> int:
     own = read_folder(home_of(data_dir) / FOLDER, checked=True)
     table = table_with(own)
     rows = [
-        {"language": one.name, "phrases": one.count, "words": one.words, "file": _file(one, yours=yours)}
+        {
+            "language": one.name,
+            "phrases": one.count,
+            "words": one.words,
+            "file": _file(one, yours=yours),
+        }
         for group, yours in ((shipped_languages(), False), (own, True))
         for one in group
     ]
@@ -60,9 +67,18 @@ def explain(data_dir: Path | None, text: str, *, as_json: bool) -> int:
     wording = compiled(table_with(read_folder(home_of(data_dir) / FOLDER, checked=True)))
     parts, cues = wording.parts(text), msgspec.to_builtins(wording.cues(text))
     if as_json:
-        print_json({"wording": wording.id, "parts": [{"text": piece, "sign": sign} for piece, sign in parts], "cues": cues})
+        print_json(
+            {
+                "wording": wording.id,
+                "parts": [{"text": piece, "sign": sign} for piece, sign in parts],
+                "cues": cues,
+            }
+        )
         return OK
-    print_table(("text", "sign"), [("(line end)" if piece == "\n" else piece, sign) for piece, sign in parts])
+    print_table(
+        ("text", "sign"),
+        [("(line end)" if piece == "\n" else piece, sign) for piece, sign in parts],
+    )
     show("cues: " + ", ".join(f"{name}={_plain(value)}" for name, value in cues.items()))
     return OK
 
@@ -72,7 +88,8 @@ def _plain(value: object) -> str:
 
 
 def print_lint(data_dir: Path | None, folder: Path | None, *, strict: bool, as_json: bool) -> int:
-    """What is to be said of a folder's files: those that cannot be used, then their phrases together.
+    """What is to be said of a folder's files: those that cannot be used, then their phrases
+    together.
 
     Raises:
         NotFound: the folder that is named is not there.
@@ -93,10 +110,19 @@ def print_lint(data_dir: Path | None, folder: Path | None, *, strict: bool, as_j
         )
     errors = sum(finding["severity"] == Severity.ERROR for finding in findings)
     if as_json:
-        print_json({"files": len(usable), "errors": errors, "warnings": len(findings) - errors, "findings": findings})
+        print_json(
+            {
+                "files": len(usable),
+                "errors": errors,
+                "warnings": len(findings) - errors,
+                "findings": findings,
+            }
+        )
     else:
         for finding in findings:
-            show(f"{finding['file']}:{finding['line']}: {finding['severity']}: {finding['message']}")
+            show(
+                f"{finding['file']}:{finding['line']}: {finding['severity']}: {finding['message']}"
+            )
         show(f"{len(usable)} files, {errors} errors, {len(findings) - errors} warnings")
     return FAILED if errors or (strict and findings) else OK
 
@@ -112,7 +138,15 @@ def _read(folder: Path) -> tuple[Sequence[Language], list[dict[str, object]]]:
         except ConfigurationError as error:
             line = error.details.get("line") or 1
             message = error.message.removeprefix(f"{file}:").removeprefix(f"{line}:").strip()
-            findings.append({"file": str(file), "line": line, "severity": str(Severity.ERROR), "found": "unusable", "message": message})
+            findings.append(
+                {
+                    "file": str(file),
+                    "line": line,
+                    "severity": str(Severity.ERROR),
+                    "found": "unusable",
+                    "message": message,
+                }
+            )
         else:
             usable.append(language)
     check_sizes(str(folder), usable)

@@ -1,4 +1,6 @@
-"""``ordain workflows``: what the server that holds the folder has, else the folder; and findings of templates as they are written."""
+"""``ordain workflows``: what the server that holds the folder has, else the folder; and findings of
+templates as they are written.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,13 @@ def print_workflows(data_dir: Path | None, *, as_json: bool) -> int:
         print_json(found)
         return OK
     rows = [
-        (one["id"], str(one["version"]), str(len(one["steps"])), ", ".join(one["unavailable"]), one["description"])
+        (
+            one["id"],
+            str(one["version"]),
+            str(len(one["steps"])),
+            ", ".join(one["unavailable"]),
+            one["description"],
+        )
         for one in found["workflows"]
     ]
     print_table(COLUMNS, rows)
@@ -53,11 +61,18 @@ def print_workflow(data_dir: Path | None, template: str, *, as_json: bool) -> in
 
 
 def _workflows(home: Path, template: str | None) -> Any:
-    from ordain.server.workflows import workflow_view, workflow_views  # lazy: beside a server it is not needed
+    from ordain.server.workflows import (
+        workflow_view,
+        workflow_views,
+    )  # lazy: beside a server it is not needed
 
     if template is None:
         return served_or(home, "/workflows", lambda: workflow_views(folder_catalog(home)))
-    return served_or(home, f"/workflows/{path_part(template)}", lambda: workflow_view(folder_catalog(home), template))
+    return served_or(
+        home,
+        f"/workflows/{path_part(template)}",
+        lambda: workflow_view(folder_catalog(home), template),
+    )
 
 
 def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_json: bool) -> int:
@@ -68,7 +83,11 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
         ConfigurationError: settings or verbs are wrong.
     """
     settings = load_settings(home=home_of(data_dir))
-    verbs = with_agents(build_registry(settings).specs, CARDS.of(settings.home / CARDS.name).values())
+    verbs = with_agents(
+        build_registry(settings).specs, CARDS.of(settings.home / CARDS.name).values()
+    )
     more = partial(lint_template, verbs=verbs, settings=settings.workflows.verbs)
-    linted = lint_named(WORKFLOWS, settings.home / WORKFLOWS.name, what, more, unknown="unknown_template")
+    linted = lint_named(
+        WORKFLOWS, settings.home / WORKFLOWS.name, what, more, unknown="unknown_template"
+    )
     return print_findings(linted, strict=strict, as_json=as_json)

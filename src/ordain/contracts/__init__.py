@@ -1,1 +1,3 @@
-"""The wire, policy and catalog types: one module per conversation. Imports `errors`; validates, never decides."""
+"""The wire, policy and catalog types: one module per conversation. Imports `errors`; validates,
+never decides.
+"""

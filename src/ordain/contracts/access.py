@@ -1,7 +1,9 @@
-"""Access: what a bearer token is, what it may be given, and how much it may ask. Validation only; rule ``access`` decides.
+"""Access: what a bearer token is, what it may be given, and how much it may ask. Validation only;
+rule ``access`` decides.
 
-A token reads ``ordain_<id>_<secret><checksum>``: a public id of twelve characters, 256 random bits, and six characters by which a mistyped or
-cut token is told from a wrong one before anything is looked up. What is stored is its SHA-256 digest: so much chance needs no slow hash.
+A token reads ``ordain_<id>_<secret><checksum>``: a public id of twelve characters, 256 random bits,
+and six characters by which a mistyped or cut token is told from a wrong one before anything is
+looked up. What is stored is its SHA-256 digest: so much chance needs no slow hash.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ LIFETIME_DAYS_MAX = 3650
 
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ID_CHARS, _SECRET_CHARS, _SUM_CHARS = 12, 43, 6
-_TOKEN = re.compile(rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{{_SUM_CHARS}}})")
+_TOKEN = re.compile(
+    rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{"
+    rf"{_SUM_CHARS}}})"
+)
 _TOKENS = re.compile(f"(?={_TOKEN.pattern})")
 _TOKEN_CHARS = len("ordain__") + _ID_CHARS + _SECRET_CHARS + _SUM_CHARS
 TOKEN_SHOWN = len("ordain__") + _ID_CHARS
@@ -39,7 +44,8 @@ _SIGN = "ordain_"
 _SHORT = tuple(_SIGN[:end] for end in range(len(_SIGN) - 1, 0, -1))
 _BEGINNINGS = "|".join(_SHORT)
 _OPEN = re.compile(
-    rf"(?:ordain_(?:[0-9a-z]{{0,{_ID_CHARS}}}|[0-9a-z]{{{_ID_CHARS}}}_[0-9A-Za-z]{{0,{_SECRET_CHARS + _SUM_CHARS - 1}}})|{_BEGINNINGS})\Z"
+    rf"(?:ordain_(?:[0-9a-z]{{0,{_ID_CHARS}}}|[0-9a-z]{{{_ID_CHARS}}}_[0-9A-Za-z]{{0,"
+    rf"{_SECRET_CHARS + _SUM_CHARS - 1}}})|{_BEGINNINGS})\Z"
 )
 _RATE = re.compile(RATE)
 _NAME, _WORKSPACE = re.compile(TOKEN_NAME), re.compile(WORKSPACE_ID)
@@ -49,7 +55,9 @@ _LIFETIME_SECONDS = {"m": 60, "h": 3600, "d": 86_400}
 
 
 class TokenScope(StrEnum):
-    """What a token may be used for; none implies another, but that conversations read what is remembered (``in_conversation``)."""
+    """What a token may be used for; none implies another, but that conversations read what is
+    remembered (``in_conversation``).
+    """
 
     CHAT = "chat"
     RUNS_READ = "runs:read"
@@ -65,7 +73,8 @@ class TokenScope(StrEnum):
 
 
 class Principal(Struct, frozen=True):
-    """Who asks, as journals name them, and the scopes of the token that they ask with: None of the owner, who has each.
+    """Who asks, as journals name them, and the scopes of the token that they ask with: None of the
+    owner, who has each.
 
     ``name`` is ``token:NAME`` of a token.
     """
@@ -75,14 +84,20 @@ class Principal(Struct, frozen=True):
 
 
 def in_conversation(scopes: tuple[TokenScope, ...] | None) -> tuple[TokenScope, ...] | None:
-    """What a conversation may use of a token: who may chat has what is remembered read for the answer, as everybody has, and files that come along."""
+    """What a conversation may use of a token: who may chat has what is remembered read for the
+    answer, as everybody has, and files that come along.
+    """
     if scopes is None or TokenScope.CHAT not in scopes or TokenScope.MEMORY_READ in scopes:
         return scopes
     return (*scopes, TokenScope.MEMORY_READ)
 
 
-def lacking(needed: Iterable[TokenScope], held: Iterable[TokenScope] | None, *, reads: bool) -> tuple[TokenScope, ...]:
-    """The scopes that are needed and not held, None holding each; what only reads is content with ``memory:read`` where ``memory`` is needed."""
+def lacking(
+    needed: Iterable[TokenScope], held: Iterable[TokenScope] | None, *, reads: bool
+) -> tuple[TokenScope, ...]:
+    """The scopes that are needed and not held, None holding each; what only reads is content with
+    ``memory:read`` where ``memory`` is needed.
+    """
     if held is None:
         return ()
     has = set(held)
@@ -100,7 +115,9 @@ TOKEN_PRINCIPAL = "token:"  # noqa: S105 - how a principal's name begins, no pas
 LOCAL_PRINCIPAL, OWNER = "local:", "local:owner"
 LOOPBACK, COMMAND, EMBEDDER = "http:loopback", "local:cli", "local:python"
 NAMELESS = frozenset({"", OWNER, LOOPBACK, COMMAND, EMBEDDER})
-"""Principals of whom nobody knows more than that they are on this machine: a request without a token, a command or a program that says nothing of its user."""
+"""Principals of whom nobody knows more than that they are on this machine: a request without a
+token, a command or a program that says nothing of its user.
+"""
 
 
 def local_principal(uid: int) -> str:
@@ -116,7 +133,8 @@ class Rate(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """As it is written: ``120/min``."""
-        return f"{self.requests}/{next(unit for unit, seconds in _SECONDS.items() if seconds == self.seconds)}"
+        unit = next(unit for unit, seconds in _SECONDS.items() if seconds == self.seconds)
+        return f"{self.requests}/{unit}"
 
 
 DEFAULT_RATE = Rate(requests=600, seconds=60)
@@ -140,8 +158,14 @@ def parse_rate(text: str) -> Rate:
     Raises:
         InvalidRequest: ``invalid_rate``.
     """
-    if not _RATE.fullmatch(text.removesuffix("\n")) or text.endswith("\n") or int(text.partition("/")[0]) > RATE_MAX:
-        raise InvalidRequest(f"a rate is written 10/s, 120/min or 5000/h, at most {RATE_MAX}", code="invalid_rate")
+    if (
+        not _RATE.fullmatch(text.removesuffix("\n"))
+        or text.endswith("\n")
+        or int(text.partition("/")[0]) > RATE_MAX
+    ):
+        raise InvalidRequest(
+            f"a rate is written 10/s, 120/min or 5000/h, at most {RATE_MAX}", code="invalid_rate"
+        )
     requests, _, unit = text.partition("/")
     return Rate(requests=int(requests), seconds=_SECONDS[unit])
 
@@ -155,7 +179,10 @@ def parse_lifetime_s(text: str) -> int:
     found = _LIFETIME.fullmatch(text)
     seconds = int(found[1]) * _LIFETIME_SECONDS[found[2]] if found else 0
     if not 0 < seconds <= LIFETIME_DAYS_MAX * 86_400:
-        raise InvalidRequest(f"a time is written 45m, 12h or 30d, at most {LIFETIME_DAYS_MAX}d", code="invalid_lifetime")
+        raise InvalidRequest(
+            f"a time is written 45m, 12h or 30d, at most {LIFETIME_DAYS_MAX}d",
+            code="invalid_lifetime",
+        )
     return seconds
 
 
@@ -167,7 +194,9 @@ def checked_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name) or name.endswith("\n"):
         raise InvalidRequest(
-            "a token's name is 1 to 48 of a-z, 0-9, dot, dash and underscore, the first a letter or digit", code="invalid_name"
+            "a token's name is 1 to 48 of a-z, 0-9, dot, dash and underscore, the first a letter "
+            "or digit",
+            code="invalid_name",
         )
     return name
 
@@ -179,9 +208,13 @@ def checked_workspaces(names: tuple[str, ...]) -> tuple[str, ...]:
         InvalidRequest: ``invalid_workspace``: one that is none, or too many, or none at all.
     """
     found = tuple(dict.fromkeys(names))
-    if not 1 <= len(found) <= TOKEN_WORKSPACES or not all(_WORKSPACE.fullmatch(name) and not name.endswith("\n") for name in found):
+    if not 1 <= len(found) <= TOKEN_WORKSPACES or not all(
+        _WORKSPACE.fullmatch(name) and not name.endswith("\n") for name in found
+    ):
         raise InvalidRequest(
-            f"a token has 1 to {TOKEN_WORKSPACES} workspaces, each of a-z, 0-9, dot, dash and underscore", code="invalid_workspace"
+            f"a token has 1 to {TOKEN_WORKSPACES} workspaces, each of a-z, 0-9, dot, dash and "
+            "underscore",
+            code="invalid_workspace",
         )
     return found
 
@@ -196,7 +229,9 @@ def checked_scopes(names: tuple[str, ...]) -> tuple[TokenScope, ...]:
     unknown = [name for name in names if name not in known | {"all"}]
     if not names or unknown:
         meant = did_you_mean(unknown[0], (*TokenScope, "all")) if unknown else ""
-        raise InvalidRequest(f"the scopes are {', '.join(TokenScope)}, or all{meant}", code="invalid_scope")
+        raise InvalidRequest(
+            f"the scopes are {', '.join(TokenScope)}, or all{meant}", code="invalid_scope"
+        )
     return tuple(scope for scope in TokenScope if scope in names or "all" in names)
 
 
@@ -228,13 +263,21 @@ def holds_token(text: str) -> bool:
 
 
 def resembles_token(text: str) -> bool:
-    """Whether somebody may have meant one of our tokens, whole or not: a cut or mistyped one is told, and taken for nothing else."""
+    """Whether somebody may have meant one of our tokens, whole or not: a cut or mistyped one is
+    told, and taken for nothing else.
+    """
     return _SIGN.rstrip("_") in text.lower()
 
 
 def tokens_in(text: str) -> list[tuple[int, int, int]]:
-    """Where whatever has a token's form stands in a text: where it begins, where its secret begins, where it ends. Two may share characters."""
-    return [(found.start(), found.start(2), found.end(3)) for found in _TOKENS.finditer(text)] if _SIGN in text else []
+    """Where whatever has a token's form stands in a text: where it begins, where its secret begins,
+    where it ends. Two may share characters.
+    """
+    return (
+        [(found.start(), found.start(2), found.end(3)) for found in _TOKENS.finditer(text)]
+        if _SIGN in text
+        else []
+    )
 
 
 def may_hold_token(text: str) -> bool:

@@ -1,4 +1,6 @@
-"""What is wrong with a verb's arguments, each by its name and with what was probably meant: for whoever gave them. Pure."""
+"""What is wrong with a verb's arguments, each by its name and with what was probably meant: for
+whoever gave them. Pure.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,18 @@ def argument_faults(schema: Schema, given: Mapping[str, Any]) -> tuple[str, ...]
         place = ".".join(fault.place)
         known = properties_of(_at(source, fault.place))
         for name in fault.unexpected:
-            told.append(f"{_under(place, name)}: there is no such argument{did_you_mean(name, known) or _all(known)}")
+            told.append(
+                f"{_under(place, name)}: there is no such "
+                f"argument{did_you_mean(name, known) or _all(known)}"
+            )
         if fault.missing:
             told.append(f"{_under(place, fault.missing)}: it is missing")
         if not fault.unexpected and not fault.missing:
             typed = fault.value if isinstance(fault.value, str) else ""
-            told.append(f"{place or 'the arguments'}: {fault.message}{did_you_mean(typed, fault.options) if typed else ''}")
+            told.append(
+                f"{place or 'the arguments'}: "
+                f"{fault.message}{did_you_mean(typed, fault.options) if typed else ''}"
+            )
     return tuple(dict.fromkeys(told))
 
 

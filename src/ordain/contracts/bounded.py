@@ -1,7 +1,9 @@
-"""What a verb declares of its arguments' values, as part of what it takes (security policy, "What a verb declares").
+"""What a verb declares of its arguments' values, as part of what it takes (security policy, "What a
+verb declares").
 
-A list of values, a fixed value and a maximum stand in the schema of the arguments: so a planner sees them, and every way to a call holds it to them.
-Of a verb that sends its arguments out the list says which of them go unasked (rule ``authorize``), and another value asks somebody.
+A list of values, a fixed value and a maximum stand in the schema of the arguments: so a planner
+sees them, and every way to a call holds it to them. Of a verb that sends its arguments out the list
+says which of them go unasked (rule ``authorize``), and another value asks somebody.
 """
 
 from __future__ import annotations
@@ -14,9 +16,15 @@ _NUMBERS, _NULL, _LIST = frozenset({"number", "integer"}), frozenset({"null"}), 
 
 
 def bounded(spec: VerbSpec) -> VerbSpec:
-    """The verb with its arguments' declared bounds in its ``input_schema``; the same one where it declares none."""
+    """The verb with its arguments' declared bounds in its ``input_schema``; the same one where it
+    declares none.
+    """
     known = properties_of(spec.input_schema)
-    held = {name: _held(known[name], argument, spec) for name, argument in spec.arguments.items() if name in known}
+    held = {
+        name: _held(known[name], argument, spec)
+        for name, argument in spec.arguments.items()
+        if name in known
+    }
     if all(schema == known[name] for name, schema in held.items()):
         return spec
     schema = {**spec.input_schema, "properties": {**known, **held}}
@@ -24,7 +32,9 @@ def bounded(spec: VerbSpec) -> VerbSpec:
 
 
 def is_number(schema: object) -> bool:
-    """Whether what fits is a number, where it is not null, or a list of such: what a maximum bounds."""
+    """Whether what fits is a number, where it is not null, or a list of such: what a maximum
+    bounds.
+    """
     kinds = _kinds(schema)
     if kinds == _LIST:
         return is_number(_members(schema).get("items"))
@@ -48,7 +58,8 @@ def _capped(schema: object, maximum: float) -> object:
 
 
 def _at_most(schema: object, maximum: float) -> dict[str, Any]:
-    """A bound of numbers, and of each of a list, its first ones too; of anything else nobody knows how much it is, and it is none that fits.
+    """A bound of numbers, and of each of a list, its first ones too; of anything else nobody knows
+    how much it is, and it is none that fits.
 
     Null is as if nothing were given, where the schema says that it may be given.
     """
@@ -65,7 +76,9 @@ def _with(schema: object, more: dict[str, Any]) -> object:
     found = _members(schema)
     if not found:
         return False if schema is False else more
-    if "prefixItems" not in found and all(found.get(key, value) == value for key, value in more.items()):
+    if "prefixItems" not in found and all(
+        found.get(key, value) == value for key, value in more.items()
+    ):
         return found if more.items() <= found.items() else {**found, **more}
     both: list[object] = found.get("allOf", [])
     return found if more in both else {**found, "allOf": [*both, more]}

@@ -1,7 +1,9 @@
-"""Errors of a value that may have several shapes, as whoever wrote it sees them: where they stand in what was written, and of the shape that was meant.
+"""Errors of a value that may have several shapes, as whoever wrote it sees them: where they stand
+in what was written, and of the shape that was meant.
 
-Pydantic tells what every shape of a union finds wrong, each under the shape's name, which nobody wrote: ``content.str`` beside ``content.list[Part].0.text``.
-The shape that was meant is the one whose kind of value it is; where it is of none, what each wants is told at once.
+Pydantic tells what every shape of a union finds wrong, each under the shape's name, which nobody
+wrote: ``content.str`` beside ``content.list[Part].0.text``. The shape that was meant is the one
+whose kind of value it is; where it is of none, what each wants is told at once.
 """
 
 from __future__ import annotations
@@ -16,14 +18,18 @@ _SHOULD_BE = "Input should be "
 
 
 class _Placed(Struct, frozen=True):
-    """An error, and the shapes under which it stands: how deep in what was written, and their names."""
+    """An error, and the shapes under which it stands: how deep in what was written, and their
+    names.
+    """
 
     error: ErrorDetails
     shapes: tuple[tuple[int, str], ...] = ()
 
 
 def errors_meant(errors: Sequence[ErrorDetails], value: Any) -> list[ErrorDetails]:
-    """The first error and those that stand beside it, with places as they are written in ``value``, which is what was validated."""
+    """The first error and those that stand beside it, with places as they are written in ``value``,
+    which is what was validated.
+    """
     return [one.error for one in _of_shape([_placed(error, value) for error in errors], 0)]
 
 
@@ -48,13 +54,19 @@ def _placed(error: ErrorDetails, value: Any) -> _Placed:
 def _is_there(value: Any, part: int | str) -> bool:
     if isinstance(value, dict):
         return part in value
-    return isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Any]", value))
+    return (
+        isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Any]", value))
+    )
 
 
 def _names_shape(value: Any, rest: Sequence[int | str], code: str) -> bool:
     if not isinstance(value, dict):
         return value is None or isinstance(value, str | int | float | list)
-    return _is_there(value, rest[0]) or (code == "missing" and len(rest) == 1) if rest else code != "missing"
+    return (
+        _is_there(value, rest[0]) or (code == "missing" and len(rest) == 1)
+        if rest
+        else code != "missing"
+    )
 
 
 def _of_shape(placed: Sequence[_Placed], level: int) -> Sequence[_Placed]:
@@ -66,10 +78,20 @@ def _of_shape(placed: Sequence[_Placed], level: int) -> Sequence[_Placed]:
     above = first.error["loc"][:depth]
     by_shape: dict[str, list[_Placed]] = {}
     for one in placed:
-        if len(one.shapes) > level and one.shapes[level][0] == depth and one.error["loc"][:depth] == above:
+        if (
+            len(one.shapes) > level
+            and one.shapes[level][0] == depth
+            and one.error["loc"][:depth] == above
+        ):
             by_shape.setdefault(one.shapes[level][1], []).append(one)
-    kinds = [shape for shape in by_shape.values() if not any(_is_other_kind(one, depth) for one in shape)]
-    return _of_shape(kinds[0], level + 1) if kinds else [_of_any([shape[0] for shape in by_shape.values()])]
+    kinds = [
+        shape for shape in by_shape.values() if not any(_is_other_kind(one, depth) for one in shape)
+    ]
+    return (
+        _of_shape(kinds[0], level + 1)
+        if kinds
+        else [_of_any([shape[0] for shape in by_shape.values()])]
+    )
 
 
 def _is_other_kind(one: _Placed, depth: int) -> bool:
@@ -81,4 +103,9 @@ def _of_any(ones: Sequence[_Placed]) -> _Placed:
     wanted = [one.error["msg"] for one in ones]
     if not all(words.startswith(_SHOULD_BE) for words in wanted):
         return ones[0]
-    return _Placed({**ones[0].error, "msg": _SHOULD_BE + " or ".join(words.removeprefix(_SHOULD_BE) for words in wanted)})
+    return _Placed(
+        {
+            **ones[0].error,
+            "msg": _SHOULD_BE + " or ".join(words.removeprefix(_SHOULD_BE) for words in wanted),
+        }
+    )

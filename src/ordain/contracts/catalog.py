@@ -1,7 +1,9 @@
-"""The catalog: policy, verbs, prompts, model profiles and wording as one versioned, content-addressed value.
+"""The catalog: policy, verbs, prompts, model profiles and wording as one versioned,
+content-addressed value.
 
-A run pins the digest of the catalog it started under; the catalog is stored by that digest while a run refers to it, and
-compiled (schemas, lookups) when it is loaded. Compiling is pure: remote schema references are refused.
+A run pins the digest of the catalog it started under; the catalog is stored by that digest while a
+run refers to it, and compiled (schemas, lookups) when it is loaded. Compiling is pure: remote
+schema references are refused.
 """
 
 from __future__ import annotations
@@ -30,14 +32,23 @@ from ordain.contracts.read_only import read_only
 from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.schema import Immutable, Schema
 from ordain.contracts.verbs import VerbEffect, VerbId, VerbSpec
-from ordain.contracts.workflow import FixedStep, SettingName, StepCall, TemplateId, WorkflowTemplate, expanded
+from ordain.contracts.workflow import (
+    FixedStep,
+    SettingName,
+    StepCall,
+    TemplateId,
+    WorkflowTemplate,
+    expanded,
+)
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 DECLARED_CHARS = 32
 NOT_CONFIGURED = "not_configured"
 """Why a verb is inactive that settings would have to configure first."""
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
-"""What messages were read with before catalogs named it: engine 1 and the table that it was shipped with."""
+"""What messages were read with before catalogs named it: engine 1 and the table that it was shipped
+with.
+"""
 
 UNCONFIRMED = "unconfirmed"
 """Why a verb may not run whose declaration nobody has confirmed, where policy says so."""
@@ -56,48 +67,94 @@ class CatalogData(Strict):
     profiles: dict[str, ModelProfile] = {}
     node: str = "default"
     unconfirmed: list[VerbId] = Field(
-        default=[], description="The verbs, by id, whose declarations no operator has confirmed; not there where there is none."
+        default=[],
+        description=(
+            "The verbs, by id, whose declarations no operator has confirmed; not there where "
+            "there is none."
+        ),
     )
     declarations: dict[VerbId, DeclarationDigest] = Field(
         default={},
-        description="What verbs are made of that are neither shipped nor an embedder's, by id: the digest that `ordain verbs confirm` confirms, of declaration, templates and code. Not there where there are none, nor in catalogs of before.",
+        description=(
+            "What verbs are made of that are neither shipped nor an embedder's, by id: the digest "
+            "that `ordain verbs confirm` confirms, of declaration, templates and code. Not there "
+            "where there are none, nor in catalogs of before."
+        ),
     )
     wording: str = Field(
         default="",
         pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
-        description='Engine and table that messages are read with, as "engine:digest"; not there in catalogs of before there was a choice.',
+        description=(
+            'Engine and table that messages are read with, as "engine:digest"; not there in '
+            "catalogs of before there was a choice."
+        ),
     )
-    workflows: dict[TemplateId, WorkflowTemplate] = Field(default={}, description="Templates by id; not there where there are none.")
-    workflow_verbs: dict[SettingName, VerbId] = Field(default={}, description="The verbs of steps that the settings name, by that name.")
-    cards: dict[CardName, AgentCard] = Field(default={}, description="Specialists by name; not there where there are none.")
-    seats: dict[SeatName, Seat] = Field(default={}, description="The council's seats by name; not there where there are none.")
+    workflows: dict[TemplateId, WorkflowTemplate] = Field(
+        default={}, description="Templates by id; not there where there are none."
+    )
+    workflow_verbs: dict[SettingName, VerbId] = Field(
+        default={}, description="The verbs of steps that the settings name, by that name."
+    )
+    cards: dict[CardName, AgentCard] = Field(
+        default={}, description="Specialists by name; not there where there are none."
+    )
+    seats: dict[SeatName, Seat] = Field(
+        default={}, description="The council's seats by name; not there where there are none."
+    )
     unconfigured: list[VerbId] = Field(
         default=[],
         max_length=100,
-        description="Verbs that settings would have to configure first: they are inactive. Not there where there are none.",
+        description=(
+            "Verbs that settings would have to configure first: they are inactive. Not there "
+            "where there are none."
+        ),
     )
     fixed: dict[VerbId, dict[str, str]] = Field(
         default={},
-        description="What settings fix of every call of a verb, by id, each by its name: approvers are told it. Not there where there is nothing, nor in catalogs of before.",
+        description=(
+            "What settings fix of every call of a verb, by id, each by its name: approvers are "
+            "told it. Not there where there is nothing, nor in catalogs of before."
+        ),
     )
     bounds_days: bool = Field(
         default=False,
-        description="Whether the days that a verb declares for an argument (`within_days`) are held to; not there where none declares any, nor in catalogs of before, which held no call to them.",
+        description=(
+            "Whether the days that a verb declares for an argument (`within_days`) are held to; "
+            "not there where none declares any, nor in catalogs of before, which held no call to "
+            "them."
+        ),
     )
     rows_by_call: bool = Field(
         default=False,
-        description="Whether the row of policy about a call in an approval of several is found by that call's own tier; not there where policy has no rows, nor in catalogs of before, which went by the gravest.",
+        description=(
+            "Whether the row of policy about a call in an approval of several is found by that "
+            "call's own tier; not there where policy has no rows, nor in catalogs of before, "
+            "which went by the gravest."
+        ),
     )
     web_addresses: bool = Field(
         default=False,
-        description="Whether a scope that lists domains lets through http, https and, to recipients, mail alone; not there where no argument is an address, nor in catalogs of before, which took any scheme.",
+        description=(
+            "Whether a scope that lists domains lets through http, https and, to recipients, mail "
+            "alone; not there where no argument is an address, nor in catalogs of before, which "
+            "took any scheme."
+        ),
     )
     strict_verdicts: bool = Field(
         default=False,
-        description="Whether a verdict weighs a call of a verb that a model proposed and code refused, and leaves out what code looked up by itself; in catalogs of before, neither.",
+        description=(
+            "Whether a verdict weighs a call of a verb that a model proposed and code refused, "
+            "and leaves out what code looked up by itself; in catalogs of before, neither."
+        ),
     )
-    meant_verdicts: bool = Field(default=False, description="Whether one refused for its shape weighs too; in catalogs of before, not.")
-    assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
+    meant_verdicts: bool = Field(
+        default=False,
+        description="Whether one refused for its shape weighs too; in catalogs of before, not.",
+    )
+    assistant: Assistant | None = Field(
+        default=None,
+        description="Who the assistant is in conversations; not there where nobody said.",
+    )
 
 
 LEFT_OUT = (
@@ -117,11 +174,15 @@ LEFT_OUT = (
     "meant_verdicts",
     "assistant",
 )
-"""Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
+"""Fields that catalogs of earlier builds have not, and that are not written where there is nothing
+in them: so those keep their digests.
+"""
 
 
 class CompiledWorkflow(Immutable):
-    """A template with the schema of its arguments compiled, and the verbs that the settings name for its steps."""
+    """A template with the schema of its arguments compiled, and the verbs that the settings name
+    for its steps.
+    """
 
     template: WorkflowTemplate
     input: Schema
@@ -129,7 +190,9 @@ class CompiledWorkflow(Immutable):
 
     def __init__(self, template: WorkflowTemplate, settings: Mapping[str, str]) -> None:
         """Compile now, so that a bad schema is found at load."""
-        self.__dict__.update(template=template, input=Schema(template.input_schema), _settings=settings)
+        self.__dict__.update(
+            template=template, input=Schema(template.input_schema), _settings=settings
+        )
 
     def verb_of(self, call: StepCall) -> str:
         """The id of a step's verb; "" where the settings name none."""
@@ -137,22 +200,37 @@ class CompiledWorkflow(Immutable):
 
     @property
     def verbs(self) -> tuple[str, ...]:
-        """The verbs of its steps and of what undoes them, each once, in order; what the settings do not name is none of them."""
+        """The verbs of its steps and of what undoes them, each once, in order; what the settings do
+        not name is none of them.
+        """
         return tuple(dict.fromkeys(filter(None, map(self.verb_of, self.template.calls))))
 
     def is_as(self, other: CompiledWorkflow) -> bool:
-        """Whether it comes to the same steps as another whatever the arguments; how it is described does not count."""
+        """Whether it comes to the same steps as another whatever the arguments; how it is described
+        does not count.
+        """
         ours, theirs = self.template, other.template
-        same = (ours.id, ours.version, ours.input_schema, ours.steps) == (theirs.id, theirs.version, theirs.input_schema, theirs.steps)
-        return same and [self.verb_of(call) for call in ours.calls] == [other.verb_of(call) for call in theirs.calls]
+        same = (ours.id, ours.version, ours.input_schema, ours.steps) == (
+            theirs.id,
+            theirs.version,
+            theirs.input_schema,
+            theirs.steps,
+        )
+        return same and [self.verb_of(call) for call in ours.calls] == [
+            other.verb_of(call) for call in theirs.calls
+        ]
 
     def steps_of(self, given: Mapping[str, Any]) -> tuple[FixedStep, ...]:
-        """The fixed steps with these arguments. Whether they may be filled in at all rule ``workflow`` says."""
+        """The fixed steps with these arguments. Whether they may be filled in at all rule
+        ``workflow`` says.
+        """
         return expanded(self.template, self._settings, given)
 
 
 class Catalog(Immutable):
-    """A compiled catalog. Immutable at every level, for runs share it; equal digests mean equal behaviour."""
+    """A compiled catalog. Immutable at every level, for runs share it; equal digests mean equal
+    behaviour.
+    """
 
     data: CatalogData
     policy: Policy
@@ -165,7 +243,8 @@ class Catalog(Immutable):
     _missing: dict[str, tuple[str, ...]]
 
     def __init__(self, data: CatalogData, tables: TableSource | None = None) -> None:
-        """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
+        """Compile the data. ``tables`` has the table of phrases that it names; it is asked when
+        wording is first read.
 
         Raises:
             ConfigurationError: a verb's schema is invalid, or a verb has the id of a card's.
@@ -174,7 +253,9 @@ class Catalog(Immutable):
 
     @classmethod
     def from_bytes(cls, encoded: bytes, tables: TableSource | None = None) -> Catalog:
-        """Load what ``encoded`` returned. The digest stays that of these bytes, though a newer build may know more fields."""
+        """Load what ``encoded`` returned. The digest stays that of these bytes, though a newer
+        build may know more fields.
+        """
         catalog = cls.__new__(cls)
         catalog.__dict__.update(_parts_of(encoded), _tables=tables, **_asked(), encoded=encoded)
         return catalog
@@ -183,7 +264,12 @@ class Catalog(Immutable):
     def encoded(self) -> bytes:
         """Canonical JSON: sorted keys, no spaces."""
         left_out = {name for name in LEFT_OUT if not getattr(self.data, name)}
-        parts = {name: canonical(value) for name, value in self.data.model_dump(mode="json", exclude={"verbs", *left_out}).items()}
+        parts = {
+            name: canonical(value)
+            for name, value in self.data.model_dump(
+                mode="json", exclude={"verbs", *left_out}
+            ).items()
+        }
         parts["verbs"] = canonical_object(
             {name: self.verbs[name].encoded for name in self.data.verbs}
         )  # nine tenths of it, and mostly known
@@ -202,44 +288,65 @@ class Catalog(Immutable):
     def counts_days(self, verb_id: str) -> bool:
         """Whether calls of the verb are held to a number of days ahead."""
         verb = self.verbs.get(verb_id) if self.data.bounds_days else None
-        return verb is not None and any(argument.within_days for argument in verb.spec.arguments.values())
+        return verb is not None and any(
+            argument.within_days for argument in verb.spec.arguments.values()
+        )
 
     def declared(self, verb_id: str) -> str:
-        """The digest of all that a call of a verb rests on: what it declares, what it is made of, and what settings fix; "" of one that there is not.
+        """The digest of all that a call of a verb rests on: what it declares, what it is made of,
+        and what settings fix; "" of one that there is not.
 
-        Of one that hands work to a card that is the card, too, and which verbs of which effects it is for.
-        What a later build may know of verbs besides changes no digest where a verb says nothing of it.
+        Of one that hands work to a card that is the card, too, and which verbs of which effects it
+        is for. What a later build may know of verbs besides changes no digest where a verb says
+        nothing of it.
         """
         if verb_id not in self._declared:
             verb = self.verbs.get(verb_id)
-            spec = None if verb is None else verb.spec.model_dump(mode="json", exclude_defaults=True)
-            whole: list[Any] = [spec, self.data.declarations.get(verb_id), self.data.fixed.get(verb_id)]
+            spec = (
+                None if verb is None else verb.spec.model_dump(mode="json", exclude_defaults=True)
+            )
+            whole: list[Any] = [
+                spec,
+                self.data.declarations.get(verb_id),
+                self.data.fixed.get(verb_id),
+            ]
             if (card := self.card_of(verb_id)) is not None:
-                effects = {verb: self.verbs[verb].spec.effect.value for verb in self.domain_of(card)}
+                effects = {
+                    verb: self.verbs[verb].spec.effect.value for verb in self.domain_of(card)
+                }
                 whole += [card.model_dump(mode="json", exclude_defaults=True), effects]
             encoded = canonical(whole).encode()
-            self._declared[verb_id] = "" if verb is None else hashlib.sha256(encoded).hexdigest()[:DECLARED_CHARS]
+            self._declared[verb_id] = (
+                "" if verb is None else hashlib.sha256(encoded).hexdigest()[:DECLARED_CHARS]
+            )
         return self._declared[verb_id]
 
     @property
     def wording_id(self) -> str:
-        """What messages are read with, as ``engine:digest``; ``wording.wording_of`` gives it compiled."""
+        """What messages are read with, as ``engine:digest``; ``wording.wording_of`` gives it
+        compiled.
+        """
         return self.data.wording or FIRST_WORDING
 
     def table(self) -> bytes | None:
-        """The table of phrases that the catalog names, as stored; None where it is the first one, which no storage holds, or is stored nowhere."""
+        """The table of phrases that the catalog names, as stored; None where it is the first one,
+        which no storage holds, or is stored nowhere.
+        """
         if self._tables is None or self.table_digest is None:
             return None
         return self._tables(self.table_digest)
 
     @property
     def table_digest(self) -> str | None:
-        """The digest of the table of phrases that the catalog names; None where it is the first one, which no storage holds."""
+        """The digest of the table of phrases that the catalog names; None where it is the first
+        one, which no storage holds.
+        """
         return None if self.wording_id == FIRST_WORDING else self.wording_id.partition(":")[2]
 
     @property
     def stored(self) -> Sequence[tuple[str, bytes]]:
-        """What is to be stored under which digest, so that the catalog can be loaded again: itself and its table of phrases.
+        """What is to be stored under which digest, so that the catalog can be loaded again: itself
+        and its table of phrases.
 
         Raises:
             JournalCorrupt: its table is nowhere.
@@ -252,7 +359,9 @@ class Catalog(Immutable):
         return ((self.table_digest, table), (self.digest, self.encoded))
 
     def changed(self, **fields: object) -> Catalog:
-        """The same catalog with other ``CatalogData`` fields, read with the table of phrases that it has."""
+        """The same catalog with other ``CatalogData`` fields, read with the table of phrases that
+        it has.
+        """
         return Catalog(self.data.model_copy(update=fields), self._tables)
 
     def schema(self, source: Mapping[str, JsonValue]) -> Schema:
@@ -265,21 +374,31 @@ class Catalog(Immutable):
 
     def card_of(self, verb_id: str) -> AgentCard | None:
         """The card that a verb hands work to; None where the verb is another."""
-        return self.data.cards.get(verb_id.removeprefix(AGENT_VERB)) if verb_id.startswith(AGENT_VERB) else None
+        return (
+            self.data.cards.get(verb_id.removeprefix(AGENT_VERB))
+            if verb_id.startswith(AGENT_VERB)
+            else None
+        )
 
     def hands_on(self, verb_id: str) -> bool:
         """Whether a call of this verb hands work to a card, be it one that there is not."""
-        return verb_id.startswith(AGENT_VERB) and (verb_id not in self.verbs or self.card_of(verb_id) is not None)
+        return verb_id.startswith(AGENT_VERB) and (
+            verb_id not in self.verbs or self.card_of(verb_id) is not None
+        )
 
     def domain_of(self, card: AgentCard) -> frozenset[str]:
-        """The verbs that a card is for: those on its list, or where it has none those that it prefers; never what it denies."""
+        """The verbs that a card is for: those on its list, or where it has none those that it
+        prefers; never what it denies.
+        """
         named, denied = (
-            frozenset[str]().union(*map(self.named_by, patterns)) for patterns in (card.allow or card.tool_preference, card.deny)
+            frozenset[str]().union(*map(self.named_by, patterns))
+            for patterns in (card.allow or card.tool_preference, card.deny)
         )
         return named - denied
 
     def lendable(self, verbs: Iterable[str]) -> frozenset[str]:
-        """These verbs, and where one hands work to a card those that the card is for, and policy's moderation: what a root is granted that may hand work on.
+        """These verbs, and where one hands work to a card those that the card is for, and policy's
+        moderation: what a root is granted that may hand work on.
 
         Where one has agents plan and work, it hands work to any of them.
         """
@@ -291,7 +410,9 @@ class Catalog(Immutable):
 
     @property
     def scoring(self) -> tuple[str, ...]:
-        """What policy has every task scored with that is handed on, whatever else whoever hands it on may use; nothing where it names no verb."""
+        """What policy has every task scored with that is handed on, whatever else whoever hands it
+        on may use; nothing where it names no verb.
+        """
         named = self.policy.guardrails.moderation
         return () if named is None else (named,)
 
@@ -301,17 +422,24 @@ class Catalog(Immutable):
         return tuple(sorted(found, key=lambda effect: (-STRICTNESS[effect], effect)))
 
     def named_by(self, pattern: str) -> frozenset[str]:
-        """The verbs that a pattern of policy names; kept, for there are as many patterns as policy has, and each turn asks for them."""
+        """The verbs that a pattern of policy names; kept, for there are as many patterns as policy
+        has, and each turn asks for them.
+        """
         found = self._named.get(pattern)
         if found is None:
-            found = self._named[pattern] = frozenset(verb for verb in self.verbs if fnmatchcase(verb, pattern))
+            found = self._named[pattern] = frozenset(
+                verb for verb in self.verbs if fnmatchcase(verb, pattern)
+            )
         return found
 
     def inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
-        """Why a registered verb may not run on this node under ``policy``, or None (C1 activation manifest, confirmation, C3 safety rules)."""
+        """Why a registered verb may not run on this node under ``policy``, or None (C1 activation
+        manifest, confirmation, C3 safety rules).
+        """
         if policy is not self.policy.verbs or verb_id not in self.verbs:
             return self._inactive_reason(verb_id, policy)
-        if verb_id not in self._inactive:  # a turn asks for each of its tools, and every call for its verb
+        if verb_id not in self._inactive:
+            # a turn asks for each of its tools, and every call for its verb
             self._inactive[verb_id] = self._inactive_reason(verb_id, policy)
         return self._inactive[verb_id]
 
@@ -324,7 +452,9 @@ class Catalog(Immutable):
                 continue
             if any(fnmatchcase(verb_id, pattern) for pattern in activation.deny):
                 return "denied"
-            if activation.allow and not any(fnmatchcase(verb_id, pattern) for pattern in activation.allow):
+            if activation.allow and not any(
+                fnmatchcase(verb_id, pattern) for pattern in activation.allow
+            ):
                 return "not_allowed"
         if policy.unconfirmed == "deny" and verb_id in self.unconfirmed:
             return UNCONFIRMED
@@ -336,18 +466,27 @@ class Catalog(Immutable):
         return None
 
     def reach_of(self, workflow: str) -> tuple[str, ...]:
-        """The verbs of a template's steps; where one hands work to a card, what that is for; where one has agents plan and work, that of all cards."""
+        """The verbs of a template's steps; where one hands work to a card, what that is for; where
+        one has agents plan and work, that of all cards.
+        """
         verbs = self.workflows[workflow].verbs
-        more = self.lendable(verb for verb in verbs if verb == ROSTER_VERB or self.card_of(verb) is not None)
+        more = self.lendable(
+            verb for verb in verbs if verb == ROSTER_VERB or self.card_of(verb) is not None
+        )
         return tuple(dict.fromkeys((*verbs, *sorted(more))))
 
     def missing_of(self, workflow: str) -> tuple[str, ...]:
-        """What of a template's steps cannot be called here: verbs that are not configured, not registered or switched off, as the template has them."""
+        """What of a template's steps cannot be called here: verbs that are not configured, not
+        registered or switched off, as the template has them.
+        """
         if workflow not in self._missing:
             template = self.workflows[workflow]
             named = {call.named: template.verb_of(call) for call in template.template.calls}
             lacking = [
-                name for name, verb in named.items() if verb not in self.verbs or self.inactive_reason(verb, self.policy.verbs) is not None
+                name
+                for name, verb in named.items()
+                if verb not in self.verbs
+                or self.inactive_reason(verb, self.policy.verbs) is not None
             ]
             self._missing[workflow] = tuple(lacking)
         return self._missing[workflow]
@@ -355,7 +494,9 @@ class Catalog(Immutable):
 
 @lru_cache(maxsize=8)
 def _parts_of(encoded: bytes) -> Mapping[str, Any]:
-    """Nobody can write to them, so that whoever loads the same catalog again, from this store or another, shares them."""
+    """Nobody can write to them, so that whoever loads the same catalog again, from this store or
+    another, shares them.
+    """
     return _parts(CatalogData.model_validate_json(encoded))
 
 
@@ -364,7 +505,12 @@ def _parts(data: CatalogData) -> Mapping[str, Any]:
     data = read_only(_in_order(data))
     specs = read_only(with_agents(data.verbs, data.cards.values()))
     verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
-    workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
+    workflows = MappingProxyType(
+        {
+            name: _compiled(template, data.workflow_verbs)
+            for name, template in data.workflows.items()
+        }
+    )
     return {"data": data, "policy": data.policy, "verbs": verbs, "workflows": workflows}
 
 
@@ -379,9 +525,15 @@ def _schema(canonical: str) -> Schema:
 
 
 def _in_order(data: CatalogData) -> CatalogData:
-    """With cards and seats by name, as they are once it is stored: flows go through them, and do the same before and after."""
+    """With cards and seats by name, as they are once it is stored: flows go through them, and do
+    the same before and after.
+    """
     given = {"cards": data.cards, "seats": data.seats}
-    moved = {field: {name: held[name] for name in sorted(held)} for field, held in given.items() if list(held) != sorted(held)}
+    moved = {
+        field: {name: held[name] for name in sorted(held)}
+        for field, held in given.items()
+        if list(held) != sorted(held)
+    }
     return data.model_copy(update=moved) if moved else data
 
 
@@ -389,11 +541,15 @@ def _compiled(template: WorkflowTemplate, settings: Mapping[str, str]) -> Compil
     try:
         return CompiledWorkflow(template, settings)
     except ConfigurationError as error:
-        raise ConfigurationError(f"workflow {template.id}: {error.message}", code="invalid_schema") from error
+        raise ConfigurationError(
+            f"workflow {template.id}: {error.message}", code="invalid_schema"
+        ) from error
 
 
 def _compile(spec: VerbSpec) -> CompiledVerb:
     try:
         return compiled_verb(spec)
     except ConfigurationError as error:
-        raise ConfigurationError(f"verb {spec.name}: {error.message}", code="invalid_schema") from error
+        raise ConfigurationError(
+            f"verb {spec.name}: {error.message}", code="invalid_schema"
+        ) from error

@@ -16,7 +16,9 @@ COMPILED_MAX = 1024
 
 
 class CompiledVerb(Immutable):
-    """A verb with its schemas compiled; ``steps`` are its plan's by ``order``, and what one lacks of services and prompt is the verb's (C3)."""
+    """A verb with its schemas compiled; ``steps`` are its plan's by ``order``, and what one lacks
+    of services and prompt is the verb's (C3).
+    """
 
     spec: VerbSpec
     input: Schema
@@ -24,14 +26,24 @@ class CompiledVerb(Immutable):
     steps: tuple[PlanStep, ...]
 
     def __init__(self, spec: VerbSpec) -> None:
-        """Compile both schemas now, so that a bad one is found at load and not in a run. ``compiled_verb`` does so once for a spec."""
+        """Compile both schemas now, so that a bad one is found at load and not in a run.
+        ``compiled_verb`` does so once for a spec.
+        """
         steps = tuple(
             step.model_copy(
-                update={"services": step.services or spec.services, "prompt_template": step.prompt_template or spec.prompt_template}
+                update={
+                    "services": step.services or spec.services,
+                    "prompt_template": step.prompt_template or spec.prompt_template,
+                }
             )
             for step in sorted(spec.plan, key=lambda step: step.order)
         )
-        self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema), steps=steps)
+        self.__dict__.update(
+            spec=spec,
+            input=Schema(spec.input_schema),
+            output=Schema(spec.output_schema),
+            steps=steps,
+        )
 
     @cached_property
     def encoded(self) -> str:
@@ -40,7 +52,8 @@ class CompiledVerb(Immutable):
 
 
 def compiled_verb(spec: VerbSpec) -> CompiledVerb:
-    """A verb compiled, as nobody can write to it: a registry and every catalog with the very same spec share one.
+    """A verb compiled, as nobody can write to it: a registry and every catalog with the very same
+    spec share one.
 
     Raises:
         ConfigurationError: a schema is invalid.
@@ -49,7 +62,9 @@ def compiled_verb(spec: VerbSpec) -> CompiledVerb:
 
 
 class _Itself(Immutable):
-    """A read-only spec as a key that only itself is equal to: it cannot change, and comparing two would take as long as compiling them."""
+    """A read-only spec as a key that only itself is equal to: it cannot change, and comparing two
+    would take as long as compiling them.
+    """
 
     spec: VerbSpec
 

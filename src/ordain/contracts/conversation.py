@@ -1,6 +1,8 @@
-"""The conversation: the one canonical message every channel is turned into (ING-01..ING-04), and what a session answers.
+"""The conversation: the one canonical message every channel is turned into (ING-01..ING-04), and
+what a session answers.
 
-The sources' own spelling on the wire is camelCase (B-12); inside, names are snake_case. Validation only: nothing here decides.
+The sources' own spelling on the wire is camelCase (B-12); inside, names are snake_case. Validation
+only: nothing here decides.
 """
 
 from __future__ import annotations
@@ -9,7 +11,16 @@ from base64 import b64encode
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from ordain.contracts.attachments import FILE_BYTES, FILES_MAX
@@ -25,7 +36,9 @@ DATA_CHARS = 4 * -(-FILE_BYTES // 3)
 """The bytes of a file of the largest size, in base64."""
 WORKSPACE_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SAYS_SOMETHING = "[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-"""Anything but white space, as ``str.strip`` knows it: the published schema says exactly what the validator does."""
+"""Anything but white space, as ``str.strip`` knows it: the published schema says exactly what the
+validator does.
+"""
 
 
 def _said(text: str, info: ValidationInfo) -> str:
@@ -39,9 +52,16 @@ SaidText = Annotated[str, Field(max_length=MESSAGE_CHARS), AfterValidator(_said)
 
 
 def says_or_brings(text: str) -> dict[str, JsonValue]:
-    """The published half of it: that field ``text`` says something, or ``attachments`` hold a file."""
+    """The published half of it: that field ``text`` says something, or ``attachments`` hold a
+    file.
+    """
     said: JsonValue = {"properties": {text: {"pattern": SAYS_SOMETHING}}, "required": [text]}
-    return {"anyOf": [said, {"properties": {"attachments": {"minItems": 1}}, "required": ["attachments"]}]}
+    return {
+        "anyOf": [
+            said,
+            {"properties": {"attachments": {"minItems": 1}}, "required": ["attachments"]},
+        ]
+    }
 
 
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
@@ -73,7 +93,11 @@ class ExecMode(StrEnum):
     COUNCIL = "council"
 
 
-ENTRY_OF = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "agent_runtime", ExecMode.COUNCIL: "council_runtime"}
+ENTRY_OF = {
+    ExecMode.BRAIN: "chat_general",
+    ExecMode.AGENT: "agent_runtime",
+    ExecMode.COUNCIL: "council_runtime",
+}
 """The canonical entry verb of each mode (B-06)."""
 
 
@@ -86,7 +110,9 @@ class BudgetClass(StrEnum):
 
 
 class Camel(BaseModel):
-    """A frozen wire shape in camelCase that refuses unknown fields, coercion and non-finite numbers; snake_case names are read too."""
+    """A frozen wire shape in camelCase that refuses unknown fields, coercion and non-finite
+    numbers; snake_case names are read too.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -101,7 +127,8 @@ class Camel(BaseModel):
 
 
 class Attachment(Camel):
-    """A file that came with a message. With its bytes it is read: text, Markdown, HTML and PDF become documents of the session, images are shown to models that see.
+    """A file that came with a message. With its bytes it is read: text, Markdown, HTML and PDF
+    become documents of the session, images are shown to models that see.
 
     What only says where it lies (``url``) is named to nobody and fetched by nobody.
     """
@@ -110,7 +137,12 @@ class Attachment(Camel):
     media_type: str | None = Field(default=None, max_length=100)
     url: str | None = Field(default=None, max_length=2000)
     size_bytes: int | None = Field(default=None, ge=0, lt=2**63)
-    data: str | None = Field(default=None, max_length=DATA_CHARS, repr=False, description="Its bytes, in base64 (RFC 4648, with padding).")
+    data: str | None = Field(
+        default=None,
+        max_length=DATA_CHARS,
+        repr=False,
+        description="Its bytes, in base64 (RFC 4648, with padding).",
+    )
 
     @classmethod
     def of(cls, name: str, content: bytes) -> Attachment:
@@ -135,20 +167,37 @@ class Content(Camel):
 
 
 class WorkflowHint(Camel):
-    """A workflow template that somebody suggests, with arguments; code decides whether it is one (RTE-06)."""
+    """A workflow template that somebody suggests, with arguments; code decides whether it is one
+    (RTE-06).
+    """
 
     template: VerbName = Field(description="The template's id (`GET /workflows`).")
-    args: dict[str, JsonValue] = Field(default={}, max_length=50, description="Its arguments: as its schema has them, and no others.")
+    args: dict[str, JsonValue] = Field(
+        default={},
+        max_length=50,
+        description="Its arguments: as its schema has them, and no others.",
+    )
 
 
 class RoutingHints(Camel):
-    """How the sender would like the turn to be executed. Suggestions: rules decide, and only narrow."""
+    """How the sender would like the turn to be executed. Suggestions: rules decide, and only
+    narrow.
+    """
 
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
-    verb: VerbName | None = Field(default=None, description="Exactly this verb serves the turn (B-33).")
-    allowed_verbs: list[VerbName] = Field(default=[], max_length=50, description="Only these verbs may be used as tools (B-33).")
+    verb: VerbName | None = Field(
+        default=None, description="Exactly this verb serves the turn (B-33)."
+    )
+    allowed_verbs: list[VerbName] = Field(
+        default=[], max_length=50, description="Only these verbs may be used as tools (B-33)."
+    )
     packs: list[PackName] = Field(
-        default=[], max_length=20, description="Only verbs of these packs may be used as tools (C1, C3); policy says what a pack holds."
+        default=[],
+        max_length=20,
+        description=(
+            "Only verbs of these packs may be used as tools (C1, C3); policy says what a pack "
+            "holds."
+        ),
     )
     supervised: bool = False
     max_steps: int | None = Field(default=None, ge=1, le=100)
@@ -158,47 +207,73 @@ class RoutingHints(Camel):
 
 
 class Recall(Camel):
-    """That memory is asked before the turn is answered (C1). ``required``: without its answer the turn fails; to find nothing is an answer."""
+    """That memory is asked before the turn is answered (C1). ``required``: without its answer the
+    turn fails; to find nothing is an answer.
+    """
 
     enabled: bool = True
     required: bool = False
     mode: Literal["hybrid", "deep", "graph"] = "hybrid"
-    profile: str | None = Field(default=None, max_length=100, description="Kept; there are no recall profiles, so nothing follows from it.")
+    profile: str | None = Field(
+        default=None,
+        max_length=100,
+        description="Kept; there are no recall profiles, so nothing follows from it.",
+    )
     time_window_days: int = Field(default=90, ge=0, le=36_500, description="0: ever.")
     max_items: int = Field(default=8, ge=1, le=100)
 
 
 class Context(Camel):
-    """What stands around the message (ING-04). Reply and thread references of the transport only anchor (ING-06)."""
+    """What stands around the message (ING-04). Reply and thread references of the transport only
+    anchor (ING-06).
+    """
 
-    reply_to: MessageId | None = Field(default=None, description="Id of the message this one replies to.")
-    thread_ref: str | None = Field(
-        default=None, max_length=200, description="The transport's own thread id; kept, never used to split history."
+    reply_to: MessageId | None = Field(
+        default=None, description="Id of the message this one replies to."
     )
-    edits: MessageId | None = Field(default=None, description="Id of the earlier message that this one replaces.")
+    thread_ref: str | None = Field(
+        default=None,
+        max_length=200,
+        description="The transport's own thread id; kept, never used to split history.",
+    )
+    edits: MessageId | None = Field(
+        default=None, description="Id of the earlier message that this one replaces."
+    )
     locale: str | None = Field(default=None, pattern=r"^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8}){0,3}$")
     routing_hints: RoutingHints = RoutingHints()
-    recall: Recall | None = Field(default=None, description="Ask memory first; absent: it is not asked.")
+    recall: Recall | None = Field(
+        default=None, description="Ask memory first; absent: it is not asked."
+    )
 
 
 class Message(Camel):
-    """The canonical message (ING-01): what every transport's event is turned into, and nothing else enters."""
+    """The canonical message (ING-01): what every transport's event is turned into, and nothing else
+    enters.
+    """
 
     session_id: SessionId = Field(
-        description="Stable per chat: telegram:chat:<id>, slack:channel:<id>, discord:channel:<id>; the web gives its own."
+        description=(
+            "Stable per chat: telegram:chat:<id>, slack:channel:<id>, discord:channel:<id>; the "
+            "web gives its own."
+        )
     )
     user_id: str = Field(min_length=1, max_length=200)
     channel: Channel = Field(default=Channel.WEB, strict=False)
     message: Content
     context: Context = Context()
     message_id: MessageId | None = Field(
-        default=None, description="The same id and content is the same message; without one each delivery counts."
+        default=None,
+        description=(
+            "The same id and content is the same message; without one each delivery counts."
+        ),
     )
     timestamp_ms: int | None = Field(default=None, ge=0, le=2**53)
 
 
 class Option(Camel):
-    """What may be chosen: of the two readings of an ambiguous message, A first, or of up to nine things that a run offers."""
+    """What may be chosen: of the two readings of an ambiguous message, A first, or of up to nine
+    things that a run offers.
+    """
 
     key: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I"]
     label: str
@@ -222,7 +297,9 @@ class Question(Camel):
 
 
 class ApprovalOpen(Camel):
-    """What waits for an approver: ``text`` says in code's words what will happen. It is decided at `/approvals`, with ``digest``; no message is a yes."""
+    """What waits for an approver: ``text`` says in code's words what will happen. It is decided at
+    `/approvals`, with ``digest``; no message is a yes.
+    """
 
     approval_id: str
     digest: str
@@ -234,7 +311,9 @@ class ApprovalOpen(Camel):
 
 
 class Reply(Camel):
-    """The answer to one message: the code-written header stands above whatever a model wrote, and ``ok`` never depends on it (B-34)."""
+    """The answer to one message: the code-written header stands above whatever a model wrote, and
+    ``ok`` never depends on it (B-34).
+    """
 
     header: str
     narrative: str
@@ -250,13 +329,18 @@ class Reply(Camel):
 
 
 class MessageAnswer(Camel):
-    """What became of a message: its place, its class, the run that serves it, and the reply, the question back, or the approval that it waits for."""
+    """What became of a message: its place, its class, the run that serves it, and the reply, the
+    question back, or the approval that it waits for.
+    """
 
     session_id: str
     message_id: str
     session_seq: int
     attached: str = Field(
-        description="override, status_nudge, answer_to_pending, filler, new_request, repair or triage; session_busy: no place was left."
+        description=(
+            "override, status_nudge, answer_to_pending, filler, new_request, repair or triage; "
+            "session_busy: no place was left."
+        )
     )
     reason: str
     thread_id: str | None
@@ -266,4 +350,7 @@ class MessageAnswer(Camel):
     question: Question | None = None
     approval: ApprovalOpen | None = None
     error: ErrorBody | None = None
-    anchor: str | None = Field(default=None, description="The message id to reply to inline, chosen by code; null: none is needed.")
+    anchor: str | None = Field(
+        default=None,
+        description="The message id to reply to inline, chosen by code; null: none is needed.",
+    )

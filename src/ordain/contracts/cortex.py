@@ -1,4 +1,6 @@
-"""The cortex conversation of the sources (C1): ``/v1/cortex/chat``, the hub's payload, and the execution plan behind a mode (ORC-01..04)."""
+"""The cortex conversation of the sources (C1): ``/v1/cortex/chat``, the hub's payload, and the
+execution plan behind a mode (ORC-01..04).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,26 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from ordain.contracts.attachments import FILES_MAX
-from ordain.contracts.conversation import Attachment, ExecMode, PackName, Reply, SaidText, SessionId, VerbName, says_or_brings
+from ordain.contracts.conversation import (
+    Attachment,
+    ExecMode,
+    PackName,
+    Reply,
+    SaidText,
+    SessionId,
+    VerbName,
+    says_or_brings,
+)
 from ordain.contracts.planner import Open, Strict
 from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verbs import CallErrorBody
 from ordain.contracts.verdict import HeaderVerdict, Remedies
 
-TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
+TRACE_VERBS = {
+    ExecMode.BRAIN: "chat_general",
+    ExecMode.AGENT: "task_execution",
+    ExecMode.COUNCIL: "council_deliberation",
+}
 """The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
 
 
@@ -51,14 +66,20 @@ class CortexChatRequest(Strict):
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = None
     packs: list[PackName] | None = Field(
-        default=None, max_length=20, description="Agent turns use only verbs of these packs; absent, policy's own toolset."
+        default=None,
+        max_length=20,
+        description="Agent turns use only verbs of these packs; absent, policy's own toolset.",
     )
     options: ChatOptions | None = None
     recall: RecallDirective | None = None
     session_id: SessionId | None = None
     user_id: str | None = Field(default=None, min_length=1, max_length=200)
     trace_id: str | None = Field(default=None, min_length=1, max_length=200)
-    metadata: dict[str, JsonValue] = Field(default={}, max_length=40, description="Kept with the message; `trace_verb` is a label only.")
+    metadata: dict[str, JsonValue] = Field(
+        default={},
+        max_length=40,
+        description="Kept with the message; `trace_verb` is a label only.",
+    )
 
 
 class CortexMessage(Strict):
@@ -82,7 +103,9 @@ class CortexContext(Strict):
 
 
 class CortexClientRequest(Strict):
-    """What the gateway hands to the orchestrator; unknown fields are refused (ORC-01). ``verb`` None means the mode's own entry verb."""
+    """What the gateway hands to the orchestrator; unknown fields are refused (ORC-01). ``verb``
+    None means the mode's own entry verb.
+    """
 
     mode: ExecMode = Field(strict=False)
     verb: VerbName | None = None
@@ -106,7 +129,9 @@ class CortexClientResult(Strict):
     error: CallErrorBody | None = None
     correlation_id: str
     metadata: dict[str, Any] = {}
-    run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")
+    run_id: str | None = Field(
+        default=None, description="Null where nothing follows from the message."
+    )
     header: str = ""
     verdict: HeaderVerdict = None
     remedies: Remedies = []
@@ -126,7 +151,9 @@ class CortexChatResult(Strict):
 
 
 class HubChat(Open):
-    """The hub's payload (HUB-03), over HTTP and WebSocket; one of ``verbs`` is an override, several are a restriction (B-33)."""
+    """The hub's payload (HUB-03), over HTTP and WebSocket; one of ``verbs`` is an override, several
+    are a restriction (B-33).
+    """
 
     model_config = ConfigDict(json_schema_extra=says_or_brings("text_input"))
 
@@ -144,7 +171,9 @@ class HubChat(Open):
 
 
 class HubReply(Strict):
-    """What ``/api/chat`` answers: the hub shows header, then text. ``message_id`` and ``session_seq`` find the message again."""
+    """What ``/api/chat`` answers: the hub shows header, then text. ``message_id`` and
+    ``session_seq`` find the message again.
+    """
 
     session_id: str
     message_id: str
@@ -159,7 +188,7 @@ class HubReply(Strict):
     cortex_result: CortexClientResult | None = None
 
 
-# --- the plan behind a mode -------------------------------------------------------------------------------------------------------
+# --- the plan behind a mode -----------------------------------------------------------------------
 
 
 class ExecutionStep(Strict):

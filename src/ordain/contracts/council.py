@@ -1,7 +1,8 @@
-"""The council: its seats, what they are asked, what each of them says, and what comes back (C4, CNC-01..CNC-04).
+"""The council: its seats, what they are asked, what each of them says, and what comes back (C4,
+CNC-01..CNC-04).
 
-Requests and policy are checked here. What models propose (``Opinion``, ``BlinkJudgement``, ``AuditVerdict``) rules read with ``read_proposal``: whole and of exactly
-this shape, or not at all.
+Requests and policy are checked here. What models propose (``Opinion``, ``BlinkJudgement``,
+``AuditVerdict``) rules read with ``read_proposal``: whole and of exactly this shape, or not at all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SeatName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,6
 UniverseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 P = TypeVar("P", bound=Struct)
 
-# --- seats ------------------------------------------------------------------------------------------------------------------------
+# --- seats ----------------------------------------------------------------------------------------
 
 
 class Seat(Strict):
@@ -39,16 +40,22 @@ CHAIR, AUDITOR = "Chair", "Auditor"
 """The two that judge: they have seats of their own in the catalog, and belong to no universe."""
 CORE = "core"
 UNIVERSES = (CORE, "relational", "safety", "explore", "shadow")
-"""Each is the core's seats with those of its own name, or with its name among their tags. Any other universe is all seats."""
+"""Each is the core's seats with those of its own name, or with its name among their tags. Any other
+universe is all seats.
+"""
 SEATS_MAX = 50
 """Most seats that one round asks."""
 
 
 def seats_of(seats: Mapping[str, Seat], universe: str) -> tuple[Seat, ...]:
-    """The seats of a universe, by name: a catalog's bytes know no other order. A catalog of before may have more than one round asks."""
+    """The seats of a universe, by name: a catalog's bytes know no other order. A catalog of before
+    may have more than one round asks.
+    """
     asked = [seat for _, seat in sorted(seats.items()) if seat.name not in (CHAIR, AUDITOR)]
     if universe in UNIVERSES:
-        asked = [seat for seat in asked if seat.universe in (CORE, universe) or universe in seat.tags]
+        asked = [
+            seat for seat in asked if seat.universe in (CORE, universe) or universe in seat.tags
+        ]
     return tuple(asked[:SEATS_MAX])
 
 
@@ -57,7 +64,7 @@ def sitting(seats: Iterable[str]) -> list[str]:
     return sorted(name for name in seats if name not in (CHAIR, AUDITOR))
 
 
-# --- the request --------------------------------------------------------------------------------------------------------------------
+# --- the request ----------------------------------------------------------------------------------
 
 
 class Phi(Strict):
@@ -70,7 +77,8 @@ class Phi(Strict):
 
 
 class DeliberationRequest(Strict):
-    """What a council is asked (C4). ``event``, ``source``, ``tags`` and ``response_channel`` are kept as they are told; nothing is decided by them.
+    """What a council is asked (C4). ``event``, ``source``, ``tags`` and ``response_channel`` are
+    kept as they are told; nothing is decided by them.
 
     ``max_rounds`` is how many rounds are granted, fewer than policy's where it says so (B-08).
     """
@@ -89,14 +97,16 @@ class DeliberationRequest(Strict):
     max_rounds: int | None = Field(default=None, ge=1, le=10)
 
 
-# --- what models propose ------------------------------------------------------------------------------------------------------------
+# --- what models propose --------------------------------------------------------------------------
 
 OPINION_CHARS = 4000
 NOTE_CHARS = 2000
 POINTS = 20
 Score = Annotated[float, Meta(ge=0, le=1)]
 Note = Annotated[str, Meta(max_length=NOTE_CHARS)]
-ConstraintPoints = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...], Meta(max_length=POINTS)]
+ConstraintPoints = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...], Meta(max_length=POINTS)
+]
 AnswerText = Annotated[str, Meta(pattern=r"\S", max_length=CONTENT_MAX)]
 
 
@@ -169,7 +179,9 @@ class AuditVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def read_proposal(value: object, shape: type[P]) -> P | None:
-    """A parsed answer as this shape; None where it is not exactly that: nothing is coerced and nothing made up but what has a default."""
+    """A parsed answer as this shape; None where it is not exactly that: nothing is coerced and
+    nothing made up but what has a default.
+    """
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError:
@@ -183,11 +195,13 @@ def absent_scores(value: Mapping[str, Any]) -> tuple[str, ...]:
     return (*missing, *(() if "level" in level else ("disagreement",)))
 
 
-# --- the result ---------------------------------------------------------------------------------------------------------------------
+# --- the result -----------------------------------------------------------------------------------
 
 
 class CouncilDirective(StrEnum):
-    """What a verdict has done (EXE-15): the auditor's words one to one, after code has looked at scores and rounds (B-07)."""
+    """What a verdict has done (EXE-15): the auditor's words one to one, after code has looked at
+    scores and rounds (B-07).
+    """
 
     ACCEPT_TEXT = "accept_text"
     REVISE = "revise"
@@ -203,7 +217,8 @@ class SeatOpinion(Struct, frozen=True, kw_only=True):
 
 
 class CouncilMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How it came about: the last directive, how many messages of history were shown, and how many rounds were used (B-08).
+    """How it came about: the last directive, how many messages of history were shown, and how many
+    rounds were used (B-08).
 
     ``absent`` are the seats of the last round that said nothing, ``note`` what else is to be known.
     """
@@ -216,7 +231,9 @@ class CouncilMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CouncilResult(Struct, frozen=True, kw_only=True):
-    """What a council came to (CNC-01). ``final_text`` is "" unless a verdict accepted it; what was proposed instead stands in ``tentative_text``, and is no answer."""
+    """What a council came to (CNC-01). ``final_text`` is "" unless a verdict accepted it; what was
+    proposed instead stands in ``tentative_text``, and is no answer.
+    """
 
     trace_id: str
     prompt: str
@@ -228,32 +245,68 @@ class CouncilResult(Struct, frozen=True, kw_only=True):
     meta: CouncilMeta
 
 
-# --- policy -------------------------------------------------------------------------------------------------------------------------
+# --- policy ---------------------------------------------------------------------------------------
 
 
 class CouncilPolicy(Strict):
-    """How a council works (C4): its rounds and times, how many seats must speak, and which scores an accepted answer must have."""
+    """How a council works (C4): its rounds and times, how many seats must speak, and which scores
+    an accepted answer must have.
+    """
 
-    max_rounds: int = Field(default=2, ge=1, le=10, description="Rounds of one council; `COUNCIL_MAX_ROUNDS` of the environment wins.")
+    max_rounds: int = Field(
+        default=2,
+        ge=1,
+        le=10,
+        description="Rounds of one council; `COUNCIL_MAX_ROUNDS` of the environment wins.",
+    )
     round_timeout_seconds: float = Field(
         default=12,
         gt=0,
         le=3600,
-        description="Time of one round: seats, chair and auditor together; `COUNCIL_ROUND_TIMEOUT_SEC` of the environment wins.",
+        description=(
+            "Time of one round: seats, chair and auditor together; `COUNCIL_ROUND_TIMEOUT_SEC` of "
+            "the environment wins."
+        ),
     )
     seats_percent: int = Field(
-        default=60, ge=1, le=99, description="The seats' part of that time; the rest is the chair's and the auditor's."
+        default=60,
+        ge=1,
+        le=99,
+        description="The seats' part of that time; the rest is the chair's and the auditor's.",
     )
     llm_timeout_seconds: float = Field(
-        default=10, gt=0, le=3600, description="Time of one attempt at a model; `COUNCIL_LLM_TIMEOUT_SEC` of the environment wins."
+        default=10,
+        gt=0,
+        le=3600,
+        description=(
+            "Time of one attempt at a model; `COUNCIL_LLM_TIMEOUT_SEC` of the environment wins."
+        ),
     )
     attempts: int = Field(default=2, ge=1, le=10, description="Attempts for each question.")
-    quorum: float = Field(default=0.5, gt=0, le=1, description="The share of the seats that must have spoken; a late one is absent.")
-    universe: UniverseName = Field(default=CORE, description="The seats of councils that a conversation or a supervisor calls.")
-    risk_below: float = Field(default=0.7, ge=0, le=1, description="An answer as risky as this is not accepted, but revised.")
-    disagreement_below: float = Field(default=0.7, ge=0, le=1, description="Likewise one that the seats disagree on so much.")
-    min_coherence: float = Field(default=0.5, ge=0, le=1, description="Likewise one that is less coherent.")
-    min_faithfulness: float = Field(default=0.6, ge=0, le=1, description="Likewise one that is less faithful.")
+    quorum: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        description="The share of the seats that must have spoken; a late one is absent.",
+    )
+    universe: UniverseName = Field(
+        default=CORE, description="The seats of councils that a conversation or a supervisor calls."
+    )
+    risk_below: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="An answer as risky as this is not accepted, but revised.",
+    )
+    disagreement_below: float = Field(
+        default=0.7, ge=0, le=1, description="Likewise one that the seats disagree on so much."
+    )
+    min_coherence: float = Field(
+        default=0.5, ge=0, le=1, description="Likewise one that is less coherent."
+    )
+    min_faithfulness: float = Field(
+        default=0.6, ge=0, le=1, description="Likewise one that is less faithful."
+    )
 
     @property
     def llm_timeout_ms(self) -> int:

@@ -1,7 +1,8 @@
 """What a session's stream says: one closed union.
 
-The durable events are the transcript's entries, numbered without gaps by ``seq``. The others have no number: they are provisional, and
-the next durable event makes up for whatever of them was missed. One is the last of its stream: the session was erased.
+The durable events are the transcript's entries, numbered without gaps by ``seq``. The others have
+no number: they are provisional, and the next durable event makes up for whatever of them was
+missed. One is the last of its stream: the session was erased.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ev
 
 
 class Durable(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A transcript entry. ``seq`` is its number and the id to resume after; ``at_ms`` since 1970; ``run`` the turn it belongs to."""
+    """A transcript entry. ``seq`` is its number and the id to resume after; ``at_ms`` since 1970;
+    ``run`` the turn it belongs to.
+    """
 
     seq: int
     at_ms: int
@@ -26,7 +29,9 @@ class Durable(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MessageEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="message"):
-    """A message was accepted, with the class it has; ``anchor`` is the message id to reply to inline, "" where none is needed."""
+    """A message was accepted, with the class it has; ``anchor`` is the message id to reply to
+    inline, "" where none is needed.
+    """
 
     channel: str
     text: str
@@ -44,7 +49,9 @@ class OptionView(Struct, frozen=True, kw_only=True):
 
 
 class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="question"):
-    """The run waits for an answer of this type, until then. ``links`` are the addresses in the text; absent where there are none."""
+    """The run waits for an answer of this type, until then. ``links`` are the addresses in the
+    text; absent where there are none.
+    """
 
     text: str
     key: str
@@ -55,7 +62,9 @@ class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
 
 
 class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="approval"):
-    """The run waits for an approver until then: for whoever may say yes to exactly what has this digest. ``text`` says in code's words what will happen."""
+    """The run waits for an approver until then: for whoever may say yes to exactly what has this
+    digest. ``text`` says in code's words what will happen.
+    """
 
     text: str
     approval: str
@@ -66,10 +75,12 @@ class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
 
 
 class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):
-    """The run's closing reply: it takes the place of everything provisional that was shown of the run.
+    """The run's closing reply: it takes the place of everything provisional that was shown of the
+    run.
 
-    ``verdict`` opens the header; absent of a run that had none. ``links`` are the addresses in the narrative, ``remedies`` what
-    people can do about models that gave no answer; both absent where there are none.
+    ``verdict`` opens the header; absent of a run that had none. ``links`` are the addresses in the
+    narrative, ``remedies`` what people can do about models that gave no answer; both absent where
+    there are none.
     """
 
     header: str
@@ -102,14 +113,18 @@ class ErasedEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="e
 
 
 class ProgressEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="progress"):
-    """The header of what the run has finished so far; it precedes the first text of each attempt."""
+    """The header of what the run has finished so far; it precedes the first text of each
+    attempt.
+    """
 
     run: str
     header: str
 
 
 class TextEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
-    """Provisional text of an attempt, to be put at ``offset`` (characters); the closing reply replaces it."""
+    """Provisional text of an attempt, to be put at ``offset`` (characters); the closing reply
+    replaces it.
+    """
 
     run: str
     attempt: int
@@ -124,12 +139,24 @@ class ResetEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="rese
     attempt: int
 
 
-class SessionErasedEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_erased"):
-    """The session was erased: its stream ends here. Whoever speaks under its id from now on speaks in another one, which begins with entry 1."""
+class SessionErasedEvent(
+    Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_erased"
+):
+    """The session was erased: its stream ends here. Whoever speaks under its id from now on speaks
+    in another one, which begins with entry 1.
+    """
 
     session: str
 
 
-DurableEvent = MessageEvent | QuestionEvent | ApprovalEvent | ReplyEvent | SaidEvent | SummaryEvent | ErasedEvent
+DurableEvent = (
+    MessageEvent
+    | QuestionEvent
+    | ApprovalEvent
+    | ReplyEvent
+    | SaidEvent
+    | SummaryEvent
+    | ErasedEvent
+)
 ProvisionalEvent = ProgressEvent | TextEvent | ResetEvent
 SessionEvent = DurableEvent | ProvisionalEvent | SessionErasedEvent

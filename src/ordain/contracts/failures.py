@@ -1,4 +1,6 @@
-"""Whose doing a failed call is, in the sources' five words (C5): what to do about it, where a code says what happened. Pure."""
+"""Whose doing a failed call is, in the sources' five words (C5): what to do about it, where a code
+says what happened. Pure.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,19 @@ class FailureCategory(StrEnum):
 
 TO_DO: Mapping[FailureCategory, str] = MappingProxyType(
     {
-        FailureCategory.UNAVAILABLE: "Not to be had here and now, or there is nothing to be had: choose another call.",
-        FailureCategory.MISCONFIGURED: "An operator mends settings, a declaration or an account; until then it fails again.",
+        FailureCategory.UNAVAILABLE: (
+            "Not to be had here and now, or there is nothing to be had: choose another call."
+        ),
+        FailureCategory.MISCONFIGURED: (
+            "An operator mends settings, a declaration or an account; until then it fails again."
+        ),
         FailureCategory.TRANSIENT: "The same call may succeed later.",
-        FailureCategory.VALIDATION: "What was given, or what came back, does not fit: change the arguments.",
-        FailureCategory.BUG: "Code broke its own contract: report it, nothing the caller changes helps.",
+        FailureCategory.VALIDATION: (
+            "What was given, or what came back, does not fit: change the arguments."
+        ),
+        FailureCategory.BUG: (
+            "Code broke its own contract: report it, nothing the caller changes helps."
+        ),
     }
 )
 """What to do about a failure of each category."""
@@ -171,15 +181,19 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "verb_raised",
     ),
 }
-CATEGORY: Mapping[str, FailureCategory] = MappingProxyType({code: category for category, codes in _CODES.items() for code in codes})
+CATEGORY: Mapping[str, FailureCategory] = MappingProxyType(
+    {code: category for category, codes in _CODES.items() for code in codes}
+)
 """The category of each code that this build itself gives a failed call."""
 
 
 def failure_category(code: str, *, retryable: bool | None = None) -> FailureCategory | None:
-    """The category of a failed call; None where nothing failed that one of the five words fits, such as a cancelled call.
+    """The category of a failed call; None where nothing failed that one of the five words fits,
+    such as a cancelled call.
 
-    A code of a verb's own says nothing by itself: what the verb said of another try (``retryable``; None: not known) decides. Whether an
-    ``outcome_unknown`` failed is what nobody knows: it has none.
+    A code of a verb's own says nothing by itself: what the verb said of another try (``retryable``;
+    None: not known) decides. Whether an ``outcome_unknown`` failed is what nobody knows: it has
+    none.
     """
     known = CATEGORY.get(code.partition(":")[0])
     if known is not None or retryable is None:

@@ -10,7 +10,9 @@ from ordain.contracts.model_keys import misfit_words
 
 FieldPath = tuple[str | int, ...]
 Fault = tuple[FieldPath, str]
-"""Where in a declaration something is wrong, and what: words that do not name the place again, see ``placed``."""
+"""Where in a declaration something is wrong, and what: words that do not name the place again, see
+``placed``.
+"""
 
 MISSING = "is missing"
 
@@ -21,7 +23,9 @@ def dotted(place: FieldPath) -> str:
 
 
 def placed(place: FieldPath, what: str, whole: str = "") -> str:
-    """A fault as a sentence; ``whole`` is what all of it is called, where nothing smaller is meant."""
+    """A fault as a sentence; ``whole`` is what all of it is called, where nothing smaller is
+    meant.
+    """
     where = dotted(place) or whole
     if not where:
         return what
@@ -29,7 +33,9 @@ def placed(place: FieldPath, what: str, whole: str = "") -> str:
 
 
 def faults_of(model: type[BaseModel], error: ValidationError) -> Iterator[Fault]:
-    """Every fault of what is no ``model``, with its place in it; those that the contract itself found among them."""
+    """Every fault of what is no ``model``, with its place in it; those that the contract itself
+    found among them.
+    """
     for one in error.errors(include_url=False, include_input=False):
         told = one.get("ctx", {}).get("faults")
         if told:

@@ -1,7 +1,9 @@
-"""Handoffs: the envelope in which work goes to a specialist, what policy bounds, and what comes back (HND-01..HND-08, C5, C6).
+"""Handoffs: the envelope in which work goes to a specialist, what policy bounds, and what comes
+back (HND-01..HND-08, C5, C6).
 
-Every part of an envelope is made by code, of records and the pinned catalog; a model's call of a card's verb is a wish and holds none of them. Each part may
-be absent here, so that what lacks one is refused by name (``missing_parts``) and is not unreadable.
+Every part of an envelope is made by code, of records and the pinned catalog; a model's call of a
+card's verb is a wish and holds none of them. Each part may be absent here, so that what lacks one
+is refused by name (``missing_parts``) and is not unreadable.
 """
 
 from __future__ import annotations
@@ -26,21 +28,32 @@ class HandoffPolicy(Strict):
     """Bounds of a handoff: how deep they nest, and what the specialist's own loop may use."""
 
     max_depth: int = Field(
-        default=DEPTH_MOST, ge=0, le=DEPTH_MOST, description="How many handoffs may be nested in each other; 0: nothing is handed on."
+        default=DEPTH_MOST,
+        ge=0,
+        le=DEPTH_MOST,
+        description="How many handoffs may be nested in each other; 0: nothing is handed on.",
     )
     max_steps: int = Field(default=8, ge=1, le=100, description="Steps of a specialist.")
-    max_tokens_reason: int = Field(default=4096, ge=1, description="Tokens for its steps before the last.")
+    max_tokens_reason: int = Field(
+        default=4096, ge=1, description="Tokens for its steps before the last."
+    )
     max_tokens_answer: int = Field(default=2048, ge=1, description="Tokens for its answer.")
-    timeout_seconds: float = Field(default=120, gt=0, le=3600, description="Its time, without what a person takes to answer.")
+    timeout_seconds: float = Field(
+        default=120, gt=0, le=3600, description="Its time, without what a person takes to answer."
+    )
     tool_calls: int = Field(default=12, ge=1, le=1000, description="Tool calls of one handoff.")
-    planner_invocations: int = Field(default=3, ge=0, le=1000, description="Plans that it may have made below its own.")
+    planner_invocations: int = Field(
+        default=3, ge=0, le=1000, description="Plans that it may have made below its own."
+    )
 
 
-# --- the envelope -------------------------------------------------------------------------------------------------------------------
+# --- the envelope ---------------------------------------------------------------------------------
 
 
 class HandedPayload(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The typed input (HND-01d): the verb whose schema it fits, the digest of the call that holds it, and its size."""
+    """The typed input (HND-01d): the verb whose schema it fits, the digest of the call that holds
+    it, and its size.
+    """
 
     type: str
     digest: str
@@ -48,7 +61,9 @@ class HandedPayload(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
 
 
 class ModelSnapshot(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The model policy that holds (HND-01f): the catalog by digest, the lane of the specialist's steps, and the pinned profile ("": none)."""
+    """The model policy that holds (HND-01f): the catalog by digest, the lane of the specialist's
+    steps, and the pinned profile ("": none).
+    """
 
     catalog: str
     lane: str
@@ -65,7 +80,9 @@ class HandoffBudget(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
 
 
 class HandoffTrace(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """Where it belongs (HND-01g): the root run, the run that hands on, how deep this handoff is, and the cards that work went through so far."""
+    """Where it belongs (HND-01g): the root run, the run that hands on, how deep this handoff is,
+    and the cards that work went through so far.
+    """
 
     root: str
     run: str
@@ -81,10 +98,13 @@ class RejectedSkill(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One handoff, whole (HND-01). ``scope`` are the verbs that the specialist may use, ``rejected`` what of the request it may not.
+    """One handoff, whole (HND-01). ``scope`` are the verbs that the specialist may use,
+    ``rejected`` what of the request it may not.
 
-    ``expansion`` are verbs of the scope that lie outside the card's domain: they are in it only because a person said yes to this call (HND-07).
-    ``temporary`` is the name of a sub-agent that code made of the target's card for this work, narrower than the card ("": the card itself works).
+    ``expansion`` are verbs of the scope that lie outside the card's domain: they are in it only
+    because a person said yes to this call (HND-07). ``temporary`` is the name of a sub-agent that
+    code made of the target's card for this work, narrower than the card ("": the card itself
+    works).
     """
 
     source: str = ""
@@ -124,15 +144,22 @@ PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def missing_parts(envelope: Envelope) -> tuple[str, ...]:
-    """The parts that an envelope lacks; an empty scope is one, and says that there is no verb to use."""
-    return tuple(part for part, fields in PARTS.items() if any(getattr(envelope, field) in (None, "") for field in fields))
+    """The parts that an envelope lacks; an empty scope is one, and says that there is no verb to
+    use.
+    """
+    return tuple(
+        part
+        for part, fields in PARTS.items()
+        if any(getattr(envelope, field) in (None, "") for field in fields)
+    )
 
 
 class Handed(StrEnum):
     """What rules found of a call that hands work on, as rule ``authorize`` is told.
 
-    ``refused``: there is no envelope for it. ``reads``: the specialist may read and no more, ``more``: it may do more than that. ``person``: a
-    person has to say yes to it, whatever policy or a grant says.
+    ``refused``: there is no envelope for it. ``reads``: the specialist may read and no more,
+    ``more``: it may do more than that. ``person``: a person has to say yes to it, whatever policy
+    or a grant says.
     """
 
     REFUSED = "refused"
@@ -141,7 +168,7 @@ class Handed(StrEnum):
     PERSON = "person"
 
 
-# --- what comes back ----------------------------------------------------------------------------------------------------------------
+# --- what comes back ------------------------------------------------------------------------------
 
 
 class HandoffFailure(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -153,7 +180,9 @@ class HandoffFailure(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class HandoffResult(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """What a handoff came to (C5): ``completed`` with what the specialist gave, where that was wanted back, or ``failed`` with why."""
+    """What a handoff came to (C5): ``completed`` with what the specialist gave, where that was
+    wanted back, or ``failed`` with why.
+    """
 
     status: str
     mode: str
@@ -168,4 +197,8 @@ def completed(mode: str, payload: dict[str, object] | None) -> HandoffResult:
 
 def failed(mode: str, code: str, message: str, trace_id: str) -> HandoffResult:
     """Of one that did not, or of a request that was refused."""
-    return HandoffResult(status="failed", mode=mode, failure=HandoffFailure(code=code, message=message, trace_id=trace_id))
+    return HandoffResult(
+        status="failed",
+        mode=mode,
+        failure=HandoffFailure(code=code, message=message, trace_id=trace_id),
+    )

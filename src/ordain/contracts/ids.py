@@ -1,4 +1,6 @@
-"""Identifiers that are more than a string: one ``NewType`` each, so that one is never passed for another."""
+"""Identifiers that are more than a string: one ``NewType`` each, so that one is never passed for
+another.
+"""
 
 from __future__ import annotations
 

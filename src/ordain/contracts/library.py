@@ -35,53 +35,95 @@ class RecallMode(StrEnum):
 
 
 class MemoryPolicy(Strict):
-    """Whose memory a prompt may hold, and how much is kept. Bytes count a passage as 4 KiB, with its words and its vector; 0 is without bound."""
+    """Whose memory a prompt may hold, and how much is kept. Bytes count a passage as 4 KiB, with
+    its words and its vector; 0 is without bound.
+    """
 
     shared: bool = Field(
-        default=False, description="Whether notes and entries of one user are recalled for another user of the same workspace."
+        default=False,
+        description=(
+            "Whether notes and entries of one user are recalled for another user of the same "
+            "workspace."
+        ),
     )
-    workspace_bytes: int = Field(default=2**30, ge=0, description="Most that is remembered in a workspace: notes, entries, documents.")
-    token_bytes: int = Field(default=100 * 2**20, ge=0, description="Most of it that one token added, in all its workspaces.")
+    workspace_bytes: int = Field(
+        default=2**30,
+        ge=0,
+        description="Most that is remembered in a workspace: notes, entries, documents.",
+    )
+    token_bytes: int = Field(
+        default=100 * 2**20,
+        ge=0,
+        description="Most of it that one token added, in all its workspaces.",
+    )
 
 
 class RecallPolicy(Strict):
-    """When memory is asked though a message says nothing of it, and how much of what it gives goes along. A message that does say goes by what it says."""
+    """When memory is asked though a message says nothing of it, and how much of what it gives goes
+    along. A message that does say goes by what it says.
+    """
 
     auto: bool = Field(
         default=True,
-        description="Whether memory is asked for every message that a chat verb with a place for it answers, where anything is remembered.",
+        description=(
+            "Whether memory is asked for every message that a chat verb with a place for it "
+            "answers, where anything is remembered."
+        ),
     )
-    mode: RecallMode = Field(default=RecallMode.DEEP, strict=False, description="Where it looks: deep is notes, entries and documents.")
+    mode: RecallMode = Field(
+        default=RecallMode.DEEP,
+        strict=False,
+        description="Where it looks: deep is notes, entries and documents.",
+    )
     max_items: int = Field(default=6, ge=1, le=20, description="At most so many fragments.")
-    max_bytes: int = Field(default=4000, ge=200, le=100_000, description="At most so many bytes of them.")
-    time_window_days: int = Field(default=0, ge=0, le=DAYS_MAX, description="Only what was added in so many days; 0 is ever.")
-    timeout_ms: int = Field(default=5000, ge=10, le=15_000, description="How long memory may take; the message is then answered without.")
+    max_bytes: int = Field(
+        default=4000, ge=200, le=100_000, description="At most so many bytes of them."
+    )
+    time_window_days: int = Field(
+        default=0, ge=0, le=DAYS_MAX, description="Only what was added in so many days; 0 is ever."
+    )
+    timeout_ms: int = Field(
+        default=5000,
+        ge=10,
+        le=15_000,
+        description="How long memory may take; the message is then answered without.",
+    )
 
 
 class NoteRequest(Strict):
-    """Something to remember. What its author asks for later is theirs; to others, and where nobody is named, it is a member's.
+    """Something to remember. What its author asks for later is theirs; to others, and where nobody
+    is named, it is a member's.
 
-    Only who may send messages may say whose own a note is: from a token without the scope `chat` it is a member's to everybody.
+    Only who may send messages may say whose own a note is: from a token without the scope `chat` it
+    is a member's to everybody.
     """
 
     text: str = Field(min_length=1, max_length=NOTE_CHARS)
     title: str = Field(default="", max_length=TITLE_CHARS)
-    tags: list[Annotated[str, Field(min_length=1, max_length=TAG_CHARS)]] = Field(default=[], max_length=TAGS_MAX)
+    tags: list[Annotated[str, Field(min_length=1, max_length=TAG_CHARS)]] = Field(
+        default=[], max_length=TAGS_MAX
+    )
     user_id: str = Field(default="", max_length=200)
 
 
 class MemorySearch(Strict):
-    """A question to what is remembered. ``deep`` looks into documents too; no graph is kept, so ``graph`` is ``hybrid``."""
+    """A question to what is remembered. ``deep`` looks into documents too; no graph is kept, so
+    ``graph`` is ``hybrid``.
+    """
 
     query: str = Field(min_length=1, max_length=QUERY_CHARS)
     max_items: int = Field(default=8, ge=1, le=FOUND_MAX)
-    time_window_days: int = Field(default=0, ge=0, le=DAYS_MAX, description="Only what was added in so many days; 0 for ever.")
+    time_window_days: int = Field(
+        default=0, ge=0, le=DAYS_MAX, description="Only what was added in so many days; 0 for ever."
+    )
     mode: RecallMode = RecallMode.HYBRID
     user_id: str = Field(default="", max_length=200)
 
 
 class Kept(Strict):
-    """What became of an addition: added, same (it was there already) or replaced. ``embedded``: it is found by meaning, not only by words; else ``notice`` says why."""
+    """What became of an addition: added, same (it was there already) or replaced. ``embedded``: it
+    is found by meaning, not only by words; else ``notice`` says why.
+    """
 
     id: str
     outcome: str
@@ -109,7 +151,9 @@ class FoundPassage(Strict):
 
 
 class MemoryFound(Strict):
-    """What was found, best first; ``method`` is dense (by meaning) or text (by words), ``notice`` what limits the answer."""
+    """What was found, best first; ``method`` is dense (by meaning) or text (by words), ``notice``
+    what limits the answer.
+    """
 
     fragments: list[FoundPassage]
     method: str
@@ -177,7 +221,9 @@ class Removed(Strict):
 
 
 class ReindexReport(Strict):
-    """How many of the passages have a vector of the embedder ("": none can be asked, as ``notice`` says), and how many got theirs now."""
+    """How many of the passages have a vector of the embedder ("": none can be asked, as ``notice``
+    says), and how many got theirs now.
+    """
 
     embedder: str
     passages: int

@@ -1,8 +1,10 @@
-"""The addresses that a page of HTML loads or opens: its elements as a browser's parser has them, by tables of their attributes.
+"""The addresses that a page of HTML loads or opens: its elements as a browser's parser has them, by
+tables of their attributes.
 
-Markdown hides and shows HTML that a browser would not (a tag in code, one that is never closed), so each `<name` is read by itself as well. What hides in another
-text is read as one more page: a `srcdoc`, an address with `data:`, a comment, a template. How much is read in all is bounded, and a page
-is parsed in parts of so many tags, since a tree costs the square of its depth.
+Markdown hides and shows HTML that a browser would not (a tag in code, one that is never closed), so
+each `<name` is read by itself as well. What hides in another text is read as one more page: a
+`srcdoc`, an address with `data:`, a comment, a template. How much is read in all is bounded, and a
+page is parsed in parts of so many tags, since a tree costs the square of its depth.
 """
 
 from __future__ import annotations
@@ -46,11 +48,27 @@ FOLLOWED: Final = frozenset({"a", "area"})
 SETS: Final = frozenset({"imagesrcset", "srcset"})
 LISTS: Final = {"archive": r"[\s,]+", "attributionsrc": r"\s+", "ping": r"\s+", "values": ";"}
 """Attributes that hold several addresses, and what parts them."""
-SAID: Final = frozenset({"about", "alt", "content", "itemid", "itemtype", "placeholder", "property", "resource", "title", "value", "vocab"})
+SAID: Final = frozenset(
+    {
+        "about",
+        "alt",
+        "content",
+        "itemid",
+        "itemtype",
+        "placeholder",
+        "property",
+        "resource",
+        "title",
+        "value",
+        "vocab",
+    }
+)
 """Attributes that say something: an address in them is nobody's."""
 GIVEN: Final = frozenset({("param", "value")})
 """Of these, what gives a plug-in its film or its page."""
-RAW: Final = frozenset({"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "textarea", "title", "xmp"})
+RAW: Final = frozenset(
+    {"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "textarea", "title", "xmp"}
+)
 """Elements in which a browser reads no elements, and another reader may."""
 
 PAGES_CHARS: Final = 262_144
@@ -62,14 +80,18 @@ TAGS_MAX: Final = 1000
 ADDRESSES_MAX: Final = 1000
 
 _TAG: Final = re.compile(r"<([a-z][^\s/>]{0,40})([^<]*)", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(r"([^\s\"'<>/=]{1,60}+)\s*+(?:=\s*+(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z)|([^\s>]+)))?")
+_ATTRIBUTE: Final = re.compile(
+    r"([^\s\"'<>/=]{1,60}+)\s*+(?:=\s*+(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z)|([^\s>]+)))?"
+)
 _REFRESH: Final = re.compile(r"[^;,]*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"']*)", re.IGNORECASE)
 _DATA: Final = re.compile(r"data:([^,]{0,200}),(.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(slots=True)
 class HtmlAddresses:
-    """Each address, and whether a page loads it by itself; ``base``: the host of those that name none."""
+    """Each address, and whether a page loads it by itself; ``base``: the host of those that name
+    none.
+    """
 
     loaded: dict[str, bool] = field(default_factory=dict[str, bool])
     base: str = ""
@@ -81,7 +103,9 @@ class HtmlAddresses:
 
 
 def html_addresses(text: str) -> HtmlAddresses:
-    """What is in a text that is HTML, or has some. Total; its time is bounded by the text's length."""
+    """What is in a text that is HTML, or has some. Total; its time is bounded by the text's
+    length.
+    """
     found, waiting, left = HtmlAddresses(), [text], PAGES_CHARS
     while waiting and left > 0:
         page = waiting.pop()[:left]
@@ -97,13 +121,16 @@ def html_addresses(text: str) -> HtmlAddresses:
 
 
 def srcset(value: str) -> Iterator[str]:
-    """The addresses of a ``srcset``: each up to white space or to a comma that ends it; what says for which width it is goes up to the next comma."""
+    """The addresses of a ``srcset``: each up to white space or to a comma that ends it; what says
+    for which width it is goes up to the next comma.
+    """
     for one in re.finditer(r"[\s,]*([^\s,]\S*)([^,]*)", value):
         yield one[1].rstrip(",")
         if not one[1].endswith(","):
             continue
         yield from one[2].split()[:1]
-    yield from (one for part in value.split(",") for one in part.split()[:1])  # as readers have it that know no commas in addresses
+    # as readers have it that know no commas in addresses
+    yield from (one for part in value.split(",") for one in part.split()[:1])
 
 
 def _parts(page: str) -> Iterator[str]:
@@ -148,7 +175,12 @@ def _attributes(tag: str, attributes: Mapping[str, str | None], found: HtmlAddre
             found.base = found.base or host_of(given)
         if "<" in given:
             pages.append(given)
-        if tag == "meta" and name == "content" and "http-equiv" in attributes and (told := _REFRESH.match(given)):
+        if (
+            tag == "meta"
+            and name == "content"
+            and "http-equiv" in attributes
+            and (told := _REFRESH.match(given))
+        ):
             found.add(cleaned(told[1]), True)
         for url, loaded in _addresses(tag, name, given):
             found.add(url, loaded)
@@ -161,7 +193,11 @@ def _addresses(tag: str, name: str, value: str) -> Iterator[tuple[str, bool]]:
     if name in SETS:
         yield from ((cleaned(url), True) for url in srcset(value))
     elif name in LISTS:
-        yield from ((url, name not in OPENED) for part in re.split(LISTS[name], value) if (url := cleaned(part)))
+        yield from (
+            (url, name not in OPENED)
+            for part in re.split(LISTS[name], value)
+            if (url := cleaned(part))
+        )
     elif name in OPENED or (name == "href" and tag in FOLLOWED):
         yield cleaned(value), False
     elif name in LOADED:
@@ -181,6 +217,8 @@ def _data(url: str) -> str:
     if "base64" not in found[1].lower():
         return body
     try:
-        return base64.b64decode(re.sub(r"[^A-Za-z0-9+/]", "", body) + "==").decode("utf-8", "replace")
+        return base64.b64decode(re.sub(r"[^A-Za-z0-9+/]", "", body) + "==").decode(
+            "utf-8", "replace"
+        )
     except binascii.Error:
         return ""

@@ -1,8 +1,10 @@
-"""The addresses that Markdown gives to links and images, by more than any one of its dialects would: none reads it quite as another does.
+"""The addresses that Markdown gives to links and images, by more than any one of its dialects
+would: none reads it quite as another does.
 
-An image is `![`, a text in which nearly everything may stand, and `](` with its address. Which `![` a `](` ends is sure only where nothing stands between
-them that could end or hide a bracket; anywhere else it is an image's if one may still be open. So whatever a renderer shows as an image is one
-here, and each sign is looked at once, however deep they lie in one another.
+An image is `![`, a text in which nearly everything may stand, and `](` with its address. Which `![`
+a `](` ends is sure only where nothing stands between them that could end or hide a bracket;
+anywhere else it is an image's if one may still be open. So whatever a renderer shows as an image is
+one here, and each sign is looked at once, however deep they lie in one another.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _SIGN: Final = re.compile(
-    r"\\.|[`<>$]"  # what escapes a bracket, and what can hide one: code, HTML, an address, a formula
+    # what escapes a bracket, and what can hide one: code, HTML, an address, a formula
+    r"\\.|[`<>$]"
     r"|!\[|\[|\]\(|\]"
     r"|\n[ \t\r]*\n",  # no text of an image goes over an empty line
     re.DOTALL,
@@ -22,14 +25,20 @@ _SIGN: Final = re.compile(
 _PAIR: Final = r"(?:\\.|[^\s\\()])"
 _NESTED: Final = rf"(?:{_PAIR}|\((?:{_PAIR}|\((?:{_PAIR}|\({_PAIR}*+\))*+\))*+\))"
 _ADDRESS: Final = re.compile(rf"[\s>]*+(?:<((?:\\.|[^<>\\\n]){{1,4000}}+)>|({_NESTED}{{1,4000}}+))")
-"""Behind `](` or `]:`, over ends of lines and into the lines of a quotation: in pointed brackets, or up to white space or the closing bracket."""
+"""Behind `](` or `]:`, over ends of lines and into the lines of a quotation: in pointed brackets,
+or up to white space or the closing bracket.
+"""
 _DEFINED: Final = re.compile(r"^[ \t>*+.)\d-]*+\[(?:\\.|[^\[\]\\]){1,1000}+\]:", re.MULTILINE)
 """A definition, wherever quotations and lists have it."""
-_WRITTEN: Final = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{0,31});)")
+_WRITTEN: Final = re.compile(
+    r"\\([!-/:-@\[-`{-~])|(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{0,31});)"
+)
 
 
 def markdown_addresses(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Where each stands, the address without its escapes, and whether an image has it. A definition counts as an image's."""
+    """Where each stands, the address without its escapes, and whether an image has it. A definition
+    counts as an image's.
+    """
     for at, image in _ends(text):
         yield from _address(text, at, image)
     for defined in _DEFINED.finditer(text):
@@ -48,7 +57,9 @@ def _address(text: str, at: int, image: bool) -> Iterator[tuple[int, str, bool]]
 
 @dataclass(slots=True)
 class _Open:
-    """Brackets that are open: of an image or not, and whether nothing stood in them that makes their end unsure."""
+    """Brackets that are open: of an image or not, and whether nothing stood in them that makes
+    their end unsure.
+    """
 
     brackets: list[tuple[bool, bool]] = field(default_factory=list[tuple[bool, bool]])
     images: int = 0

@@ -1,7 +1,8 @@
 """A mail as it may be: addresses, subject, text. Validation only.
 
-An address is one address and nothing else: no display name, no group, no comment, no quoted part, no source route. So what a person reads
-is where the mail goes, and nothing in it means anything to a header, to a server's command line or to a program behind the server.
+An address is one address and nothing else: no display name, no group, no comment, no quoted part,
+no source route. So what a person reads is where the mail goes, and nothing in it means anything to
+a header, to a server's command line or to a program behind the server.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pydantic import Field
 from ordain.errors import InvalidRequest
 
 MailSecurity = Literal["tls", "starttls", "none"]
-"""How a connection to a mail server is encrypted: from its beginning, before anything is said that matters, not at all."""
+"""How a connection to a mail server is encrypted: from its beginning, before anything is said that
+matters, not at all.
+"""
 
 ADDRESS_CHARS = 254
 LOCAL_CHARS = 64
@@ -29,15 +32,23 @@ _NO_LINE_END = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 AddressText = Annotated[
     str,
-    Field(min_length=3, max_length=ADDRESS_CHARS, pattern=rf'^[^{_NO_LINE_END}\s@<>()\[\]\\,;:"]+@[^{_NO_LINE_END}\s@<>()\[\]\\,;:"]+$'),
+    Field(
+        min_length=3,
+        max_length=ADDRESS_CHARS,
+        pattern=rf'^[^{_NO_LINE_END}\s@<>()\[\]\\,;:"]+@[^{_NO_LINE_END}\s@<>()\[\]\\,;:"]+$',
+    ),
 ]
 """What a schema can say of an address; ``plain_address`` says the rest."""
 Addresses = Annotated[list[AddressText], Field(min_length=1, max_length=RECIPIENTS_MAX)]
 CopyAddresses = Annotated[list[AddressText], Field(max_length=RECIPIENTS_MAX)]
-SubjectLine = Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS, pattern=f"^[^{_NO_LINE_END}]*$")]
+SubjectLine = Annotated[
+    str, Field(min_length=1, max_length=SUBJECT_CHARS, pattern=f"^[^{_NO_LINE_END}]*$")
+]
 MailText = Annotated[str, Field(min_length=1, max_length=BODY_CHARS)]
 
-_LOCAL = re.compile(r"[A-Za-z0-9_#$&'*+=?^{}~][A-Za-z0-9_#$&'*+=?^{}~-]*(?:\.[A-Za-z0-9_#$&'*+=?^{}~-]+)*")
+_LOCAL = re.compile(
+    r"[A-Za-z0-9_#$&'*+=?^{}~][A-Za-z0-9_#$&'*+=?^{}~-]*(?:\.[A-Za-z0-9_#$&'*+=?^{}~-]+)*"
+)
 """RFC 5321's dot-string, less what some servers act on: ``% ! | / ` ``, and a dash in front."""
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -45,14 +56,17 @@ _LINE_END = re.compile(f"[{_NO_LINE_END}]")
 
 
 def plain_address(text: str) -> str:
-    """The address as it is sent: the domain in lower case, names in other scripts as IDNA 2008 has them.
+    """The address as it is sent: the domain in lower case, names in other scripts as IDNA 2008 has
+    them.
 
     Raises:
         InvalidRequest: ``bad_address``: it is not exactly one plain address. Its value is not told.
     """
     local, _, domain = text.rpartition("@")
     if len(local) > LOCAL_CHARS or not _LOCAL.fullmatch(local):
-        raise _bad_address("what stands before the @ is no plain name of ASCII letters, digits and a few signs")
+        raise _bad_address(
+            "what stands before the @ is no plain name of ASCII letters, digits and a few signs"
+        )
     labels = [_label(part) for part in domain.split(".")]
     if labels[-1].isdigit():
         raise _bad_address("what stands after the @ is no domain")
@@ -84,8 +98,15 @@ def checked_subject(text: str) -> str:
     Raises:
         InvalidRequest: ``bad_subject``.
     """
-    if not text.strip() or len(text) > SUBJECT_CHARS or _LINE_END.search(text) or not _well_formed(text):
-        raise InvalidRequest("a subject is one line of text, without control characters", code="bad_subject")
+    if (
+        not text.strip()
+        or len(text) > SUBJECT_CHARS
+        or _LINE_END.search(text)
+        or not _well_formed(text)
+    ):
+        raise InvalidRequest(
+            "a subject is one line of text, without control characters", code="bad_subject"
+        )
     return text
 
 
@@ -96,7 +117,12 @@ def checked_body(text: str) -> str:
         InvalidRequest: ``bad_text``.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not lines.strip() or len(text) > BODY_CHARS or _CONTROL.search(lines) or not _well_formed(text):
+    if (
+        not lines.strip()
+        or len(text) > BODY_CHARS
+        or _CONTROL.search(lines)
+        or not _well_formed(text)
+    ):
         raise InvalidRequest("a mail has a text, without control characters", code="bad_text")
     return lines
 

@@ -13,20 +13,30 @@ from ordain.contracts.nearest import did_you_mean, nearest
 M = TypeVar("M", bound=BaseModel)
 UNKNOWN_KEY = "extra_forbidden"
 _CONTRACTS_OWN = "Value error, "
-"""How a check of the contract's own is told by pydantic: its words say what is wrong without that."""
+"""How a check of the contract's own is told by pydantic: its words say what is wrong without
+that.
+"""
 
 
 def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str]:
-    """The keys that are known at a place below a contract, as they are written; none where the place is no table of it, or one of many kinds."""
+    """The keys that are known at a place below a contract, as they are written; none where the
+    place is no table of it, or one of many kinds.
+    """
     at: Any = model
     for part in place:
         at = _below(at, part)
     found = _table(at)
-    return frozenset() if found is None else frozenset(field.alias or name for name, field in found.model_fields.items())
+    return (
+        frozenset()
+        if found is None
+        else frozenset(field.alias or name for name, field in found.model_fields.items())
+    )
 
 
 def misfit_words(model: type[BaseModel], error: ErrorDetails) -> str:
-    """What is wrong at a place of a contract; of a key that nobody knows, which was probably meant."""
+    """What is wrong at a place of a contract; of a key that nobody knows, which was probably
+    meant.
+    """
     if error["type"] != UNKNOWN_KEY:
         return error["msg"].removeprefix(_CONTRACTS_OWN)
     *above, key = error["loc"]
@@ -39,7 +49,9 @@ def first_misfit(model: type[BaseModel], errors: Sequence[ErrorDetails]) -> Erro
     if first["type"] != "missing":
         return first
     *above, wanted = first["loc"]
-    beside = [one for one in errors if one["type"] == UNKNOWN_KEY and list(one["loc"][:-1]) == above]
+    beside = [
+        one for one in errors if one["type"] == UNKNOWN_KEY and list(one["loc"][:-1]) == above
+    ]
     known = keys_at(model, above)
     return next((one for one in beside if nearest(str(one["loc"][-1]), known) == wanted), first)
 
@@ -48,7 +60,8 @@ def read_contract(model: type[M], given: Mapping[str, Any]) -> M:
     """A value as its contract's, for whoever writes one in Python.
 
     Raises:
-        ValidationError: it is not of its shape; of a key that nobody knows it says which was probably meant.
+        ValidationError: it is not of its shape; of a key that nobody knows it says which was
+            probably meant.
     """
     try:
         return model.model_validate(given)
@@ -56,7 +69,14 @@ def read_contract(model: type[M], given: Mapping[str, Any]) -> M:
         found = error.errors(include_url=False)
         if all(one["type"] != UNKNOWN_KEY for one in found):
             raise
-        told = [InitErrorDetails(type=_worded(one["type"], misfit_words(model, one)), loc=one["loc"], input=one["input"]) for one in found]
+        told = [
+            InitErrorDetails(
+                type=_worded(one["type"], misfit_words(model, one)),
+                loc=one["loc"],
+                input=one["input"],
+            )
+            for one in found
+        ]
         raise ValidationError.from_exception_data(error.title, told) from None
 
 
@@ -68,11 +88,22 @@ def _below(at: Any, part: str | int) -> Any:
     """What stands under a key: a field of a contract, or an entry of a table or list of such."""
     found = _table(at)
     if found is not None:
-        return next((field.annotation for name, field in found.model_fields.items() if part in (name, field.alias)), None)
+        return next(
+            (
+                field.annotation
+                for name, field in found.model_fields.items()
+                if part in (name, field.alias)
+            ),
+            None,
+        )
     return get_args(at)[-1] if get_origin(at) in (dict, list) else None
 
 
 def _table(at: Any) -> type[BaseModel] | None:
     """A contract, also one that may be left out."""
-    kinds = [kind for kind in (at, *get_args(at)) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    kinds = [
+        kind
+        for kind in (at, *get_args(at))
+        if isinstance(kind, type) and issubclass(kind, BaseModel)
+    ]
     return kinds[0] if len(kinds) == 1 and (kinds[0] is at or type(None) in get_args(at)) else None

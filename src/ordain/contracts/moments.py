@@ -23,11 +23,15 @@ def moment_if(micros: int | None) -> str | None:
 
 
 def moment_of(said: object) -> int | None:
-    """A date or a moment in ISO 8601 as microseconds since 1970 UTC: a date is its beginning, and where no zone stands UTC is meant; None of anything else."""
+    """A date or a moment in ISO 8601 as microseconds since 1970 UTC: a date is its beginning, and
+    where no zone stands UTC is meant; None of anything else.
+    """
     if not isinstance(said, str):
         return None
     try:
         found = datetime.fromisoformat(said)
-        return ((found if found.tzinfo is not None else found.replace(tzinfo=UTC)) - EPOCH) // timedelta(microseconds=1)
+        return (
+            (found if found.tzinfo is not None else found.replace(tzinfo=UTC)) - EPOCH
+        ) // timedelta(microseconds=1)
     except (ValueError, OverflowError):
         return None

@@ -1,6 +1,8 @@
-"""The shapes of the OpenAI-compatible address: what its clients send, as far as Ordain reads it, and what it answers (issue of record: OpenAI's own API).
+"""The shapes of the OpenAI-compatible address: what its clients send, as far as Ordain reads it,
+and what it answers (issue of record: OpenAI's own API).
 
-Their field names are OpenAI's. What is not read is named back in ``ordain.ignored``: nothing is taken in and quietly left undone. Validation only.
+Their field names are OpenAI's. What is not read is named back in ``ordain.ignored``: nothing is
+taken in and quietly left undone. Validation only.
 """
 
 from __future__ import annotations
@@ -15,17 +17,23 @@ from ordain.contracts.verdict import HeaderVerdict, Remedies
 MESSAGES_MAX = 20_000
 NAME_CHARS = 200
 SAYING = ("system", "developer", "user", "assistant", "tool", "function")
-"""The roles that a message may have; what tools said is refused in words, since a client's tools are not run here."""
+"""The roles that a message may have; what tools said is refused in words, since a client's tools
+are not run here.
+"""
 
 
 class Lenient(BaseModel):
     """A frozen shape that keeps what it does not know, to name it back."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        extra="allow", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )
 
 
 class ContentPart(Lenient):
-    """A part of a message: text, a file or a picture with its bytes, or something that is refused in words."""
+    """A part of a message: text, a file or a picture with its bytes, or something that is refused
+    in words.
+    """
 
     type: str = Field(max_length=64)
     text: str | None = None
@@ -71,7 +79,9 @@ class _Asking(Lenient):
 
 
 class ChatCompletionRequest(_Asking):
-    """``POST /v1/chat/completions``. The last message is what the user says now; those before it are compared with what the session holds."""
+    """``POST /v1/chat/completions``. The last message is what the user says now; those before it
+    are compared with what the session holds.
+    """
 
     messages: list[ChatTurn] = Field(min_length=1, max_length=MESSAGES_MAX)
     stream_options: StreamOptions | None = None
@@ -105,9 +115,14 @@ class TextOptions(Lenient):
 
 
 class ResponsesRequest(_Asking):
-    """``POST /v1/responses``. ``previous_response_id`` names the conversation that goes on; without it the input is compared as above."""
+    """``POST /v1/responses``. ``previous_response_id`` names the conversation that goes on; without
+    it the input is compared as above.
+    """
 
-    input: Annotated[str, Field(min_length=1)] | Annotated[list[ResponseItem], Field(min_length=1, max_length=MESSAGES_MAX)]
+    input: (
+        Annotated[str, Field(min_length=1)]
+        | Annotated[list[ResponseItem], Field(min_length=1, max_length=MESSAGES_MAX)]
+    )
     instructions: str | None = None
     previous_response_id: str | None = Field(default=None, max_length=NAME_CHARS)
     conversation: str | dict[str, JsonValue] | None = None
@@ -124,14 +139,20 @@ class OpenAIAnswer(BaseModel):
 
 
 class OrdainNote(OpenAIAnswer):
-    """What is true of an answer beside its text: run, session, header and verdict, the addresses in it, and which fields of the request were not read."""
+    """What is true of an answer beside its text: run, session, header and verdict, the addresses in
+    it, and which fields of the request were not read.
+    """
 
     run_id: str | None = None
     session_id: str | None = None
     header: str = ""
     verdict: HeaderVerdict = None
-    continuation: str = Field(default="", description="How the session was found: a code of rule `continuation`.")
-    approval_id: str | None = Field(default=None, description="What the answer tells of that somebody has to say yes to.")
+    continuation: str = Field(
+        default="", description="How the session was found: a code of rule `continuation`."
+    )
+    approval_id: str | None = Field(
+        default=None, description="What the answer tells of that somebody has to say yes to."
+    )
     ignored: list[str] = []
     remedies: Remedies = []
     links: Links = []
@@ -146,7 +167,9 @@ class CompletionUsage(OpenAIAnswer):
 
 
 class AssistantText(OpenAIAnswer):
-    """What the assistant says. ``refusal`` is that again where it is no answer of the form that was asked for, but code's word of how things stand."""
+    """What the assistant says. ``refusal`` is that again where it is no answer of the form that was
+    asked for, but code's word of how things stand.
+    """
 
     role: Literal["assistant"] = "assistant"
     content: str
@@ -231,7 +254,9 @@ class IncompleteDetails(OpenAIAnswer):
 
 
 class ResponseFailure(OpenAIAnswer):
-    """Why a response has no answer: Ordain's own code (``model_`` before that of a model's error), and what people can do."""
+    """Why a response has no answer: Ordain's own code (``model_`` before that of a model's error),
+    and what people can do.
+    """
 
     code: str
     message: str
@@ -244,7 +269,9 @@ class ConversationEcho(OpenAIAnswer):
 
 
 class ResponseEcho(OpenAIAnswer):
-    """What a response gives back of its request, as it was sent: clients read the answer by it (``text.format``). ``ordain.ignored`` says what of it counted for nothing."""
+    """What a response gives back of its request, as it was sent: clients read the answer by it
+    (``text.format``). ``ordain.ignored`` says what of it counted for nothing.
+    """
 
     instructions: str | None = None
     previous_response_id: str | None = None
@@ -270,7 +297,9 @@ class ResponseEcho(OpenAIAnswer):
 
 
 class ResponseObject(ResponseEcho):
-    """The answer of ``/v1/responses``; its ``id`` names the conversation, so that the next request may go on from it."""
+    """The answer of ``/v1/responses``; its ``id`` names the conversation, so that the next request
+    may go on from it.
+    """
 
     id: str
     object: Literal["response"] = "response"
@@ -285,7 +314,9 @@ class ResponseObject(ResponseEcho):
 
 
 class RefusalBody(OpenAIAnswer):
-    """Why a request was refused, in OpenAI's words; ``code`` is Ordain's own, ``param`` the first place that does not fit."""
+    """Why a request was refused, in OpenAI's words; ``code`` is Ordain's own, ``param`` the first
+    place that does not fit.
+    """
 
     message: str
     type: str
@@ -294,6 +325,8 @@ class RefusalBody(OpenAIAnswer):
 
 
 class OpenAIRefusal(OpenAIAnswer):
-    """A refusal below ``/v1`` (but for the sources' own address): the shape that its clients know."""
+    """A refusal below ``/v1`` (but for the sources' own address): the shape that its clients
+    know.
+    """
 
     error: RefusalBody

@@ -1,4 +1,6 @@
-"""Packs (C3): verbs by the name under which a message, or an agent chain, may ask for them together. Pure lookups in what a catalog declares."""
+"""Packs (C3): verbs by the name under which a message, or an agent chain, may ask for them
+together. Pure lookups in what a catalog declares.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,13 @@ from ordain.contracts.policy import Policy
 
 
 def pack_verbs(packs: Sequence[str], catalog: Catalog, policy: Policy) -> tuple[str, ...]:
-    """The verbs of these packs together that may run here; of a name that policy does not know there are none."""
+    """The verbs of these packs together that may run here; of a name that policy does not know
+    there are none.
+    """
     known = policy.supervisor.packs
-    return tuple(verbs_named([pattern for name in packs for pattern in known.get(name, ())], catalog, policy))
+    return tuple(
+        verbs_named([pattern for name in packs for pattern in known.get(name, ())], catalog, policy)
+    )
 
 
 def verbs_named(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequence[str]:
@@ -20,5 +26,7 @@ def verbs_named(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Se
     return [
         verb
         for verb in sorted(frozenset[str]().union(*map(catalog.named_by, patterns)))
-        if not catalog.verbs[verb].spec.entry and verb not in ENTRY_OF.values() and catalog.inactive_reason(verb, policy.verbs) is None
+        if not catalog.verbs[verb].spec.entry
+        and verb not in ENTRY_OF.values()
+        and catalog.inactive_reason(verb, policy.verbs) is None
     ]

@@ -1,8 +1,8 @@
 """The planner conversation: ``POST /plan/react`` and the directive a planner model proposes.
 
-Names, nesting and numbers are the sources' own (PLN-06..PLN-23, PLN-29..PLN-31). Values that the sources leave open
-(`orion_state_snapshot`, `goal.metadata`, `external_facts`, `preferences`) keep unknown keys (B-44); everything else
-refuses them. Validation only: nothing here decides.
+Names, nesting and numbers are the sources' own (PLN-06..PLN-23, PLN-29..PLN-31). Values that the
+sources leave open (`orion_state_snapshot`, `goal.metadata`, `external_facts`, `preferences`) keep
+unknown keys (B-44); everything else refuses them. Validation only: nothing here decides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from ordain.contracts.verdict import HeaderVerdict
 
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 KNOWN_CALLERS = ("hub", "agent-daemon", "test", "other", "debug-shell")
-KNOWN_GOAL_TYPES = ("chat", "agent_task", "spark_review", "system_maint", "other", "analysis", "routing", "planning")
+KNOWN_GOAL_TYPES = (
+    "chat",
+    "agent_task",
+    "spark_review",
+    "system_maint",
+    "other",
+    "analysis",
+    "routing",
+    "planning",
+)
 
 TEXT_MAX = 200_000
 """Longest single text in a request, in characters."""
@@ -32,13 +41,17 @@ class Strict(BaseModel):
     Its validator is built when it is first used, and not by everybody who imports it.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )
 
 
 class Open(BaseModel):
     """A frozen wire shape that keeps unknown keys (B-44)."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        extra="allow", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )
 
 
 class GoalMetadata(Open):
@@ -46,13 +59,19 @@ class GoalMetadata(Open):
 
     user_message: str | None = Field(default=None, max_length=TEXT_MAX)
     mode: Slug | None = None
-    tags: list[Annotated[str, StringConstraints(max_length=200)]] | None = Field(default=None, max_length=100)
+    tags: list[Annotated[str, StringConstraints(max_length=200)]] | None = Field(
+        default=None, max_length=100
+    )
 
 
 class Goal(Strict):
     """What the run is to achieve (PLN-09)."""
 
-    type: Slug = Field(description="Known: " + ", ".join(KNOWN_GOAL_TYPES) + ". Any other slug is accepted and recorded (B-03).")
+    type: Slug = Field(
+        description="Known: "
+        + ", ".join(KNOWN_GOAL_TYPES)
+        + ". Any other slug is accepted and recorded (B-03)."
+    )
     description: str = Field(min_length=1, max_length=TEXT_MAX)
     metadata: GoalMetadata = Field(default_factory=GoalMetadata)
 
@@ -68,7 +87,8 @@ class StateSnapshot(Open):
     """What the caller knows about the system's state (PLN-12, B-44)."""
 
     version: str = "v1"
-    themes: list[str] = Field(default_factory=list)  # a default that stands here is copied deep for each request
+    # a default that stands here is copied deep for each request
+    themes: list[str] = Field(default_factory=list)
     curiosity: dict[str, float] = Field(default_factory=dict)
     strain: dict[str, float] = Field(default_factory=dict)
     notes: str | None = None
@@ -86,13 +106,17 @@ class ExternalFacts(Open):
 class PlannerContext(Strict):
     """What the planner model may see."""
 
-    conversation_history: list[HistoryMessage] = Field(default_factory=list[HistoryMessage], max_length=1000)
+    conversation_history: list[HistoryMessage] = Field(
+        default_factory=list[HistoryMessage], max_length=1000
+    )
     orion_state_snapshot: StateSnapshot = Field(default_factory=StateSnapshot)
     external_facts: ExternalFacts = Field(default_factory=ExternalFacts)
 
 
 class ToolRef(Strict):
-    """A tool the planner may call; ``tool_id`` is a verb id, the registry fills what is absent (PLN-14, PLN-17)."""
+    """A tool the planner may call; ``tool_id`` is a verb id, the registry fills what is absent
+    (PLN-14, PLN-17).
+    """
 
     tool_id: str = Field(min_length=1, max_length=128)
     description: str | None = Field(default=None, max_length=4000)
@@ -112,30 +136,48 @@ class Limits(Strict):
 TruthValue = Annotated[JsonValue, WithJsonSchema({"type": "boolean"})]
 """True or false, as requests are told; what earlier builds took may be anything."""
 
-PlanSession = Annotated[str | None, WithJsonSchema({"anyOf": [{"type": "string", "pattern": SESSION_ID}, {"type": "null"}]})]
-"""A session's id, as requests are told (``PlannerRequest.no_session``); what earlier builds took may be any text."""
+PlanSession = Annotated[
+    str | None,
+    WithJsonSchema({"anyOf": [{"type": "string", "pattern": SESSION_ID}, {"type": "null"}]}),
+]
+"""A session's id, as requests are told (``PlannerRequest.no_session``); what earlier builds took
+may be any text.
+"""
 
 
 class Preferences(Open):
     """Output hints; they never change what is permitted (PLN-16, PLN-45).
 
-    ``council`` and ``self_critique`` are experiments (FUT-04): ``true`` asks for one. A request in which one is no truth value is refused where it is
-    taken (``misfit``); of what an earlier build took it asks for nothing.
+    ``council`` and ``self_critique`` are experiments (FUT-04): ``true`` asks for one. A request in
+    which one is no truth value is refused where it is taken (``misfit``); of what an earlier build
+    took it asks for nothing.
     """
 
     style: Literal["warm", "technical", "neutral"] = "neutral"
     allow_internal_thought_logging: bool = True
     return_trace: bool = True
-    council: TruthValue = Field(default=False, description="Experiment: `true` has a council look at the answer before it counts.")
+    council: TruthValue = Field(
+        default=False,
+        description="Experiment: `true` has a council look at the answer before it counts.",
+    )
     self_critique: TruthValue = Field(
         default=False,
-        description="Experiment: `true` has verb `self_critique` look at the first answer, after which there is another step.",
+        description=(
+            "Experiment: `true` has verb `self_critique` look at the first answer, after which "
+            "there is another step."
+        ),
     )
 
     @property
     def misfit(self) -> str | None:
-        """The first experiment that is asked for with something else than a truth value; None where there is none."""
-        switches = (name for name, field in Preferences.model_fields.items() if isinstance(field.default, bool))
+        """The first experiment that is asked for with something else than a truth value; None where
+        there is none.
+        """
+        switches = (
+            name
+            for name, field in Preferences.model_fields.items()
+            if isinstance(field.default, bool)
+        )
         return next((name for name in switches if not isinstance(getattr(self, name), bool)), None)
 
 
@@ -143,9 +185,15 @@ class PlannerRequest(Strict):
     """One goal, worked on by one ReAct loop (PLN-06)."""
 
     request_id: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Echoed; the same id and body name the same run."
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Echoed; the same id and body name the same run.",
     )
-    caller: Slug = Field(default="other", description="Known: " + ", ".join(KNOWN_CALLERS) + ". Any other slug is accepted (B-03).")
+    caller: Slug = Field(
+        default="other",
+        description="Known: " + ", ".join(KNOWN_CALLERS) + ". Any other slug is accepted (B-03).",
+    )
     goal: Goal
     context: PlannerContext = Field(default_factory=PlannerContext)
     toolset: list[ToolRef] = Field(default=[], max_length=100)
@@ -155,10 +203,17 @@ class PlannerRequest(Strict):
         default=None,
         min_length=1,
         max_length=200,
-        description="Requests of one caller with the same id go on from each other: the next one's planner sees what the last ones did.",
+        description=(
+            "Requests of one caller with the same id go on from each other: the next one's "
+            "planner sees what the last ones did."
+        ),
     )
     answer_schema: dict[str, JsonValue] | None = Field(
-        default=None, description="The JSON Schema, of an object and without references, that `final_answer.structured` has to fit."
+        default=None,
+        description=(
+            "The JSON Schema, of an object and without references, that `final_answer.structured` "
+            "has to fit."
+        ),
     )
 
     @property
@@ -167,7 +222,7 @@ class PlannerRequest(Strict):
         return self.session_id is not None and re.fullmatch(SESSION_ID, self.session_id) is None
 
 
-# --- what a planner model proposes -------------------------------------------------------------------------------------------
+# --- what a planner model proposes ----------------------------------------------------------------
 
 THOUGHT_MAX = 4000
 CONTENT_MAX = 16_000
@@ -209,7 +264,7 @@ class FinishStep(Strict):
 PlannerStep = Annotated[ActStep | FinishStep, Field(discriminator="finish")]
 
 
-# --- what the caller gets -----------------------------------------------------------------------------------------------------
+# --- what the caller gets -------------------------------------------------------------------------
 
 
 class ErrorBody(Strict):
@@ -220,7 +275,9 @@ class ErrorBody(Strict):
 
 
 class PlanErrorBody(ErrorBody):
-    """Why a plan has no answer that counts; ``remedy``, where a model gave none, is what people can do about it."""
+    """Why a plan has no answer that counts; ``remedy``, where a model gave none, is what people can
+    do about it.
+    """
 
     remedy: str | None = None
 
@@ -235,7 +292,9 @@ class TraceStep(Strict):
 
 
 class Usage(Strict):
-    """What the run used (PLN-23); ``estimated`` is true where a provider reported no token counts (B-42)."""
+    """What the run used (PLN-23); ``estimated`` is true where a provider reported no token counts
+    (B-42).
+    """
 
     steps: int = 0
     tokens_reason: int = 0

@@ -1,4 +1,6 @@
-"""Policy: the tables that rules read. TOML, versioned, unknown keys refused; the shipped default is ``policy.toml``."""
+"""Policy: the tables that rules read. TOML, versioned, unknown keys refused; the shipped default is
+``policy.toml``.
+"""
 
 from __future__ import annotations
 
@@ -87,28 +89,49 @@ class LaneWhy(StrEnum):
 
 
 class LaneRoute(Strict):
-    """A row of the route table: a call that is all that the row names gets the row's lane. The first such row wins."""
+    """A row of the route table: a call that is all that the row names gets the row's lane. The
+    first such row wins.
+    """
 
     lane: Lane = Field(strict=False, description="The lane of the calls that fit.")
-    why: LaneWhy = Field(default=LaneWhy.ROUTED, strict=False, description="The reason that decisions give.")
-    purpose: str | None = Field(default=None, max_length=64, description="What the call is for: a purpose of one of this build's kinds.")
-    verb: str | None = Field(default=None, max_length=128, description="Id of the verb whose prompt plan asks.")
-    category: Category | None = Field(default=None, strict=False, description="Category of that verb.")
+    why: LaneWhy = Field(
+        default=LaneWhy.ROUTED, strict=False, description="The reason that decisions give."
+    )
+    purpose: str | None = Field(
+        default=None,
+        max_length=64,
+        description="What the call is for: a purpose of one of this build's kinds.",
+    )
+    verb: str | None = Field(
+        default=None, max_length=128, description="Id of the verb whose prompt plan asks."
+    )
+    category: Category | None = Field(
+        default=None, strict=False, description="Category of that verb."
+    )
     tag: str | None = Field(default=None, max_length=100, description="A tag of that verb.")
-    budget_class: BudgetClass | None = Field(default=None, strict=False, description="Class of the conversation's turn.")
-    ambiguous: bool | None = Field(default=None, description="Whether the turn's meaning or path was left open by its wording.")
+    budget_class: BudgetClass | None = Field(
+        default=None, strict=False, description="Class of the conversation's turn."
+    )
+    ambiguous: bool | None = Field(
+        default=None, description="Whether the turn's meaning or path was left open by its wording."
+    )
 
     @model_validator(mode="after")
     def _names_something(self) -> Self:
         if not self.model_fields_set - {"lane", "why"}:
-            raise ValueError("a route names at least one of purpose, verb, category, tag, budget_class, ambiguous")
+            raise ValueError(
+                "a route names at least one of purpose, verb, category, tag, budget_class, "
+                "ambiguous"
+            )
         return self
 
 
 class LanesPolicy(Strict):
-    """Which lane serves which purpose, which model profiles stand behind a lane, in order, and what is routed otherwise.
+    """Which lane serves which purpose, which model profiles stand behind a lane, in order, and what
+    is routed otherwise.
 
-    Any other key is a purpose with its lane; which purposes there are the kinds of a build know (``Kinds.check_policy``).
+    Any other key is a purpose with its lane; which purposes there are the kinds of a build know
+    (``Kinds.check_policy``).
     """
 
     model_config = ConfigDict(extra="allow")
@@ -119,7 +142,9 @@ class LanesPolicy(Strict):
     profiles: dict[Lane, list[str]] = {}
     next_lane: dict[Lane, Lane] = {}
     routes: list[LaneRoute] = Field(
-        default=[], max_length=200, description="Looked at before the lane of the purpose; only down to the first that fits."
+        default=[],
+        max_length=200,
+        description="Looked at before the lane of the purpose; only down to the first that fits.",
     )
 
     @property
@@ -128,76 +153,130 @@ class LanesPolicy(Strict):
         return self.__pydantic_extra__
 
 
-NO_PURPOSES = frozenset([*Lane, *(name for name, field in LanesPolicy.model_fields.items() if field.annotation is not Lane)])
-"""What no purpose may be called: other keys of ``lanes``, and lanes, which the environment names in the same way."""
+NO_PURPOSES = frozenset(
+    [
+        *Lane,
+        *(name for name, field in LanesPolicy.model_fields.items() if field.annotation is not Lane),
+    ]
+)
+"""What no purpose may be called: other keys of ``lanes``, and lanes, which the environment names in
+the same way.
+"""
 
 
 class FallbackPolicy(Strict):
-    """What follows a model error (LLM-04): attempts at one profile, then the next, then the next lane."""
+    """What follows a model error (LLM-04): attempts at one profile, then the next, then the next
+    lane.
+    """
 
     attempts_per_profile: int = Field(default=2, ge=1, le=10)
     attempts_at_last: int = Field(
         default=0,
         ge=0,
         le=50,
-        description="The same at the last model there is, after an error that may pass by itself; fewer than the above change nothing.",
+        description=(
+            "The same at the last model there is, after an error that may pass by itself; fewer "
+            "than the above change nothing."
+        ),
     )
     attempts_total: int = Field(default=4, ge=1, le=50)
     max_lost: int = Field(
         default=5,
         ge=0,
         le=100,
-        description="How often a call whose outcome was lost with the process is made again; attempts are counted apart from that.",
+        description=(
+            "How often a call whose outcome was lost with the process is made again; attempts are "
+            "counted apart from that."
+        ),
     )
     unanswered_max_ms: int = Field(
         default=10_000,
         ge=0,
         le=3_600_000,
-        description="How long a run waits in all for a model that is not reached and has answered nothing since the start of the process.",
+        description=(
+            "How long a run waits in all for a model that is not reached and has answered nothing "
+            "since the start of the process."
+        ),
     )
     backoff_ms: int = Field(
-        default=0, ge=0, le=60_000, description="Wait before the first retry at a profile where the provider names none; doubles with each."
+        default=0,
+        ge=0,
+        le=60_000,
+        description=(
+            "Wait before the first retry at a profile where the provider names none; doubles "
+            "with each."
+        ),
     )
-    backoff_max_ms: int = Field(default=10_000, ge=0, le=600_000, description="The longest such wait.")
+    backoff_max_ms: int = Field(
+        default=10_000, ge=0, le=600_000, description="The longest such wait."
+    )
     wait_max_ms: int = Field(
         default=0,
         ge=0,
-        description="A longer wait than this gives way to another profile or lane, where there is one; 0: waits within the deadline.",
+        description=(
+            "A longer wait than this gives way to another profile or lane, where there is one; 0: "
+            "waits within the deadline."
+        ),
     )
     hedge_ms: dict[Lane, Annotated[int, Field(ge=0, le=3_600_000)]] = Field(
-        default={}, description="Lanes in which a second profile is asked too when the first has not answered after so many ms; 0: not."
+        default={},
+        description=(
+            "Lanes in which a second profile is asked too when the first has not answered after "
+            "so many ms; 0: not."
+        ),
     )
     on_error: dict[ModelErrorCode, OnModelError] = {}
 
 
 class BreakerPolicy(Strict):
-    """When an endpoint that keeps failing is left alone: nothing is sent until ``open_s`` has passed, then one probe, and more at once with each answer."""
+    """When an endpoint that keeps failing is left alone: nothing is sent until ``open_s`` has
+    passed, then one probe, and more at once with each answer.
+    """
 
     failures: int = Field(
-        default=0, ge=0, le=100, description="Failures within the window that open the circuit, and answers that close it; 0: never."
+        default=0,
+        ge=0,
+        le=100,
+        description=(
+            "Failures within the window that open the circuit, and answers that close it; 0: never."
+        ),
     )
     window_s: int = Field(default=60, ge=1, le=86_400, description="The window, in seconds.")
-    open_s: int = Field(default=30, ge=1, le=86_400, description="How long an endpoint is left alone before it is probed.")
+    open_s: int = Field(
+        default=30,
+        ge=1,
+        le=86_400,
+        description="How long an endpoint is left alone before it is probed.",
+    )
     rest_max_s: int = Field(
         default=0,
         ge=0,
         le=86_400,
-        description="Longest time that a profile is left alone by all runs because its provider asked for a delay; 0: each run finds out.",
+        description=(
+            "Longest time that a profile is left alone by all runs because its provider asked for "
+            "a delay; 0: each run finds out."
+        ),
     )
 
 
 class AccountPolicy(Strict):
-    """Bound of a shared account (0: none); money in micro-dollars. ``per``: the UTC period after which it begins anew."""
+    """Bound of a shared account (0: none); money in micro-dollars. ``per``: the UTC period after
+    which it begins anew.
+    """
 
     tokens: int = Field(default=0, ge=0, description="Tokens, prompts and answers together.")
     usd_micros: int = Field(default=0, ge=0, description="Money at the profiles' list prices.")
-    per: Literal["day", "month", "ever"] = Field(default="ever", description="The UTC period after which the account begins anew.")
+    per: Literal["day", "month", "ever"] = Field(
+        default="ever", description="The UTC period after which the account begins anew."
+    )
 
 
 class BudgetPolicy(Strict):
-    """Hard bounds of one run, its children included, and of the accounts that runs share (0: none). Money in micro-dollars.
+    """Hard bounds of one run, its children included, and of the accounts that runs share (0: none).
+    Money in micro-dollars.
 
-    A run that starts takes its whole bound out of every shared account, all or none, and gives back at its end what it did not use.
+    A run that starts takes its whole bound out of every shared account, all or none, and gives back
+    at its end what it did not use.
     """
 
     run_tokens: int = Field(default=2_000_000, ge=1)
@@ -207,17 +286,26 @@ class BudgetPolicy(Strict):
     day_tokens: int = Field(default=0, ge=0)
     day_usd_micros: int = Field(default=0, ge=0)
     session: AccountPolicy = Field(default=AccountPolicy(), description="Of each session.")
-    agent: AccountPolicy = Field(default=AccountPolicy(per="day"), description="Of each agent: a turn's mode, a request's caller.")
-    workspace: AccountPolicy = Field(default=AccountPolicy(per="month"), description="Of the whole workspace, beside its day.")
+    agent: AccountPolicy = Field(
+        default=AccountPolicy(per="day"),
+        description="Of each agent: a turn's mode, a request's caller.",
+    )
+    workspace: AccountPolicy = Field(
+        default=AccountPolicy(per="month"), description="Of the whole workspace, beside its day."
+    )
     rest: bool = Field(
         default=False,
-        description="Where an account does not cover a run's whole bound, the run may use what is left of it, instead of being refused.",
+        description=(
+            "Where an account does not cover a run's whole bound, the run may use what is left of "
+            "it, instead of being refused."
+        ),
     )
 
     @property
     def day(self) -> AccountPolicy:
         """Of all runs of a day together."""
-        return _of_day(self.day_tokens, self.day_usd_micros)  # kept outside: a copy with other fields would have this one's
+        # kept outside: a copy with other fields would have this one's
+        return _of_day(self.day_tokens, self.day_usd_micros)
 
 
 @lru_cache(64)
@@ -238,16 +326,31 @@ class VerbsPolicy(Strict):
     default: Activation = Activation()
     nodes: dict[str, Activation] = {}
     system_state: str | None = None
-    unconfirmed: Literal["mark", "deny"] = Field(default="mark", description="Verbs that nobody confirmed: headers tell, or they are off.")
+    unconfirmed: Literal["mark", "deny"] = Field(
+        default="mark", description="Verbs that nobody confirmed: headers tell, or they are off."
+    )
     max_depth: int = Field(default=4, ge=1, le=16)
     retry_wait_ms: int = Field(
-        default=0, ge=0, le=60_000, description="Wait before the first retry of a call whose failure names no delay; doubles with each."
+        default=0,
+        ge=0,
+        le=60_000,
+        description=(
+            "Wait before the first retry of a call whose failure names no delay; doubles with each."
+        ),
     )
     retry_wait_max_ms: int = Field(
-        default=10_000, ge=0, le=600_000, description="The longest wait before a retry; a failure that names a longer one stands."
+        default=10_000,
+        ge=0,
+        le=600_000,
+        description="The longest wait before a retry; a failure that names a longer one stands.",
     )
     max_lost: int = Field(
-        default=5, ge=0, le=100, description="How often a call that was cut off with the process is made again, where that is safe."
+        default=5,
+        ge=0,
+        le=100,
+        description=(
+            "How often a call that was cut off with the process is made again, where that is safe."
+        ),
     )
 
 
@@ -261,7 +364,12 @@ class RetentionPolicy(Strict):
 
     def by_class(self) -> dict[str, int]:
         """Days by payload class."""
-        return {"input": self.input_days, "model": self.model_days, "verb": self.verb_days, "result": self.result_days}
+        return {
+            "input": self.input_days,
+            "model": self.model_days,
+            "verb": self.verb_days,
+            "result": self.result_days,
+        }
 
 
 class EnginePolicy(Strict):
@@ -275,16 +383,28 @@ class EnginePolicy(Strict):
 class SessionPolicy(Strict):
     """What one session may have going at once, and how long a question stays open."""
 
-    max_active: int = Field(default=4, ge=1, le=64, description="Turns at work at once in one session, each in a thread of its own.")
+    max_active: int = Field(
+        default=4,
+        ge=1,
+        le=64,
+        description="Turns at work at once in one session, each in a thread of its own.",
+    )
     max_open: int = Field(
-        default=16, ge=1, le=256, description="Turns of one session that have not ended: at work, queued or waiting for an answer."
+        default=16,
+        ge=1,
+        le=256,
+        description=(
+            "Turns of one session that have not ended: at work, queued or waiting for an answer."
+        ),
     )
     question_seconds: int = Field(default=86_400, ge=1, le=2_592_000)
     hold_seconds: int = Field(
         default=604_800,
         ge=60,
         le=7_776_000,
-        description="Longest life of one turn by its own time, which stands still while a person is asked.",
+        description=(
+            "Longest life of one turn by its own time, which stands still while a person is asked."
+        ),
     )
 
 
@@ -293,19 +413,31 @@ ENTRY_BYTES_LEAST = 16
 
 
 class HistoryPolicy(Strict):
-    """Which part of a session's history a prompt holds: recent entries whole, older ones summarised by ``verb``."""
+    """Which part of a session's history a prompt holds: recent entries whole, older ones summarised
+    by ``verb``.
+    """
 
     max_bytes: int = Field(default=24_000, ge=0, le=1_000_000)
-    max_entries: int = Field(default=40, ge=2, le=100, description="More recent entries than this are summarised down to keep_entries.")
+    max_entries: int = Field(
+        default=40,
+        ge=2,
+        le=100,
+        description="More recent entries than this are summarised down to keep_entries.",
+    )
     keep_entries: int = Field(default=24, ge=0, le=100)
     verb: str = Field(
-        default="summarize_conversation", description="The verb that summarises; empty: older entries are left out, and the header says so."
+        default="summarize_conversation",
+        description=(
+            "The verb that summarises; empty: older entries are left out, and the header says so."
+        ),
     )
 
     @model_validator(mode="after")
     def _leaves_something(self) -> Self:
         if self.keep_entries >= self.max_entries:
-            raise ValueError("keep_entries is less than max_entries: otherwise every turn would summarise")
+            raise ValueError(
+                "keep_entries is less than max_entries: otherwise every turn would summarise"
+            )
         return self
 
     @property
@@ -324,35 +456,79 @@ class BudgetCaps(Strict):
 
 
 class RouterPolicy(Strict):
-    """Who may suggest a path, and what a turn of each budget class may use (EXE-09, EXE-10, B-10)."""
+    """Who may suggest a path, and what a turn of each budget class may use (EXE-09, EXE-10,
+    B-10).
+    """
 
     ask: Lane | None = None
     threshold: float = Field(default=0.7, ge=0, le=1)
     default_class: BudgetClass = Field(default=BudgetClass.STANDARD, strict=False)
     classes: dict[BudgetClass, BudgetCaps] = {
-        BudgetClass.SMALL: BudgetCaps(max_steps=2, max_tokens_reason=1024, max_tokens_answer=512, timeout_seconds=60),
-        BudgetClass.STANDARD: BudgetCaps(max_steps=8, max_tokens_reason=4096, max_tokens_answer=2048, timeout_seconds=180),
-        BudgetClass.LARGE: BudgetCaps(max_steps=16, max_tokens_reason=16_384, max_tokens_answer=4096, timeout_seconds=300),
+        BudgetClass.SMALL: BudgetCaps(
+            max_steps=2, max_tokens_reason=1024, max_tokens_answer=512, timeout_seconds=60
+        ),
+        BudgetClass.STANDARD: BudgetCaps(
+            max_steps=8, max_tokens_reason=4096, max_tokens_answer=2048, timeout_seconds=180
+        ),
+        BudgetClass.LARGE: BudgetCaps(
+            max_steps=16, max_tokens_reason=16_384, max_tokens_answer=4096, timeout_seconds=300
+        ),
     }
 
 
 PACKS: Mapping[str, Sequence[str]] = {
-    "executive_pack": ("analyze_text", "triage", "plan_action", "assess_risk", "goal_formulate", "evaluate", "extract_facts"),
-    "memory_pack": ("recall.fetch_context", "summarize_context", "extract_facts", "tag_enrich", "pattern_detect", "story_weave"),
-    "emergent_pack": ("introspect", "reflect", "self_critique", "counterfactual", "dream_preprocess", "simulate"),
+    "executive_pack": (
+        "analyze_text",
+        "triage",
+        "plan_action",
+        "assess_risk",
+        "goal_formulate",
+        "evaluate",
+        "extract_facts",
+    ),
+    "memory_pack": (
+        "recall.fetch_context",
+        "summarize_context",
+        "extract_facts",
+        "tag_enrich",
+        "pattern_detect",
+        "story_weave",
+    ),
+    "emergent_pack": (
+        "introspect",
+        "reflect",
+        "self_critique",
+        "counterfactual",
+        "dream_preprocess",
+        "simulate",
+    ),
 }
-"""The sources' packs (C3). What they call ``recall`` is ``recall.fetch_context``: a verb has one id."""
+"""The sources' packs (C3). What they call ``recall`` is ``recall.fetch_context``: a verb has one
+id.
+"""
 
 
 class SupervisorPolicy(Strict):
-    """The supervised loop: its steps (EXE-16), its tools (SAF-01), and who may suggest the next move (EXE-11)."""
+    """The supervised loop: its steps (EXE-16), its tools (SAF-01), and who may suggest the next
+    move (EXE-11).
+    """
 
     ask: Lane | None = None
     max_steps: int = Field(
-        default=3, ge=1, le=100, description="Steps of a turn whose message names no number; its budget class caps both."
+        default=3,
+        ge=1,
+        le=100,
+        description="Steps of a turn whose message names no number; its budget class caps both.",
     )
     tools: list[str] = Field(
-        default=["ask_user", "extract_facts", "summarize_facts", "propose_next_steps", "math.evaluate", "research.search"],
+        default=[
+            "ask_user",
+            "extract_facts",
+            "summarize_facts",
+            "propose_next_steps",
+            "math.evaluate",
+            "research.search",
+        ],
         description="Verbs that an agent turn may use as tools where the message names none.",
     )
     packs: dict[str, list[str]] = Field(

@@ -1,4 +1,6 @@
-"""Routing probes: messages with what must come of them, which policy holds and ``ordain doctor`` checks."""
+"""Routing probes: messages with what must come of them, which policy holds and ``ordain doctor``
+checks.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class ProbeMessage(Strict):
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: str | None = None
     supervised: bool = False
-    workflow: str | WorkflowHint | None = Field(default=None, description="A template's name, or `{template, args}`.")
+    workflow: str | WorkflowHint | None = Field(
+        default=None, description="A template's name, or `{template, args}`."
+    )
     delegates: list[str] = []
 
 
@@ -33,12 +37,17 @@ class ProbeExpectation(Strict):
 
 
 class Probe(Strict):
-    """A routing probe: a message, what a model that is asked about it is supposed to suggest (the router, and who may name a workflow), and what policy must make of it."""
+    """A routing probe: a message, what a model that is asked about it is supposed to suggest (the
+    router, and who may name a workflow), and what policy must make of it.
+    """
 
     message: ProbeMessage
     suggests: dict[str, Any] | str | None = None
     asked: bool = Field(
         default=False,
-        description="Whether the probe is held to the policy as if it had a router model asked, also where `router.ask` names no lane.",
+        description=(
+            "Whether the probe is held to the policy as if it had a router model asked, also "
+            "where `router.ask` names no lane."
+        ),
     )
     expect: ProbeExpectation

@@ -1,4 +1,6 @@
-"""What an embedder is given back: a plan's answer, a verb's reply and a council's with names and types, over the response that goes over the wire."""
+"""What an embedder is given back: a plan's answer, a verb's reply and a council's with names and
+types, over the response that goes over the wire.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,13 @@ from ordain.errors import CallerError
 T = TypeVar("T")
 _USAGE, _TRACE = TypeAdapter(Usage), TypeAdapter(list[TraceStep])
 UNFIT_TOLD, UNFIT_CHARS = 10, 300
-"""Of what a type's own checks say of an answer so many, and of each so many characters, are told."""
+"""Of what a type's own checks say of an answer so many, and of each so many characters, are
+told.
+"""
 AGAIN = ":again"
-"""Follows the id of a request in that of the one that asks again: who repeats the first is given the same answer."""
+"""Follows the id of a request in that of the one that asks again: who repeats the first is given
+the same answer.
+"""
 NOT_SCHEMA = frozenset({"$defs"})
 DEFINED = "#/$defs/"
 
@@ -50,19 +56,29 @@ class _Told:
 
     @property
     def verdict(self) -> str:
-        """What the work came to, as the header opens ("ok", "partial", ...); "" of what was not judged."""
+        """What the work came to, as the header opens ("ok", "partial", ...); "" of what was not
+        judged.
+        """
         return str(self.wire.get("verdict") or "")
 
     @property
     def error(self) -> PlanErrorBody | None:
         """Why it is not ok; None where it is."""
         told = self.wire.get("error")
-        return None if told is None else PlanErrorBody(code=str(told["code"]), message=str(told["message"]), remedy=told.get("remedy"))
+        return (
+            None
+            if told is None
+            else PlanErrorBody(
+                code=str(told["code"]), message=str(told["message"]), remedy=told.get("remedy")
+            )
+        )
 
 
 @dataclass(frozen=True)
 class PlanResult(_Told, Generic[T]):
-    """What a planning request came to. ``output`` is the answer's structured part: of the type that was asked for, None where the run failed."""
+    """What a planning request came to. ``output`` is the answer's structured part: of the type that
+    was asked for, None where the run failed.
+    """
 
     output: T | None = None
 
@@ -78,7 +94,9 @@ class PlanResult(_Told, Generic[T]):
 
     @property
     def content(self) -> str:
-        """The answer in words; of a run that failed what was salvaged, "" where there is nothing."""
+        """The answer in words; of a run that failed what was salvaged, "" where there is
+        nothing.
+        """
         answer = self.wire.get("final_answer")
         return "" if answer is None else str(answer["content"])
 
@@ -95,9 +113,11 @@ class PlanResult(_Told, Generic[T]):
 
 @dataclass(frozen=True)
 class CallResult(_Told, Generic[T]):
-    """What calling a verb came to. ``output`` is what it returned, of the type that was asked for; None where it failed.
+    """What calling a verb came to. ``output`` is what it returned, of the type that was asked for;
+    None where it failed.
 
-    Of work that was handed on and failed it is ``{status, mode, failure}``, where no type was asked for: ``failure`` names the run with the trace.
+    Of work that was handed on and failed it is ``{status, mode, failure}``, where no type was asked
+    for: ``failure`` names the run with the trace.
     """
 
     output: T | None = None
@@ -119,7 +139,9 @@ class DeliberationResult(_Told):
 
     @property
     def next(self) -> str:
-        """What its last verdict has done (`accept_text`, `revise`, ...); "" where there was none."""
+        """What its last verdict has done (`accept_text`, `revise`, ...); "" where there was
+        none.
+        """
         return str(self.wire.get("next") or "")
 
     @property
@@ -135,7 +157,8 @@ class DeliberationResult(_Told):
 
 
 def answer_schema(output_type: type[Any]) -> dict[str, Any]:
-    """The JSON Schema of a Pydantic model, a dataclass or a TypedDict, without references, as a request may carry it.
+    """The JSON Schema of a Pydantic model, a dataclass or a TypedDict, without references, as a
+    request may carry it.
 
     Raises:
         CallerError: it has none, is no object, or refers to itself.
@@ -143,7 +166,10 @@ def answer_schema(output_type: type[Any]) -> dict[str, Any]:
     schema = _adapter(output_type).json_schema()
     whole = _inlined(schema, schema.get("$defs", {}), ())
     if whole.get("type") != "object":
-        raise CallerError(f"{_name(output_type)} is no model, dataclass or TypedDict: an answer is an object", code="output_type")
+        raise CallerError(
+            f"{_name(output_type)} is no model, dataclass or TypedDict: an answer is an object",
+            code="output_type",
+        )
     return whole
 
 
@@ -156,30 +182,45 @@ def _inlined(part: Any, defined: Mapping[str, Any], within: tuple[str, ...]) -> 
     if isinstance(named := members.get("$ref"), str) and named.startswith(DEFINED):
         name = named.removeprefix(DEFINED)
         if name in within:
-            raise CallerError(f"type {name} refers to itself: no answer can be asked for so", code="output_type")
+            raise CallerError(
+                f"type {name} refers to itself: no answer can be asked for so", code="output_type"
+            )
         found = _inlined(defined[name], defined, (*within, name))
         return {**found, **{key: value for key, value in members.items() if key != "$ref"}}
-    return {key: _inlined(value, defined, within) for key, value in members.items() if key not in NOT_SCHEMA}
+    return {
+        key: _inlined(value, defined, within)
+        for key, value in members.items()
+        if key not in NOT_SCHEMA
+    }
 
 
 def read_as(output_type: type[T], value: object, run: str) -> T:
-    """What a run came to as the type; ``run`` stands in the details of a refusal, whose result can be had there.
+    """What a run came to as the type; ``run`` stands in the details of a refusal, whose result can
+    be had there.
 
     Raises:
-        CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own checks say more; they stand in the details, if it
-            was these that refused it (``unfit``). ``output_type`` as above.
+        CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own
+            checks say more; they stand in the details, if it was these that refused it (``unfit``).
+            ``output_type`` as above.
     """
     adapter = _adapter(output_type)
     unfit: list[str] = []
     try:
         return adapter.validate_json(json.dumps(value))
     except ValidationError as error:
-        unfit = [_unfit(one) for one in error.errors(include_url=False, include_context=False, include_input=False)[:UNFIT_TOLD]]
+        unfit = [
+            _unfit(one)
+            for one in error.errors(include_url=False, include_context=False, include_input=False)[
+                :UNFIT_TOLD
+            ]
+        ]
         found, cause = f"{error.error_count()} of its checks fail: {'; '.join(unfit)}", error
     except Exception as error:  # a type's own code may raise anything
         found, cause = f"its own code raises {type(error).__name__}", error
     message = f"the output of run {run} is no {_name(output_type)}: {found}"
-    raise CallerError(message, code="output_mismatch", details={"run": run, **({"unfit": unfit} if unfit else {})}) from cause
+    raise CallerError(
+        message, code="output_mismatch", details={"run": run, **({"unfit": unfit} if unfit else {})}
+    ) from cause
 
 
 def _unfit(error: ErrorDetails) -> str:
@@ -187,17 +228,25 @@ def _unfit(error: ErrorDetails) -> str:
     return visible_line(f"{place}: {error['msg']}" if place else error["msg"], UNFIT_CHARS)
 
 
-def asked_again(request: PlannerRequest, answer: object, refused: CallerError) -> PlannerRequest | None:
-    """The request that asks once more for an answer which only the type's own checks refuse; None where there is no room to say why, or those checks broke.
+def asked_again(
+    request: PlannerRequest, answer: object, refused: CallerError
+) -> PlannerRequest | None:
+    """The request that asks once more for an answer which only the type's own checks refuse; None
+    where there is no room to say why, or those checks broke.
 
-    It has no tools: what was done is done, and is not done again. What was answered and what does not fit stand among its facts, which are material.
+    It has no tools: what was done is done, and is not done again. What was answered and what does
+    not fit stand among its facts, which are material.
     """
     unfit = refused.details.get("unfit")
     if not unfit:
         return None
     said = "\n".join(
         (
-            f"Run {refused.details['run']} answered this request, and its answer's `structured` was refused:",
+            (
+                f"Run {refused.details['run']} answered this request, and its answer's "
+                "`structured` "
+                "was refused:"
+            ),
             json.dumps(answer, ensure_ascii=False),
             "What does not fit in it:",
             *(f"- {one}" for one in cast("list[str]", unfit)),
@@ -209,11 +258,18 @@ def asked_again(request: PlannerRequest, answer: object, refused: CallerError) -
     if len(text) > TEXT_MAX:
         return None
     again = f"{request.request_id}{AGAIN}" if request.request_id else None
-    context = {**given.get("context", {}), "external_facts": {**facts.model_dump(exclude_unset=True), "text": text}}
+    context = {
+        **given.get("context", {}),
+        "external_facts": {**facts.model_dump(exclude_unset=True), "text": text},
+    }
     try:
-        return PlannerRequest.model_validate({**given, "request_id": again, "toolset": [], "context": context})
+        return PlannerRequest.model_validate(
+            {**given, "request_id": again, "toolset": [], "context": context}
+        )
     except ValidationError:  # its id is as long as one may be
-        return PlannerRequest.model_validate({**given, "request_id": None, "toolset": [], "context": context})
+        return PlannerRequest.model_validate(
+            {**given, "request_id": None, "toolset": [], "context": context}
+        )
 
 
 def _adapter(output_type: type[T]) -> TypeAdapter[T]:
@@ -221,9 +277,13 @@ def _adapter(output_type: type[T]) -> TypeAdapter[T]:
         adapter = TypeAdapter(output_type)
         adapter.json_schema()
     except PydanticUserError as error:
-        raise CallerError(f"{_name(output_type)} has no JSON Schema: {error.message}", code="output_type") from error
+        raise CallerError(
+            f"{_name(output_type)} has no JSON Schema: {error.message}", code="output_type"
+        ) from error
     except RecursionError as error:
-        raise CallerError(f"{_name(output_type)} nests too deep to be asked for", code="output_type") from error
+        raise CallerError(
+            f"{_name(output_type)} nests too deep to be asked for", code="output_type"
+        ) from error
     return adapter
 
 

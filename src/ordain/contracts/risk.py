@@ -1,4 +1,6 @@
-"""What a call risks, in the sources' words (C5): read off the effect a verb declares, so that it cannot say otherwise."""
+"""What a call risks, in the sources' words (C5): read off the effect a verb declares, so that it
+cannot say otherwise.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +46,38 @@ class Risk(Strict):
 _NETWORK = DataEgress.NETWORK
 RISK: Mapping[VerbEffect, Risk] = MappingProxyType(
     {
-        VerbEffect.READ: Risk(risk_level=RiskLevel.READ, side_effects=SideEffects.NONE, data_egress=DataEgress.NONE),
-        VerbEffect.EGRESS: Risk(risk_level=RiskLevel.READ, side_effects=SideEffects.NONE, data_egress=_NETWORK),
-        VerbEffect.PRIVATE: Risk(risk_level=RiskLevel.WRITE, side_effects=SideEffects.INTERNAL, data_egress=DataEgress.NONE),
-        VerbEffect.ADMIN: Risk(risk_level=RiskLevel.WRITE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK),
-        VerbEffect.SEND: Risk(risk_level=RiskLevel.WRITE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK),
-        VerbEffect.SECRET: Risk(risk_level=RiskLevel.DESTRUCTIVE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK),
-        VerbEffect.PAY: Risk(risk_level=RiskLevel.DESTRUCTIVE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK),
-        VerbEffect.DELETE: Risk(risk_level=RiskLevel.DESTRUCTIVE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK),
+        VerbEffect.READ: Risk(
+            risk_level=RiskLevel.READ, side_effects=SideEffects.NONE, data_egress=DataEgress.NONE
+        ),
+        VerbEffect.EGRESS: Risk(
+            risk_level=RiskLevel.READ, side_effects=SideEffects.NONE, data_egress=_NETWORK
+        ),
+        VerbEffect.PRIVATE: Risk(
+            risk_level=RiskLevel.WRITE,
+            side_effects=SideEffects.INTERNAL,
+            data_egress=DataEgress.NONE,
+        ),
+        VerbEffect.ADMIN: Risk(
+            risk_level=RiskLevel.WRITE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK
+        ),
+        VerbEffect.SEND: Risk(
+            risk_level=RiskLevel.WRITE, side_effects=SideEffects.EXTERNAL, data_egress=_NETWORK
+        ),
+        VerbEffect.SECRET: Risk(
+            risk_level=RiskLevel.DESTRUCTIVE,
+            side_effects=SideEffects.EXTERNAL,
+            data_egress=_NETWORK,
+        ),
+        VerbEffect.PAY: Risk(
+            risk_level=RiskLevel.DESTRUCTIVE,
+            side_effects=SideEffects.EXTERNAL,
+            data_egress=_NETWORK,
+        ),
+        VerbEffect.DELETE: Risk(
+            risk_level=RiskLevel.DESTRUCTIVE,
+            side_effects=SideEffects.EXTERNAL,
+            data_egress=_NETWORK,
+        ),
     }
 )
 

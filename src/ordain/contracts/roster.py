@@ -1,6 +1,8 @@
-"""The roster's plan: which specialist does what, with which tools, and what became of each step (PLAN-01..PLAN-22, C6). Validation only.
+"""The roster's plan: which specialist does what, with which tools, and what became of each step
+(PLAN-01..PLAN-22, C6). Validation only.
 
-A plan is a model's proposal, of steps alone: nothing in it grants anything. Rule ``plan`` says whether it is one, code makes a call of each step.
+A plan is a model's proposal, of steps alone: nothing in it grants anything. Rule ``plan`` says
+whether it is one, code makes a call of each step.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ LEGACY_KEY = "agents"
 STEPS_MOST = 50
 REASON_CHARS = 2000
 RAW_CHARS = 4000
-"""Most of a planner's own answer that is kept with the plan, in characters; the whole of it is on record."""
+"""Most of a planner's own answer that is kept with the plan, in characters; the whole of it is on
+record.
+"""
 
 ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
 
@@ -45,14 +49,40 @@ ToolNames = Annotated[list[ToolName], BeforeValidator(_listed), Field(max_length
 class RosterPolicy(Strict):
     """How plans for the roster are judged and carried out (C6, B-13, B-16)."""
 
-    threshold: float = Field(default=0.7, ge=0, le=1, description="Least confidence of a plan, and of each step, that is followed.")
-    max_steps: int = Field(default=12, ge=1, le=STEPS_MOST, description="Most steps of one plan; one with more is none.")
+    threshold: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="Least confidence of a plan, and of each step, that is followed.",
+    )
+    max_steps: int = Field(
+        default=12,
+        ge=1,
+        le=STEPS_MOST,
+        description="Most steps of one plan; one with more is none.",
+    )
     max_concurrency: int = Field(default=3, ge=1, le=16, description="Most steps at work at once.")
-    attempts: int = Field(default=3, ge=1, le=10, description="How often a step is tried whose failure may pass.")
-    backoff_ms: int = Field(default=2000, ge=0, le=600_000, description="Wait before the second attempt; doubles with each.")
-    backoff_max_ms: int = Field(default=60_000, ge=0, le=3_600_000, description="The longest such wait.")
-    plan_seconds: int = Field(default=3600, ge=1, le=86_400, description="Longest work on one plan.")
-    agreement: float = Field(default=0.15, ge=0, le=1, description="How far below the best proposal's confidence one still supports it.")
+    attempts: int = Field(
+        default=3, ge=1, le=10, description="How often a step is tried whose failure may pass."
+    )
+    backoff_ms: int = Field(
+        default=2000,
+        ge=0,
+        le=600_000,
+        description="Wait before the second attempt; doubles with each.",
+    )
+    backoff_max_ms: int = Field(
+        default=60_000, ge=0, le=3_600_000, description="The longest such wait."
+    )
+    plan_seconds: int = Field(
+        default=3600, ge=1, le=86_400, description="Longest work on one plan."
+    )
+    agreement: float = Field(
+        default=0.15,
+        ge=0,
+        le=1,
+        description="How far below the best proposal's confidence one still supports it.",
+    )
 
 
 class PlannerStepPayload(Strict):
@@ -66,7 +96,9 @@ class PlannerStepPayload(Strict):
 
 
 class PlannerPlanPayload(Strict):
-    """A plan as a model proposes it: steps, which have to be named, and nothing that this does not know (PLAN-06, PLAN-19)."""
+    """A plan as a model proposes it: steps, which have to be named, and nothing that this does not
+    know (PLAN-06, PLAN-19).
+    """
 
     steps: list[PlannerStepPayload] = Field(max_length=STEPS_MOST)
     metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
@@ -81,7 +113,9 @@ class HandoffStrategy(StrEnum):
 
 
 class PlannedStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A step of such a plan; ``needs`` are the indexes of the steps that have to be done before it."""
+    """A step of such a plan; ``needs`` are the indexes of the steps that have to be done before
+    it.
+    """
 
     agent: str
     reason: str = ""
@@ -92,7 +126,9 @@ class PlannedStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PlannerPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A plan that is carried out (PLAN-01, PLAN-10): ``metadata`` holds its confidence too, ``raw_response`` is the planner's own answer, cut."""
+    """A plan that is carried out (PLAN-01, PLAN-10): ``metadata`` holds its confidence too,
+    ``raw_response`` is the planner's own answer, cut.
+    """
 
     steps: tuple[PlannedStep, ...]
     metadata: dict[str, Any]
@@ -114,7 +150,9 @@ class StepStatus(StrEnum):
 
 
 class StepEventName(StrEnum):
-    """What happens to a step. Whoever reads the plan's events is told of C6's three; the others move it between the words of its lifecycle."""
+    """What happens to a step. Whoever reads the plan's events is told of C6's three; the others
+    move it between the words of its lifecycle.
+    """
 
     ACCEPTED = "accepted"
     SCHEDULED = "scheduled"
@@ -129,7 +167,9 @@ EVENTS_TOLD = frozenset({StepEventName.STARTED, StepEventName.COMPLETED, StepEve
 
 
 class StepEvent(Struct, frozen=True, kw_only=True):
-    """Something happened to a step: ``agent`` was handed it for the ``attempt``-th time, or came to an end with it."""
+    """Something happened to a step: ``agent`` was handed it for the ``attempt``-th time, or came to
+    an end with it.
+    """
 
     event: StepEventName
     step: int
@@ -146,9 +186,11 @@ class GateName(StrEnum):
 
 
 class StepGate(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a gate said of handing a step to ``agent`` (B-40, C6): the word and the code of the reason.
+    """What a gate said of handing a step to ``agent`` (B-40, C6): the word and the code of the
+    reason.
 
-    Of the guardrails ``risk_score`` and the policies that want more than a look, of the scheduler the ``wave`` (from 1) in which the step had its turn.
+    Of the guardrails ``risk_score`` and the policies that want more than a look, of the scheduler
+    the ``wave`` (from 1) in which the step had its turn.
     """
 
     gate: GateName
@@ -161,10 +203,12 @@ class StepGate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was planned of a step and what was done (C6). ``status`` is where it came to, ``attempts`` how often somebody was handed it, ``error`` why it failed.
+    """What was planned of a step and what was done (C6). ``status`` is where it came to,
+    ``attempts`` how often somebody was handed it, ``error`` why it failed.
 
-    ``executed_agent`` is "" where nobody was, ``executed_tools`` are those that succeeded. ``gates`` is what guardrails, scheduler and review said,
-    each time that somebody was to be handed it.
+    ``executed_agent`` is "" where nobody was, ``executed_tools`` are those that succeeded.
+    ``gates`` is what guardrails, scheduler and review said, each time that somebody was to be
+    handed it.
     """
 
     index: int
@@ -214,8 +258,12 @@ def read_strategy(metadata: Mapping[str, Any]) -> HandoffStrategy | PlanFault:
     return PlanFault(where="metadata.handoff_strategy")
 
 
-def read_needs(metadata: Mapping[str, Any], steps: int) -> tuple[tuple[int, ...], ...] | PlanFault | None:
-    """What each step needs, by ``depends_on``: index to indexes, without a cycle. None where it says nothing."""
+def read_needs(
+    metadata: Mapping[str, Any], steps: int
+) -> tuple[tuple[int, ...], ...] | PlanFault | None:
+    """What each step needs, by ``depends_on``: index to indexes, without a cycle. None where it
+    says nothing.
+    """
     named = metadata.get("depends_on")
     if named is None:
         return None
@@ -224,10 +272,16 @@ def read_needs(metadata: Mapping[str, Any], steps: int) -> tuple[tuple[int, ...]
         return fault
     needs: list[tuple[int, ...]] = [()] * steps
     for key, found in cast("dict[str, Any]", named).items():
-        index, before = _index(key, steps), cast("list[Any]", found) if isinstance(found, list) else None
+        index, before = (
+            _index(key, steps),
+            cast("list[Any]", found) if isinstance(found, list) else None,
+        )
         if index is None or before is None or len(before) > steps:
             return fault
-        if any(isinstance(one, bool) or not isinstance(one, int) or not 0 <= one < steps for one in before):
+        if any(
+            isinstance(one, bool) or not isinstance(one, int) or not 0 <= one < steps
+            for one in before
+        ):
             return fault
         needs[index] = tuple(sorted(set(before)))
     return PlanFault(where="metadata.depends_on: a cycle") if _cyclic(needs) else tuple(needs)
@@ -247,18 +301,30 @@ def _cyclic(needs: list[tuple[int, ...]]) -> bool:
     return bool(left)
 
 
-def agents_with_substitutes(names: Iterable[str], cards: Mapping[str, AgentCard]) -> tuple[str, ...]:
-    """These agents as far as they are there, whoever may take their place (B-16), and ``general_agent``."""
+def agents_with_substitutes(
+    names: Iterable[str], cards: Mapping[str, AgentCard]
+) -> tuple[str, ...]:
+    """These agents as far as they are there, whoever may take their place (B-16), and
+    ``general_agent``.
+    """
     known = [name for name in dict.fromkeys(names) if name in cards]
-    instead = [card.fallback_agent for card in (cards[name] for name in known) if card.fallback_agent is not None]
+    instead = [
+        card.fallback_agent
+        for card in (cards[name] for name in known)
+        if card.fallback_agent is not None
+    ]
     return tuple(name for name in dict.fromkeys((*known, *instead, GENERAL_AGENT)) if name in cards)
 
 
 def answers_alone(verb: str) -> bool:
-    """Whether a message that names this verb is answered by it alone, and no agents whom it names besides are handed it; the roster's hands it to them."""
+    """Whether a message that names this verb is answered by it alone, and no agents whom it names
+    besides are handed it; the roster's hands it to them.
+    """
     return verb not in ("", ROSTER_VERB)
 
 
 def by_agents(verb: str) -> bool:
-    """Whether a verb is carried out by agents, who choose what is done: what they say never decides whether it was (B-34)."""
+    """Whether a verb is carried out by agents, who choose what is done: what they say never decides
+    whether it was (B-34).
+    """
     return verb.startswith(AGENT_VERB) or verb == ROSTER_VERB

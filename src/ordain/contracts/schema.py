@@ -17,7 +17,9 @@ from ordain.errors import ConfigurationError
 
 SCHEMA_ERRORS_MAX = 5
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
-"""A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
+"""A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid;
+look-ahead over 5,000 characters needs less.
+"""
 
 _OUTSIDE = re.compile(r"(?<=remote \$ref refused: )\S{1,200}")
 INVALID = "invalid JSON Schema: "
@@ -29,7 +31,9 @@ def _refuse_reference(uri: str) -> NoReturn:
 
 
 class Immutable:
-    """What all runs of a process share: a run's flow gets it as it is, so nothing of it can be put in another's place."""
+    """What all runs of a process share: a run's flow gets it as it is, so nothing of it can be put
+    in another's place.
+    """
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
@@ -39,7 +43,9 @@ class Immutable:
 
 
 class SchemaFault(Struct, frozen=True, kw_only=True):
-    """One violation: where, in words, the value; and which property is ``missing`` or ``unexpected`` there, or which values it may have."""
+    """One violation: where, in words, the value; and which property is ``missing`` or
+    ``unexpected`` there, or which values it may have.
+    """
 
     place: tuple[str, ...]
     message: str
@@ -63,7 +69,13 @@ class Schema(Immutable):
         """
         try:
             validator = _validator(json.dumps(source))
-        except (TypeError, ValueError, RecursionError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        except (
+            TypeError,
+            ValueError,
+            RecursionError,
+            jsonschema_rs.ValidationError,
+            jsonschema_rs.ReferencingError,
+        ) as error:
             raise ConfigurationError(f"{INVALID}{_why(error)}", code="invalid_schema") from error
         self.__dict__.update(source=source, _validator=validator)
 
@@ -89,17 +101,26 @@ class Schema(Immutable):
         return tuple(found)
 
     def errors(self, value: object) -> tuple[str, ...]:
-        """The first few violations as ``/path: keyword``: no values, so that nothing private leaks."""
+        """The first few violations as ``/path: keyword``: no values, so that nothing private
+        leaks.
+        """
         found: list[str] = []
         for error in self._validator.iter_errors(value):
-            found.append("/" + "/".join(str(part) for part in error.instance_path) + ": " + type(error.kind).__name__.rpartition("_")[2])
+            found.append(
+                "/"
+                + "/".join(str(part) for part in error.instance_path)
+                + ": "
+                + type(error.kind).__name__.rpartition("_")[2]
+            )
             if len(found) == SCHEMA_ERRORS_MAX:
                 break
         return tuple(found)
 
 
 def _why(error: Exception) -> str:
-    """What is wrong with a schema, and where, on one line: what is told beside it by the library is of use to its authors."""
+    """What is wrong with a schema, and where, on one line: what is told beside it by the library is
+    of use to its authors.
+    """
     if not isinstance(error, jsonschema_rs.ValidationError):
         return str(error)
     if (outside := _OUTSIDE.search(error.message)) is not None:
@@ -111,4 +132,6 @@ def _why(error: Exception) -> str:
 @lru_cache(maxsize=1024)
 def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
     """The compiled schema: a registry and every catalog with the same verb share it."""
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS)
+    return jsonschema_rs.Draft202012Validator(
+        schema, validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS
+    )

@@ -11,7 +11,8 @@ T = TypeVar("T")
 
 
 def several(given: Iterable[T], name: str) -> tuple[T, ...]:
-    """What an argument of this name lists. A text is taken apart by nobody, and what is one thing alone is refused with what to write.
+    """What an argument of this name lists. A text is taken apart by nobody, and what is one thing
+    alone is refused with what to write.
 
     Raises:
         ConfigurationError: it is no list (``usage``).

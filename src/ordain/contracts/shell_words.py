@@ -1,4 +1,6 @@
-"""Words of command lines that people are told to run: copied into a shell, each means the name that it was made of, and nothing else. Pure."""
+"""Words of command lines that people are told to run: copied into a shell, each means the name that
+it was made of, and nothing else. Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ _BY_NUMBER: Final = frozenset("'\\!")
 def shell_word(name: object) -> str:
     r"""A name, or a path, as one word of a command line.
 
-    As it is where a shell reads that so, else in quotation marks; ``$'a\033b'`` of what is not seen or not told as it is: controls, what shows nothing,
-    several blanks, bytes that are no text. Shells that know no such quotation (dash) take it for another name, and never for a command.
+    As it is where a shell reads that so, else in quotation marks; ``$'a\033b'`` of what is not seen
+    or not told as it is: controls, what shows nothing, several blanks, bytes that are no text.
+    Shells that know no such quotation (dash) take it for another name, and never for a command.
     """
     text = str(name)
     kept = [_is_seen(sign) for sign in text]
@@ -26,7 +29,11 @@ def shell_word(name: object) -> str:
         kept[run.start() : run.end()] = [False] * len(run[0])
     if all(kept):
         return shlex.quote(text)
-    return f"$'{''.join(sign if seen and sign not in _BY_NUMBER else _octal(sign) for sign, seen in zip(text, kept, strict=True))}'"
+    signs = (
+        sign if seen and sign not in _BY_NUMBER else _octal(sign)
+        for sign, seen in zip(text, kept, strict=True)
+    )
+    return f"$'{''.join(signs)}'"
 
 
 def _is_seen(sign: str) -> bool:

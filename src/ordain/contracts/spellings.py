@@ -1,4 +1,6 @@
-"""The spellings in which a secret comes back: whoever strikes secrets out looks for these, in a text and in what it reads as (``text_codes``)."""
+"""The spellings in which a secret comes back: whoever strikes secrets out looks for these, in a
+text and in what it reads as (``text_codes``).
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,17 @@ import msgspec
 from msgspec import Struct
 
 SHORTEST = 8
-"""Fewer characters out of the middle of a base64 or base32 text say nothing of what they came from."""
+"""Fewer characters out of the middle of a base64 or base32 text say nothing of what they came
+from.
+"""
 _URL_SAFE = str.maketrans("+/", "-_")
 _SMALL = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
 class Spellings(Struct, frozen=True):
-    """``exact`` ones, and those of which the case of the letters does not matter (``folded``, in small letters)."""
+    """``exact`` ones, and those of which the case of the letters does not matter (``folded``, in
+    small letters).
+    """
 
     exact: frozenset[str]
     folded: frozenset[str]
@@ -31,8 +37,9 @@ def folded(text: str) -> str:
 def spellings(secret: str) -> Spellings:
     """As it is and as servers write what they were sent.
 
-    In JSON; percent-encoded; in base64 of both alphabets and in base32 in capitals or not, alone or in the midst of other bytes, such as ``user:KEY`` of HTTP Basic;
-    in hexadecimal. Whatever a code writes for any of its characters is found by reading the code.
+    In JSON; percent-encoded; in base64 of both alphabets and in base32 in capitals or not, alone or
+    in the midst of other bytes, such as ``user:KEY`` of HTTP Basic; in hexadecimal. Whatever a code
+    writes for any of its characters is found by reading the code.
 
     In the midst, the two characters that the secret shares with its neighbours may be left.
     """
@@ -50,11 +57,16 @@ def spellings(secret: str) -> Spellings:
     whole = base64.b64encode(data).decode()
     encoded = {whole, whole.rstrip("="), *_within(data, 6)}
     any_case = {data.hex(), base64.b32encode(data).decode().rstrip("="), *_within(data, 5)}
-    return Spellings(frozenset(found | encoded | {one.translate(_URL_SAFE) for one in encoded}), frozenset(map(folded, any_case)))
+    return Spellings(
+        frozenset(found | encoded | {one.translate(_URL_SAFE) for one in encoded}),
+        frozenset(map(folded, any_case)),
+    )
 
 
 def _within(data: bytes, bits: int) -> Iterator[str]:
-    """The characters of so many bits that are the data's alone, by how many bytes stand in front and anything behind."""
+    """The characters of so many bits that are the data's alone, by how many bytes stand in front
+    and anything behind.
+    """
     write = base64.b64encode if bits == 6 else base64.b32encode
     for before in range(3 if bits == 6 else 5):
         encoded = write(bytes(before) + data).decode()

@@ -1,4 +1,6 @@
-"""Verb ``plan.subgoal``: a tool that plans (FUT-02). What it is asked, and what holds where the call says no less. Validation only."""
+"""Verb ``plan.subgoal``: a tool that plans (FUT-02). What it is asked, and what holds where the
+call says no less. Validation only.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ SUBGOAL_SECONDS = 60.0
 
 
 class SubgoalRequest(Strict):
-    """A goal of its own, the material for it, and the verbs that may be used, of which each has to be the caller's too."""
+    """A goal of its own, the material for it, and the verbs that may be used, of which each has to
+    be the caller's too.
+    """
 
     goal: Annotated[str, StringConstraints(min_length=1, max_length=8000, pattern=r"\S")]
     facts: Annotated[str, StringConstraints(max_length=10_000)] = ""

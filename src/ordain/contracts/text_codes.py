@@ -1,6 +1,8 @@
-"""The codes in which a text may write any of its characters otherwise: the escapes of JSON, percent signs, the entities of HTML. Pure, and linear in the text.
+"""The codes in which a text may write any of its characters otherwise: the escapes of JSON, percent
+signs, the entities of HTML. Pure, and linear in the text.
 
-Each is read as its readers read it: digits in either case, zeros before them (``ZEROS`` at most), an entity with its semicolon or, where HTML has it so, without.
+Each is read as its readers read it: digits in either case, zeros before them (``ZEROS`` at most),
+an entity with its semicolon or, where HTML has it so, without.
 """
 
 from __future__ import annotations
@@ -19,19 +21,23 @@ CodeSpan = tuple[int, int, str]
 """Where a code begins and ends, and what it means."""
 
 JSON_ESCAPE: Final = re.compile(
-    r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})'
+    r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|'
+    r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
 """An escape of JSON; a surrogate counts with its other half only."""
 _PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _NAME_CHARS: Final = max(map(len, html5)) - 1
 _ENTITY: Final = re.compile(
-    rf"&(?:#0{{0,{ZEROS}}}([0-9]{{1,7}})|#[xX]0{{0,{ZEROS}}}([0-9a-fA-F]{{1,6}})|([a-zA-Z][a-zA-Z0-9]{{1,{_NAME_CHARS - 1}}}))(;?)"
+    rf"&(?:#0{{0,{ZEROS}}}([0-9]{{1,7}})|#[xX]0{{0,{ZEROS}}}([0-9a-fA-F]{{1,6}})|"
+    rf"([a-zA-Z][a-zA-Z0-9]{{1,{_NAME_CHARS - 1}}}))(;?)"
 )
 _UNENDED: Final = frozenset(name for name in html5 if not name.endswith(";"))
 """Entities that HTML takes without a semicolon, whatever comes behind them."""
 _OPEN: Final = re.compile(
-    r"(?:%[0-9a-fA-F]?|\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?|u[0-9a-fA-F]{0,3})?"
-    rf"|&(?:#(?:0{{0,{ZEROS}}}[0-9]{{0,7}}|[xX]0{{0,{ZEROS}}}[0-9a-fA-F]{{0,6}})?|[a-zA-Z][a-zA-Z0-9]{{0,{_NAME_CHARS - 1}}})?)\Z"
+    r"(?:%[0-9a-fA-F]?|\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?|"
+    r"u[0-9a-fA-F]{0,3})?"
+    rf"|&(?:#(?:0{{0,{ZEROS}}}[0-9]{{0,7}}|[xX]0{{0,{ZEROS}}}[0-9a-fA-F]{{0,6}})?|"
+    rf"[a-zA-Z][a-zA-Z0-9]{{0,{_NAME_CHARS - 1}}})?)\Z"
 )
 _OPEN_CHARS: Final = ZEROS + 10
 """The longest that may become one of these."""
@@ -40,7 +46,8 @@ _OPEN_CHARS: Final = ZEROS + 10
 class Code(Struct, frozen=True):
     """A code: a sign that each of its codes has, and where they stand in a text.
 
-    ``reads`` is told whether the text is whole: one that may go on ends in no entity that could become another one.
+    ``reads`` is told whether the text is whole: one that may go on ends in no entity that could
+    become another one.
     """
 
     sign: str
@@ -71,7 +78,9 @@ def _entities(text: str, whole: bool) -> Iterator[CodeSpan]:
             yield found.start(), found.end(), html.unescape(f"&#{number};")
         elif ended and f"{name};" in html5:
             yield found.start(), found.end(), html5[f"{name};"]
-        elif begun := next((name[:size] for size in range(len(name), 1, -1) if name[:size] in _UNENDED), ""):
+        elif begun := next(
+            (name[:size] for size in range(len(name), 1, -1) if name[:size] in _UNENDED), ""
+        ):
             yield found.start(), found.start() + 1 + len(begun), html5[begun]
 
 
@@ -90,7 +99,9 @@ def plain(text: str, reads: Iterable[CodeSpan]) -> str:
 
 
 def places(text: str, reads: Iterable[CodeSpan]) -> list[int]:
-    """Where each character of the text without these codes stands in the text with them, and its end."""
+    """Where each character of the text without these codes stands in the text with them, and its
+    end.
+    """
     found, end = list[int](), 0
     for start, stop, read in reads:
         found += range(end, start)

@@ -1,8 +1,12 @@
-"""What a text would make a page load or open: its links and images as data, with their hosts, beside the text.
+"""What a text would make a page load or open: its links and images as data, with their hosts,
+beside the text.
 
-A model's text is not gated (it is what somebody reads), and whoever renders it decides what is fetched. What is found errs on the side of too much:
-Markdown, other markup (``links_markup``), HTML, CSS and bare addresses, read as a browser would, whether or not a renderer knows them. Patterns find what looks like an address; what has
-a structure (``links_markdown``, ``links_html``) is read by it as well. An address is listed where either finds it, and is loaded where either says so.
+A model's text is not gated (it is what somebody reads), and whoever renders it decides what is
+fetched. What is found errs on the side of too much: Markdown, other markup (``links_markup``),
+HTML, CSS and bare addresses, read as a browser would, whether or not a renderer knows them.
+Patterns find what looks like an address; what has a structure (``links_markdown``, ``links_html``)
+is read by it as well. An address is listed where either finds it, and is loaded where either says
+so.
 """
 
 from __future__ import annotations
@@ -29,26 +33,80 @@ TEXT_CHARS: Final = 65_536
 _SPACE = r"[ \t\r\n]{0,20}"
 _TARGET = r"<?([^\s<>)\"']{1,4000})"
 _FOUND: Final = (
-    (re.compile(rf"(!?)\[[^\[\]]{{0,1000}}\]\({_SPACE}{_TARGET}"), None),  # [text](url), ![text](url)
-    (re.compile(rf"(\])\(({_SPACE}<?[^\s<>)\"']{{1,4000}})"), None),  # whatever stands before, as an image within a link
-    (re.compile(rf"^ {{0,3}}\[[^\[\]]{{1,1000}}\]:{_SPACE}{_TARGET}", re.MULTILINE), True),  # [name]: url, of a link or of an image
-    (re.compile(r"!\[\[([^\[\]\n]{1,4000})\]\]|\[img[^\[\]\n]{0,100}\]([^\s\[\]]{1,4000})", re.IGNORECASE), True),  # of wikis and of forums
-    (re.compile(rf"\b(?:src|srcset|poster|background|data|lowsrc){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})", re.IGNORECASE), True),
-    (re.compile(rf"\b(?:href|action|formaction|cite|ping){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})", re.IGNORECASE), False),
-    (re.compile(rf"(?:\burl\(|@import\b{_SPACE}){_SPACE}[\"']?([^\s\"'<>)]{{1,4000}})", re.IGNORECASE), True),  # CSS
-    (re.compile(r"\b([a-z][a-z0-9+.-]{1,20}:[/\\]{2}[^\s<>\"'`()\[\]]{1,4000})", re.IGNORECASE), False),
+    # [text](url), ![text](url)
+    (re.compile(rf"(!?)\[[^\[\]]{{0,1000}}\]\({_SPACE}{_TARGET}"), None),
+    # whatever stands before, as an image within a link
+    (re.compile(rf"(\])\(({_SPACE}<?[^\s<>)\"']{{1,4000}})"), None),
+    # [name]: url, of a link or of an image
+    (re.compile(rf"^ {{0,3}}\[[^\[\]]{{1,1000}}\]:{_SPACE}{_TARGET}", re.MULTILINE), True),
+    # of wikis and of forums
+    (
+        re.compile(
+            r"!\[\[([^\[\]\n]{1,4000})\]\]|\[img[^\[\]\n]{0,100}\]([^\s\[\]]{1,4000})",
+            re.IGNORECASE,
+        ),
+        True,
+    ),
+    (
+        re.compile(
+            rf"\b(?:src|srcset|poster|background|data|lowsrc){_SPACE}="
+            rf"{_SPACE}[\"']?([^\s\"'<>]{{1,4000}})",
+            re.IGNORECASE,
+        ),
+        True,
+    ),
+    (
+        re.compile(
+            rf"\b(?:href|action|formaction|cite|ping){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})",
+            re.IGNORECASE,
+        ),
+        False,
+    ),
+    # CSS
+    (
+        re.compile(
+            rf"(?:\burl\(|@import\b{_SPACE}){_SPACE}[\"']?([^\s\"'<>)]{{1,4000}})", re.IGNORECASE
+        ),
+        True,
+    ),
+    (
+        re.compile(r"\b([a-z][a-z0-9+.-]{1,20}:[/\\]{2}[^\s<>\"'`()\[\]]{1,4000})", re.IGNORECASE),
+        False,
+    ),
     (re.compile(r"(?<![\w@./])(www\.[^\s<>\"'`()\[\]]{3,4000})", re.IGNORECASE), False),
     *MARKUP,
 )
-"""Patterns, and whether what they find is loaded (True), opened (False), or which of the two their first group says (None)."""
-_SIGNS: Final = ("](", "][", "]:", "=", ":/", ":\\", "url(", "src(", "image", "[img", "![[", "@import", "www.", "<style", *MARKUP_SIGNS)
-"""One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an answer is looked at each time it is asked for."""
+"""Patterns, and whether what they find is loaded (True), opened (False), or which of the two their
+first group says (None).
+"""
+_SIGNS: Final = (
+    "](",
+    "][",
+    "]:",
+    "=",
+    ":/",
+    ":\\",
+    "url(",
+    "src(",
+    "image",
+    "[img",
+    "![[",
+    "@import",
+    "www.",
+    "<style",
+    *MARKUP_SIGNS,
+)
+"""One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an
+answer is looked at each time it is asked for.
+"""
 _TAIL: Final = ".,;:!?*_~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLink:
-    """A link of a text. ``host``: whom it asks, "" where it names none. ``image``: a page that renders the text might load it by itself."""
+    """A link of a text. ``host``: whom it asks, "" where it names none. ``image``: a page that
+    renders the text might load it by itself.
+    """
 
     url: str
     host: str
@@ -60,7 +118,10 @@ Links = Annotated[
     Field(
         max_length=LINKS_MAX,
         exclude_if=lambda links: not links,
-        description="The addresses in its text, with whom they ask; images are fetched by nobody here. Absent where there are none.",
+        description=(
+            "The addresses in its text, with whom they ask; images are fetched by nobody here. "
+            "Absent where there are none."
+        ),
     ),
 ]
 """The field of an answer beside its text."""
@@ -76,7 +137,9 @@ def with_links(given: Any, text: str) -> Any:
 
 
 def links_of(text: str) -> list[TextLink]:
-    """Every address in a text once, in the order in which they stand there, images of an address before links to it. Pure; linear in the text."""
+    """Every address in a text once, in the order in which they stand there, images of an address
+    before links to it. Pure; linear in the text.
+    """
     looked_at = text[:TEXT_CHARS]
     small = looked_at.lower()
     if not any(sign in small for sign in _SIGNS):
@@ -88,12 +151,21 @@ def links_of(text: str) -> list[TextLink]:
     if "<" in looked_at:
         base = _add_html(looked_at, found)
     ordered = sorted(found.items(), key=lambda one: one[1][0])[:LINKS_MAX]
-    return [TextLink(url=url[:URL_CHARS], host=host_of(url) or host_of(unescaped(url), base), image=image) for url, (_, image) in ordered]
+    return [
+        TextLink(
+            url=url[:URL_CHARS], host=host_of(url) or host_of(unescaped(url), base), image=image
+        )
+        for url, (_, image) in ordered
+    ]
 
 
 def _add_html(text: str, found: dict[str, tuple[int, bool]]) -> str:
-    """Add what HTML has, and give the host of addresses that name none. One that is written in another way than it is meant comes behind the others."""
-    from ordain.contracts.links_html import html_addresses  # lazy: most texts have none, and a start needs no parser
+    """Add what HTML has, and give the host of addresses that name none. One that is written in
+    another way than it is meant comes behind the others.
+    """
+    from ordain.contracts.links_html import (
+        html_addresses,
+    )  # lazy: most texts have none, and a start needs no parser
 
     read = html_addresses(text)
     for url, loaded in read.loaded.items():
@@ -103,15 +175,23 @@ def _add_html(text: str, found: dict[str, tuple[int, bool]]) -> str:
 
 
 def as_field(text: str) -> dict[str, list[dict[str, Any]]]:
-    """The field ``links`` of an answer that is put together as JSON; nothing where the text has none."""
+    """The field ``links`` of an answer that is put together as JSON; nothing where the text has
+    none.
+    """
     links = links_of(text)
     return {"links": [asdict(link) for link in links]} if links else {}
 
 
 def linked(result: Raw) -> Any:
-    """A result that goes out as it was recorded, with the links of all its texts beside them; the same where it has none, or a field of that name."""
+    """A result that goes out as it was recorded, with the links of all its texts beside them; the
+    same where it has none, or a field of that name.
+    """
     value: Any = msgspec.json.decode(result)
-    if not isinstance(value, dict) or "links" in value or not (links := as_field(texts_of(cast("object", value)))):
+    if (
+        not isinstance(value, dict)
+        or "links" in value
+        or not (links := as_field(texts_of(cast("object", value))))
+    ):
         return result
     return {**cast("dict[str, Any]", value), **links}
 
@@ -123,7 +203,11 @@ def _places(text: str) -> Iterator[tuple[int, str, bool]]:
         for match in pattern.finditer(text):
             url = match[match.lastindex or 0].strip().lstrip("<").rstrip(_TAIL)
             if url:
-                yield match.start(match.lastindex or 0), url, match[1] == "!" if loaded is None else loaded
+                yield (
+                    match.start(match.lastindex or 0),
+                    url,
+                    match[1] == "!" if loaded is None else loaded,
+                )
 
 
 def texts_of(value: object) -> str:

@@ -1,4 +1,6 @@
-"""What a call needs somebody's yes for: one table over the effect that its verb has, and the declared values that go out unasked (security policy)."""
+"""What a call needs somebody's yes for: one table over the effect that its verb has, and the
+declared values that go out unasked (security policy).
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,31 @@ from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.verbs import VerbEffect
 
 GUARDED = {VerbEffect.PRIVATE: Tier.WRITE, VerbEffect.EGRESS: Tier.EGRESS}
-"""What a guarded conversation asks somebody about besides, by the verb's effect: all that is more than a read."""
+"""What a guarded conversation asks somebody about besides, by the verb's effect: all that is more
+than a read.
+"""
 
 
 def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier | None:
-    """What a call needs somebody's yes for, by the verb's effect and the safety mode that holds; None where it needs none."""
-    tier = None if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args) else TIERS.get(verb.spec.effect)
+    """What a call needs somebody's yes for, by the verb's effect and the safety mode that holds;
+    None where it needs none.
+    """
+    tier = (
+        None
+        if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args)
+        else TIERS.get(verb.spec.effect)
+    )
     return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
 
 
-def tiers_of(calls: Sequence[tuple[str, dict[str, Any]]], gravest: Tier, catalog: Catalog, safety: str = "") -> tuple[Tier, ...]:
-    """What each of the calls, verb and arguments, of one approval needs its yes for by itself; those that need none, and those that hand work on, what all together are asked for.
+def tiers_of(
+    calls: Sequence[tuple[str, dict[str, Any]]], gravest: Tier, catalog: Catalog, safety: str = ""
+) -> tuple[Tier, ...]:
+    """What each of the calls, verb and arguments, of one approval needs its yes for by itself;
+    those that need none, and those that hand work on, what all together are asked for.
 
-    A row of policy is about a call: one beside it that is graver makes nobody an approver of this one.
+    A row of policy is about a call: one beside it that is graver makes nobody an approver of this
+    one.
     """
     return tuple(
         gravest
@@ -35,9 +49,13 @@ def tiers_of(calls: Sequence[tuple[str, dict[str, Any]]], gravest: Tier, catalog
 
 
 def _all_declared(verb: CompiledVerb, args: dict[str, Any]) -> bool:
-    """Every argument that the verb has is given, and as declared: what is left out would be filled in by code nobody declared."""
+    """Every argument that the verb has is given, and as declared: what is left out would be filled
+    in by code nobody declared.
+    """
     names: Any = verb.spec.input_schema.get("properties", {})
-    return set(names) <= args.keys() and all(_declared(verb, name, value) for name, value in args.items())
+    return set(names) <= args.keys() and all(
+        _declared(verb, name, value) for name, value in args.items()
+    )
 
 
 def _declared(verb: CompiledVerb, name: str, value: object) -> bool:
@@ -57,5 +75,7 @@ def _same(value: object, declared: object) -> bool:
         return ours.keys() == theirs.keys() and all(_same(ours[key], theirs[key]) for key in ours)
     if isinstance(value, list) and isinstance(declared, list):
         left, right = cast("list[object]", value), cast("list[object]", declared)
-        return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+        return len(left) == len(right) and all(
+            _same(a, b) for a, b in zip(left, right, strict=True)
+        )
     return same_type and value == declared

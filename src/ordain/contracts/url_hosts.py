@@ -1,4 +1,6 @@
-"""Whom an address asks, read as a browser reads it: what stands around it or hides in it is dropped, strokes lean either way."""
+"""Whom an address asks, read as a browser reads it: what stands around it or hides in it is
+dropped, strokes lean either way.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,28 @@ _LABELS_CHARS: Final = 253
 
 
 def host_of(url: str, base: str = "") -> str:
-    """The host that a browser would ask, in lower case, as it asks for it; ``base`` where the address names none and no scheme either."""
+    """The host that a browser would ask, in lower case, as it asks for it; ``base`` where the
+    address names none and no scheme either.
+    """
     plain = _UNSEEN.sub("", html.unescape(url[:ADDRESS_CHARS])).replace("\\", "/")
     if plain[:4].lower() == "www.":
         plain = f"//{plain}"
     try:
-        host = urlsplit(_FREE_SLASHES.sub(r"\1//", plain, count=1) if _FREE_SLASHES.match(plain) else plain).hostname or ""
+        host = (
+            urlsplit(
+                _FREE_SLASHES.sub(r"\1//", plain, count=1) if _FREE_SLASHES.match(plain) else plain
+            ).hostname
+            or ""
+        )
     except ValueError:
         return ""
     return _asked(host) if host else "" if _SCHEME.match(plain) else base
 
 
 def cleaned(url: str) -> str:
-    """An address as a browser takes it from an attribute: white space around it and ends of lines in it mean nothing."""
+    """An address as a browser takes it from an attribute: white space around it and ends of lines
+    in it mean nothing.
+    """
     return re.sub(r"[\t\r\n]", "", url[:ADDRESS_CHARS]).strip("".join(map(chr, range(0x21))))
 
 

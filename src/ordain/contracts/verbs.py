@@ -1,7 +1,8 @@
-"""Verbs as data: what a verb declares, and the verb conversation (VRB-01..VRB-08, C3, security policy).
+"""Verbs as data: what a verb declares, and the verb conversation (VRB-01..VRB-08, C3, security
+policy).
 
-A verb id is one exact string everywhere: ``verb_id == verb name == tool_id`` (B-05, B-25). What a verb does not declare
-counts as the strictest.
+A verb id is one exact string everywhere: ``verb_id == verb name == tool_id`` (B-05, B-25). What a
+verb does not declare counts as the strictest.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ VerbId = Annotated[str, StringConstraints(pattern=VERB_ID, max_length=128)]
 
 
 MODEL_SERVICE = "LLMGatewayService"
-"""A plan step with this service asks a model; a step without it only composes the prompt of the next (C3)."""
+"""A plan step with this service asks a model; a step without it only composes the prompt of the
+next (C3).
+"""
 
 
 class VerbEffect(StrEnum):
@@ -60,7 +63,9 @@ class ArgumentRole(StrEnum):
 
 
 class TrustClass(StrEnum):
-    """Where a verb comes from: this build or whoever embeds it, the operator's folder, a tool server, a package of others."""
+    """Where a verb comes from: this build or whoever embeds it, the operator's folder, a tool
+    server, a package of others.
+    """
 
     NATIVE = "native"
     SKILL = "skill"
@@ -68,7 +73,9 @@ class TrustClass(StrEnum):
     PLUGIN = "plugin"
 
 
-FREE_ROLES = frozenset({ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT})
+FREE_ROLES = frozenset(
+    {ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT}
+)
 
 
 def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -109,11 +116,24 @@ class Argument(Strict):
     """The declaration of one argument of a verb that is not a read."""
 
     role: ArgumentRole
-    resource: str | None = Field(default=None, description="Resource type; required for the roles target and attachment.")
-    fixed: JsonValue = Field(default=None, description="The only value it may have; of an egress verb, the one that goes out unasked.")
-    allowed: list[JsonValue] | None = Field(default=None, max_length=1000, description="The only values likewise.")
-    maximum: float | None = Field(default=None, description="The largest number it may be; required for the role amount.")
-    within_days: int | None = Field(default=None, ge=1, description="How many days ahead it may be (ISO 8601); required for the role when.")
+    resource: str | None = Field(
+        default=None, description="Resource type; required for the roles target and attachment."
+    )
+    fixed: JsonValue = Field(
+        default=None,
+        description="The only value it may have; of an egress verb, the one that goes out unasked.",
+    )
+    allowed: list[JsonValue] | None = Field(
+        default=None, max_length=1000, description="The only values likewise."
+    )
+    maximum: float | None = Field(
+        default=None, description="The largest number it may be; required for the role amount."
+    )
+    within_days: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many days ahead it may be (ISO 8601); required for the role when.",
+    )
 
 
 class OutputField(Strict):
@@ -149,14 +169,20 @@ class Retry(Strict):
 
 
 class Reconcile(Strict):
-    """Who is asked after a crash whether a call happened; a verb's id alone says the same without ``voids``."""
+    """Who is asked after a crash whether a call happened; a verb's id alone says the same without
+    ``voids``.
+    """
 
-    verb: VerbId = Field(description="A leaf that takes key and args, and returns happened and output.")
+    verb: VerbId = Field(
+        description="A leaf that takes key and args, and returns happened and output."
+    )
     voids: bool = Field(
         default=False,
         description=(
-            "Its no is final: it has fenced the key, and no call with the attempt number that it was given, or a lower one, can take effect any"
-            " more. It takes attempt besides. The call is then made again; without voids a no leaves the outcome unknown."
+            "Its no is final: it has fenced the key, and no call with the attempt number that it "
+            "was given, or a lower one, can take effect any"
+            " more. It takes attempt besides. The call is then made again; without voids a no "
+            "leaves the outcome unknown."
         ),
     )
 
@@ -181,7 +207,9 @@ TEXT_OUTPUT_SCHEMA: dict[str, JsonValue] = {
 
 
 def text_of(output: Mapping[str, Any]) -> str | None:
-    """What an output says in words: its ``content``, or the one text that is all of it; None where it has neither."""
+    """What an output says in words: its ``content``, or the one text that is all of it; None where
+    it has neither.
+    """
     content = output.get(TEXT_FIELD)
     if isinstance(content, str):
         return content
@@ -198,7 +226,9 @@ DEFAULT_INPUT_SCHEMA: dict[str, JsonValue] = {
 
 
 class VerbSpec(Strict):
-    """Everything the runtime knows of a verb (C3 and the security policy); the same for YAML, Python and MCP."""
+    """Everything the runtime knows of a verb (C3 and the security policy); the same for YAML,
+    Python and MCP.
+    """
 
     name: VerbId
     label: str = ""
@@ -225,42 +255,74 @@ class VerbSpec(Strict):
     idempotent: bool = False
     reconcile: VerbId | Reconcile | None = None
     retry: Retry = Retry()
-    output_max_tokens: int = Field(default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan.")
+    output_max_tokens: int = Field(
+        default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan."
+    )
     answer: Literal["json", "text"] = Field(
         default="json",
         description=(
-            "What a prompt plan's model is asked for. json: an object that fits output_schema. text: words for a person, which are the output"
+            "What a prompt plan's model is asked for. json: an object that fits output_schema. "
+            "text: words for a person, which are the output"
             " {content} as they stand, within its bounds; no JSON is asked for."
         ),
     )
     grounds: list[Ground] = Field(
-        default=[], max_length=20, description="What the answer of a prompt plan must refer to: numbers of given items, given words."
+        default=[],
+        max_length=20,
+        description=(
+            "What the answer of a prompt plan must refer to: numbers of given items, given words."
+        ),
     )
     example: Example | None = None
-    flow: str | None = Field(default=None, description="The kind of run of this build that carries the verb out. Shipped verbs alone.")
-    session_only: bool = Field(default=False, description="Works inside a session only, where there is somebody to ask.")
-    entry: bool = Field(default=False, description="What a turn enters by: no tool, and no nesting of verbs.")
-    narrates: str | None = Field(
-        default=None, description="The output field that is text for the user: it may be shown while it is written."
+    flow: str | None = Field(
+        default=None,
+        description="The kind of run of this build that carries the verb out. Shipped verbs alone.",
     )
-    http: HttpCall | None = Field(default=None, description="The HTTP request that the verb is; needs no code.")
+    session_only: bool = Field(
+        default=False, description="Works inside a session only, where there is somebody to ask."
+    )
+    entry: bool = Field(
+        default=False, description="What a turn enters by: no tool, and no nesting of verbs."
+    )
+    narrates: str | None = Field(
+        default=None,
+        description=(
+            "The output field that is text for the user: it may be shown while it is written."
+        ),
+    )
+    http: HttpCall | None = Field(
+        default=None, description="The HTTP request that the verb is; needs no code."
+    )
     scopes: list[TokenScope] = Field(
         default=[],
         max_length=len(TokenScope),
-        description="The scopes of access that whoever asks for a run needs, all of them, for it to call the verb.",
+        description=(
+            "The scopes of access that whoever asks for a run needs, all of them, for it to call "
+            "the verb."
+        ),
     )
     trust_class: TrustClass = Field(
-        default=TrustClass.NATIVE, description="Where the verb comes from, as Ordain found it; no file says it."
+        default=TrustClass.NATIVE,
+        description="Where the verb comes from, as Ordain found it; no file says it.",
     )
-    source: str = Field(default="", max_length=128, description="The MCP server or plugin that brings it; no file says it.")
+    source: str = Field(
+        default="",
+        max_length=128,
+        description="The MCP server or plugin that brings it; no file says it.",
+    )
     declared_effect: VerbEffect | None = Field(
         default=None,
-        description="What the declaration says where the verb's mechanism demands a stricter effect, which is the verb's; no file says it.",
+        description=(
+            "What the declaration says where the verb's mechanism demands a stricter effect, "
+            "which is the verb's; no file says it."
+        ),
     )
 
     @property
     def written_effect(self) -> VerbEffect:
-        """The effect as declared: what the declaration is held to. What a call may do goes by ``effect``."""
+        """The effect as declared: what the declaration is held to. What a call may do goes by
+        ``effect``.
+        """
         return self.declared_effect or self.effect
 
     @property
@@ -281,7 +343,9 @@ class VerbSpec(Strict):
     @model_validator(mode="before")
     @classmethod
     def _of_older_builds(cls, given: Any) -> Any:
-        """Declarations in older catalogs say both by ``flow``: all such verbs were for sessions, and those tagged so were entries."""
+        """Declarations in older catalogs say both by ``flow``: all such verbs were for sessions,
+        and those tagged so were entries.
+        """
         if not isinstance(given, dict):
             return given
         declared = cast("dict[str, Any]", given)
@@ -292,17 +356,23 @@ class VerbSpec(Strict):
     @model_validator(mode="before")
     @classmethod
     def _of_text(cls, given: Any) -> Any:
-        """A verb that answers in words need not say what its output is: there is one shape of it."""
+        """A verb that answers in words need not say what its output is: there is one shape of
+        it.
+        """
         if not isinstance(given, dict) or cast("dict[str, Any]", given).get("answer") != "text":
             return cast("Any", given)
         return {"output_schema": TEXT_OUTPUT_SCHEMA, **cast("dict[str, Any]", given)}
 
     @model_validator(mode="after")
     def _lint(self) -> Self:
-        """Refuse what the security policy's lint refuses; the error carries every fault with its place."""
+        """Refuse what the security policy's lint refuses; the error carries every fault with its
+        place.
+        """
         if faults := tuple(self._faults()):
             first, more = faults[0][1], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            raise PydanticCustomError("verb_declaration", "{what}{more}", {"what": first, "more": more, "faults": faults})
+            raise PydanticCustomError(
+                "verb_declaration", "{what}{more}", {"what": first, "more": more, "faults": faults}
+            )
         return self
 
     def _faults(self) -> Iterator[Fault]:
@@ -311,20 +381,35 @@ class VerbSpec(Strict):
         for name in sorted(set(self.arguments) - known):
             yield ("arguments", name), f"arguments not in input_schema: {name}"
         for name, argument in self.arguments.items():
-            if argument.role in {ArgumentRole.TARGET, ArgumentRole.ATTACHMENT} and not argument.resource:
-                yield ("arguments", name), f"argument {name}: role {argument.role} names a resource type"
+            if (
+                argument.role in {ArgumentRole.TARGET, ArgumentRole.ATTACHMENT}
+                and not argument.resource
+            ):
+                yield (
+                    ("arguments", name),
+                    f"argument {name}: role {argument.role} names a resource type",
+                )
             if argument.role is ArgumentRole.AMOUNT and argument.maximum is None:
                 yield ("arguments", name), f"argument {name}: role amount has a maximum"
             if argument.role is ArgumentRole.WHEN and argument.within_days is None:
                 yield ("arguments", name), f"argument {name}: role when has bounds (within_days)"
-        if effect is not VerbEffect.READ and not self.composite and (bare := sorted(known - set(self.arguments))):
-            yield ("arguments",), f"effect {effect}: each argument has a role; missing: {', '.join(bare)}"
+        if (
+            effect is not VerbEffect.READ
+            and not self.composite
+            and (bare := sorted(known - set(self.arguments)))
+        ):
+            yield (
+                ("arguments",),
+                f"effect {effect}: each argument has a role; missing: {', '.join(bare)}",
+            )
         roles = {argument.role for argument in self.arguments.values()}
         if effect in {VerbEffect.SEND, VerbEffect.PAY} and ArgumentRole.RECIPIENT not in roles:
             yield ("effect",), f"effect {effect} has an argument with role recipient"
         if effect is VerbEffect.DELETE and ArgumentRole.TARGET not in roles:
             yield ("effect",), "effect delete has an argument with role target"
-        if self.plan and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
+        if self.plan and not (
+            self.prompt_template or all(step.prompt_template for step in self.plan)
+        ):
             yield ("plan",), "a prompt plan names a prompt_template for the verb or for every step"
         if self.answer == "text":
             yield from self._text_faults()
@@ -341,7 +426,14 @@ class VerbSpec(Strict):
         text = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         bounded = text.get("type") == "string" and isinstance(text.get("maxLength"), int)
         if not bounded or len(declared) != 1 or self.output_schema.get("required") != [TEXT_FIELD]:
-            yield ("output_schema",), f"answer text: the output is {{{TEXT_FIELD}}} and nothing else, a required string with a maxLength"
+            yield (
+                ("output_schema",),
+                (
+                    f"answer text: the output is {{{TEXT_FIELD}}} and nothing else, a required "
+                    "string "
+                    "with a maxLength"
+                ),
+            )
         if self.narrates not in (None, TEXT_FIELD):
             yield ("narrates",), f"answer text: what is shown is {TEXT_FIELD}"
         if self.grounds:
@@ -387,7 +479,9 @@ class VerbErrorBody(CallErrorBody):
 
 
 class VerbReply(Strict):
-    """The source's reply (VRB-03) plus the run that carried it out and its header. ``output`` is null where it failed, but of work that was handed on, which says why and where."""
+    """The source's reply (VRB-03) plus the run that carried it out and its header. ``output`` is
+    null where it failed, but of work that was handed on, which says why and where.
+    """
 
     ok: bool
     output: dict[str, JsonValue] | None

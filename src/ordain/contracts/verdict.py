@@ -28,13 +28,22 @@ FAILED_BY: Mapping[RunVerdict, str] = {
 """The code with which work ends that tools were for, where the verdict is not ok."""
 HeaderVerdict = Annotated[
     RunVerdict | None,
-    Field(strict=False, description="What the work came to, by code; it opens the header. Null: not at rest, or recorded without one."),
+    Field(
+        strict=False,
+        description=(
+            "What the work came to, by code; it opens the header. Null: not at rest, or recorded "
+            "without one."
+        ),
+    ),
 ]
 Remedy = Annotated[
     str | None,
     Field(
         exclude_if=lambda remedy: remedy is None,
-        description="What people can do about it, where a model gave no answer, or a verb is off until it is confirmed.",
+        description=(
+            "What people can do about it, where a model gave no answer, or a verb is off until it "
+            "is confirmed."
+        ),
     ),
 ]
 """The field of an error."""
@@ -42,7 +51,10 @@ Remedies = Annotated[
     list[str],
     Field(
         exclude_if=lambda remedies: not remedies,
-        description="What people can do about each model that gave no answer, by its profile. Absent where there is nothing.",
+        description=(
+            "What people can do about each model that gave no answer, by its profile. Absent "
+            "where there is nothing."
+        ),
     ),
 ]
 """The field of an answer beside its header."""

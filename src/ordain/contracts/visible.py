@@ -1,6 +1,8 @@
-"""Foreign text as faces give it on: what commands, hides or reorders is shown by a sign or its number, and does nothing (C5). Pure.
+"""Foreign text as faces give it on: what commands, hides or reorders is shown by a sign or its
+number, and does nothing (C5). Pure.
 
-A face has one place where all that it sends is spelled so, whatever field it stands in. What has to stay exact says so there.
+A face has one place where all that it sends is spelled so, whatever field it stands in. What has to
+stay exact says so there.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from msgspec import Struct, structs
 
 JOINERS: Final = frozenset("\u200c\u200d")
 """The only format characters that writing needs and that move nothing."""
-PREPENDED: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+PREPENDED: Final = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+)
 """Signs that Unicode counts as format characters and that are seen."""
 REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Bidirectional controls by which a text reads otherwise than it stands there."""
@@ -28,10 +32,13 @@ CONTROLS: Final = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f{REO
 NEXT_LINE: Final = "\x85"
 """Ends a line where text is read as that of old terminals, and nowhere else."""
 ESCAPES: Final = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~]?)|\x9b[0-?]*[ -/]*[@-~]?"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~]?)|"
+    r"\x9b[0-?]*[ -/]*[@-~]?"
 )
 """Terminal sequences, whole or cut off."""
-_LAST_OF_PLANES: Final = "".join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+_LAST_OF_PLANES: Final = "".join(
+    chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF)
+)
 _NOTHINGS: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U00016fe4\U0001d159\U000e0000-\U000e0fff"
 HIDDEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U0001d159\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
@@ -41,8 +48,10 @@ HIDDEN: Final = re.compile(
     "|(?<![^\x00-\x7f\ufe00-\ufe0f\U000e0100-\U000e01ef])(?:[\ufe00-\ufe0d\U000e0100-\U000e01ef]|(?<![0-9#*])[\ufe0e\ufe0f])"
     f"|[{_LAST_OF_PLANES}]"
 )
-"""Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once,
-and the blank of Braille between cells of it, as a blank is."""
+"""Letters, marks and numbers of nothing that are not seen, whole texts of which could stand
+anywhere. What chooses how the sign before it is drawn is seen by that, once, and the blank of
+Braille between cells of it, as a blank is.
+"""
 _FLAGS: Final = re.compile(
     "(\U0001f3f4\U000e0067\U000e0062"
     "(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
@@ -55,9 +64,13 @@ _MAY_HIDE: Final = frozenset(
     for first, last in re.findall(r"(.)(?:-(.))?", _NOTHINGS + _LAST_OF_PLANES, re.DOTALL)
     for number in range(ord(first), ord(last or first) + 1)
 )
-"""Whatever ``HIDDEN`` finds is one of these: that a text has none is known in a tenth of the time."""
+"""Whatever ``HIDDEN`` finds is one of these: that a text has none is known in a tenth of the
+time.
+"""
 MARKS: Final = 10
-"""More marks than that no script puts on one letter; what stands above is drawn over the lines around it."""
+"""More marks than that no script puts on one letter; what stands above is drawn over the lines
+around it.
+"""
 BEHIND: Final = 4 * MARKS
 """So many signs of what came before a piece say how it is shown."""
 _MAY_FLOOD: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")
@@ -78,15 +91,19 @@ V = TypeVar("V")
 
 
 def visible(text: str) -> str:
-    """Foreign text for a face that gives it on as data: without terminal sequences, and what else controls or reorders is shown.
+    """Foreign text for a face that gives it on as data: without terminal sequences, and what else
+    controls or reorders is shown.
 
-    It is shown as ``␀``, ``␡`` or ``[U+202E]``, and so is what shows nothing (zero width, tags, separators of lines); all else is as it was.
+    It is shown as ``␀``, ``␡`` or ``[U+202E]``, and so is what shows nothing (zero width, tags,
+    separators of lines); all else is as it was.
     """
     return text if text.isascii() and text.isprintable() else besides_flags(text, _visible)
 
 
 def visible_piece(piece: str, before: str) -> str:
-    """A piece of a text that comes in pieces, as ``visible`` has it behind ``before``, which is the last ``BEHIND`` signs that came: a sign of how another one is drawn may come apart from that."""
+    """A piece of a text that comes in pieces, as ``visible`` has it behind ``before``, which is the
+    last ``BEHIND`` signs that came: a sign of how another one is drawn may come apart from that.
+    """
     behind = _last_letter(before)
     ahead = "\u28ff" if piece.endswith("\u2800") else ""
     return visible(f"{behind}{piece}{ahead}").removeprefix(visible(behind)).removesuffix(ahead)
@@ -120,7 +137,10 @@ def besides_flags(text: str, shown: Callable[[str], str]) -> str:
 def _visible(text: str) -> str:
     if "\r" in text:
         text = _LONE_RETURN.sub("␍", text)
-    if text.isprintable() or text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
+    if (
+        text.isprintable()
+        or text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+    ):
         return unhidden(text)
     kept = ESCAPES.sub("", text)
     return CONTROLS.sub(picture, kept) if kept.isascii() else unhidden("".join(map(drawn, kept)))
@@ -135,7 +155,9 @@ def unhidden(text: str, shown: Callable[[re.Match[str]], str] = picture) -> str:
 
 
 def _thinned(run: str, shown: Callable[[re.Match[str]], str]) -> str:
-    """Signs without letters, of which no more than ``MARKS`` marks stand behind one another as they are; a joiner between them is no end of that."""
+    """Signs without letters, of which no more than ``MARKS`` marks stand behind one another as they
+    are; a joiner between them is no end of that.
+    """
     kept: list[str] = []
     for flood, signs in groupby(_flooding(run), key=itemgetter(0)):
         text = "".join(sign for _, sign in signs)
@@ -162,17 +184,23 @@ def _is_unhidden(text: str) -> bool:
 
 
 def shows_nothing(text: str) -> bool:
-    """Whether nobody who is shown a text sees anything of it: it has no sign, or none but blanks, controls and letters of nothing."""
+    """Whether nobody who is shown a text sees anything of it: it has no sign, or none but blanks,
+    controls and letters of nothing.
+    """
     return not any(map(_shows, text))
 
 
 def visible_name(name: str) -> str:
-    """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one that code wrote."""
+    """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one
+    that code wrote.
+    """
     return name if _is_seen(name) else unhidden("".join(map(drawn, _LONE_RETURN.sub("␍", name))))
 
 
 def visible_line(text: str, bound: int) -> str:
-    """Foreign text on one line of ``bound`` characters at most: ends of lines and runs of blanks are one blank, nothing else is left out."""
+    """Foreign text on one line of ``bound`` characters at most: ends of lines and runs of blanks
+    are one blank, nothing else is left out.
+    """
     line = " ".join(visible_name(text[: bound * 4]).split())
     return line if len(line) <= bound else line[: bound - 1] + "…"
 
@@ -185,23 +213,29 @@ def visible_json(encoded: str) -> str:
 
 
 def escaped_json(encoded: str) -> str:
-    r"""JSON text of the same value, in which what would be shown otherwise stands by its number (``\u202e``): for what has to stay exact."""
+    r"""JSON text of the same value, in which what would be shown otherwise stands by its number
+    (``\u202e``): for what has to stay exact.
+    """
     if _is_seen(encoded):
         return encoded
     return unhidden("".join(map(_escaped, encoded)), lambda found: json.dumps(found[0])[1:-1])
 
 
 def visible_value(value: V, exact: Set[str] = frozenset()) -> V:
-    """A value, and all that is in it, whose texts and keys are visible, but for what stands at the places ``exact`` of a mapping or a struct, such as ``a.b``."""
+    """A value, and all that is in it, whose texts and keys are visible, but for what stands at the
+    places ``exact`` of a mapping or a struct, such as ``a.b``.
+    """
     if not isinstance(value, str) and _is_visible(value):
         return value
     return _seen(value, exact)
 
 
 def _is_visible(value: Any) -> bool:
-    """Whether all texts of a value are plain, as its JSON shows at once; most are, and looking at each takes ten times as long.
+    """Whether all texts of a value are plain, as its JSON shows at once; most are, and looking at
+    each takes ten times as long.
 
-    What stands between texts is ASCII and seen: signs of two texts are no neighbours. What may be hidden, and what may flood, is looked at text by text.
+    What stands between texts is ASCII and seen: signs of two texts are no neighbours. What may be
+    hidden, and what may flood, is looked at text by text.
     """
     try:
         written = _PLAIN_JSON.encode(value)
@@ -210,7 +244,11 @@ def _is_visible(value: Any) -> bool:
     if b"\x7f" in written or any(sign in written for sign in _SPELLED_BYTES):
         return False
     signs = written.translate(None, _ASCII).decode()
-    return signs.isprintable() and _MAY_HIDE.isdisjoint(signs) and (len(signs) <= MARKS or _MAY_FLOOD.search(written.decode()) is None)
+    return (
+        signs.isprintable()
+        and _MAY_HIDE.isdisjoint(signs)
+        and (len(signs) <= MARKS or _MAY_FLOOD.search(written.decode()) is None)
+    )
 
 
 def _seen(value: V, exact: Set[str]) -> V:
@@ -220,7 +258,9 @@ def _seen(value: V, exact: Set[str]) -> V:
     elif isinstance(found, Mapping):
         items = cast("Mapping[Any, Any]", found).items()
         found = {
-            visible_name(key) if isinstance(key, str) else key: one if key in exact else _seen(one, places_below(exact, key))
+            visible_name(key) if isinstance(key, str) else key: one
+            if key in exact
+            else _seen(one, places_below(exact, key))
             for key, one in items
         }
     elif isinstance(found, list | tuple):
@@ -229,14 +269,26 @@ def _seen(value: V, exact: Set[str]) -> V:
     elif isinstance(found, Struct):
         found = structs.replace(
             found,
-            **{name: _seen(getattr(found, name), places_below(exact, name)) for name in found.__struct_fields__ if name not in exact},
+            **{
+                name: _seen(getattr(found, name), places_below(exact, name))
+                for name in found.__struct_fields__
+                if name not in exact
+            },
         )
     return cast("V", found)
 
 
 def places_below(places: Set[str], name: str) -> Set[str]:
     """The places that begin at a name, from there on."""
-    return {rest for head, _, rest in (place.partition(".") for place in places) if head == name and rest} if places else places
+    return (
+        {
+            rest
+            for head, _, rest in (place.partition(".") for place in places)
+            if head == name and rest
+        }
+        if places
+        else places
+    )
 
 
 def _visible_text(found: re.Match[str]) -> str:
@@ -254,12 +306,16 @@ def _is_seen(text: str) -> bool:
 
 @lru_cache(4096)
 def _shows(character: str) -> bool:
-    return (unicodedata.category(character) not in _UNSEEN or character in PREPENDED) and _NO_INK.match(character) is None
+    return (
+        unicodedata.category(character) not in _UNSEEN or character in PREPENDED
+    ) and _NO_INK.match(character) is None
 
 
 @lru_cache(4096)
 def drawn(character: str) -> str:
-    """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
+    """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands
+    beside it, by its number.
+    """
     if CONTROLS.match(character):
         return picture_of(character)
     if (
@@ -281,4 +337,10 @@ def _escaped(character: str) -> str:
 @lru_cache(4096)
 def picture_of(character: str) -> str:
     """A sign for a control of ASCII, else the number."""
-    return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if character < " " else f"[U+{ord(character):04X}]"
+    return (
+        "␡"
+        if character == "\x7f"
+        else chr(0x2400 + ord(character))
+        if character < " "
+        else f"[U+{ord(character):04X}]"
+    )

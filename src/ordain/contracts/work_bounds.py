@@ -1,4 +1,6 @@
-"""What a message bounds of work that is handed on for it: it lowers what policy has for that work, and never raises it."""
+"""What a message bounds of work that is handed on for it: it lowers what policy has for that work,
+and never raises it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ class WorkBounds(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def asked(cls, budget_class: str, max_steps: int, policy: Policy) -> WorkBounds | None:
-        """The steps that a message names, and all that policy has of its budget class; None where it names neither."""
+        """The steps that a message names, and all that policy has of its budget class; None where
+        it names neither.
+        """
         if not budget_class:
             return cls(max_steps=max_steps) if max_steps else None
         caps = policy.router.classes[BudgetClass(budget_class)]

@@ -16,9 +16,11 @@ class Call(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Authorized(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """A call together with the address of the decision that allows it and the digest of what it allows.
+    """A call together with the address of the decision that allows it and the digest of what it
+    allows.
 
-    Built only by ``flows.act``; the executor checks it against the journal before anything goes live.
+    Built only by ``flows.act``; the executor checks it against the journal before anything goes
+    live.
     """
 
     call: Call
@@ -28,5 +30,8 @@ class Authorized(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 
 def spelled_call(name: str, args: Mapping[str, Any]) -> str:
     """A call for people, as ``ordain call`` takes it: texts as they are, all else as JSON."""
-    told = (f"{key}={value if isinstance(value, str) else json.encode(value).decode()}" for key, value in args.items())
+    told = (
+        f"{key}={value if isinstance(value, str) else json.encode(value).decode()}"
+        for key, value in args.items()
+    )
     return " ".join((name, *told))

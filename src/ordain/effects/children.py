@@ -18,7 +18,9 @@ NULL = Raw(b"null")
 
 
 class Spawn(Struct, Generic[R_co], frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """A child run to start: its flow, input and what it may use. A child never gets more than its parent has."""
+    """A child run to start: its flow, input and what it may use. A child never gets more than its
+    parent has.
+    """
 
     flow: str
     input: Raw
@@ -40,7 +42,8 @@ class JoinMode(StrEnum):
 class Join(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """``all`` waits for every child, ``first`` and ``quorum`` for that many that completed.
 
-    A join also ends when its number can no longer be reached, or at the deadline. The rest are interrupted and awaited.
+    A join also ends when its number can no longer be reached, or at the deadline. The rest are
+    interrupted and awaited.
     """
 
     mode: JoinMode = JoinMode.ALL
@@ -49,9 +52,11 @@ class Join(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
 
 class Ended(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="ended"):
-    """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the parent's journal.
+    """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the
+    parent's journal.
 
-    ``runs`` is how many were opened below it, children of children included. ``lost_us`` is how much of its time was lost: who joins it lost that, too.
+    ``runs`` is how many were opened below it, children of children included. ``lost_us`` is how
+    much of its time was lost: who joins it lost that, too.
     """
 
     child: str

@@ -16,13 +16,17 @@ BY_CODE = "offline"
 
 
 class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="result"):
-    """What became of an effect. ``seq`` is where it stands in the journal; the port sets it, the record omits it."""
+    """What became of an effect. ``seq`` is where it stands in the journal; the port sets it, the
+    record omits it.
+    """
 
     seq: int = -1
 
 
 class Withheld(Struct, frozen=True, gc=False, kw_only=True):
-    """An answer that did not parse where thoughts may not be kept (B-37): its length in bytes, digest and parse reason."""
+    """An answer that did not parse where thoughts may not be kept (B-37): its length in bytes,
+    digest and parse reason.
+    """
 
     size_bytes: int
     digest: str
@@ -30,9 +34,11 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
+    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error
+    code, or ``abandoned``).
 
-    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered``, ``lower`` and the token counts are as in a failed attempt's result.
+    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered``, ``lower`` and the token
+    counts are as in a failed attempt's result.
     """
 
     profile: str
@@ -53,10 +59,12 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
-    """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage (B-42).
+    """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage
+    (B-42).
 
-    ``profile`` is who answered where it was not the call's own profile but its hedge; ``beside`` is the attempt that did not count. ``held`` is how
-    the endpoint was told to hold it to its schema, so that its prompt can be made again as it was sent; "" where it was not, and in older records.
+    ``profile`` is who answered where it was not the call's own profile but its hedge; ``beside`` is
+    the attempt that did not count. ``held`` is how the endpoint was told to hold it to its schema,
+    so that its prompt can be made again as it was sent; "" where it was not, and in older records.
     """
 
     content: str | None
@@ -76,20 +84,28 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
 
     @property
     def by_code(self) -> bool:
-        """Whether rules of code answered, which can only repeat what they were given, and no model."""
+        """Whether rules of code answered, which can only repeat what they were given, and no
+        model.
+        """
         return self.provider == BY_CODE
 
 
 class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="model_failed"):
-    """The attempt failed. ``live`` is false where nothing was sent; ``message`` holds no secret and no prompt.
+    """The attempt failed. ``live`` is false where nothing was sent; ``message`` holds no secret and
+    no prompt.
 
-    ``charged`` is false where the provider refused it before any work, true where it may stand on the bill; None where nobody said, and
-    the code does.
+    ``charged`` is false where the provider refused it before any work, true where it may stand on
+    the bill; None where nobody said, and the code does.
 
-    ``apart``: it says nothing of the model, for it was held back here or no connection could be made, and nothing was sent, or (``live``) the provider
-    named the delay after which it wants to be asked, or (code ``lost``) its outcome was lost with the process. Rule ``fallback`` counts it apart from attempts. ``unanswered``: it is apart, and the process that asked had
-    no answer of this endpoint since it began. Observations of earlier builds say neither.
-    ``calls``: what was said and not taken was a call, and its prompt offers tools; observations of earlier builds do not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next lower way. The token counts are what a whole answer told that was none; 0 where nothing told of any use, and in older records.
+    ``apart``: it says nothing of the model, for it was held back here or no connection could be
+    made, and nothing was sent, or (``live``) the provider named the delay after which it wants to
+    be asked, or (code ``lost``) its outcome was lost with the process. Rule ``fallback`` counts it
+    apart from attempts. ``unanswered``: it is apart, and the process that asked had no answer of
+    this endpoint since it began. Observations of earlier builds say neither. ``calls``: what was
+    said and not taken was a call, and its prompt offers tools; observations of earlier builds do
+    not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and
+    the next attempt asks for it in the next lower way. The token counts are what a whole answer
+    told that was none; 0 where nothing told of any use, and in older records.
     """
 
     code: ModelErrorCode
@@ -117,13 +133,16 @@ ModelResult = ModelAnswer | ModelFailed
 
 
 class Unreserved(Struct, frozen=True, gc=False, kw_only=True):
-    """The run's budget does not cover the call: nothing was asked. It stands in no observation; the decision of rule ``reserve`` says why."""
+    """The run's budget does not cover the call: nothing was asked. It stands in no observation; the
+    decision of rule ``reserve`` says why.
+    """
 
     reason: Reason
 
 
 class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="returned"):
-    """The verb's output, valid against its schema; ``origin`` is whose it is ("": the verb that was called).
+    """The verb's output, valid against its schema; ``origin`` is whose it is ("": the verb that was
+    called).
 
     ``trust`` is that of each top-level field; a field that it does not name is foreign.
     """
@@ -134,9 +153,11 @@ class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="r
 
 
 class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="verb_failed"):
-    """The verb failed and is known not to have had its effect, or its effect does not matter (a read). ``retry_after_ms``: the delay it named.
+    """The verb failed and is known not to have had its effect, or its effect does not matter (a
+    read). ``retry_after_ms``: the delay it named.
 
-    ``apart``: it refused for now and named the rest after which it wants to be asked, which uses up no attempt. Records of builds before never say so.
+    ``apart``: it refused for now and named the rest after which it wants to be asked, which uses up
+    no attempt. Records of builds before never say so.
     """
 
     code: str
@@ -191,7 +212,8 @@ class Answered(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answe
 
 
 class Expired(Result, frozen=True, kw_only=True, omit_defaults=True, tag="expired"):
-    """The wait's deadline came first; for a timer this is the normal end. ``why``: it was over for another reason, and nobody was asked.
+    """The wait's deadline came first; for a timer this is the normal end. ``why``: it was over for
+    another reason, and nobody was asked.
 
     ``withdrawn`` says of a ``why`` that the header tells it; what earlier builds wrote has none.
     """
@@ -222,7 +244,9 @@ class NotApproved(Result, frozen=True, kw_only=True, omit_defaults=True, tag="no
 
 
 class Resubmitted(Result, frozen=True, kw_only=True, omit_defaults=True, tag="resubmitted"):
-    """An approver proposes the call with other arguments instead: a new proposal, which needs its own approval."""
+    """An approver proposes the call with other arguments instead: a new proposal, which needs its
+    own approval.
+    """
 
     approval: str
     by: str
@@ -238,7 +262,9 @@ class Said(Result, frozen=True, kw_only=True, omit_defaults=True, tag="said"):
 
 
 class Abandoned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="abandoned"):
-    """The effect in flight was given up for an interrupt, which follows; a flow never sees this value."""
+    """The effect in flight was given up for an interrupt, which follows; a flow never sees this
+    value.
+    """
 
 
 class Joined(Result, frozen=True, kw_only=True, omit_defaults=True, tag="joined"):

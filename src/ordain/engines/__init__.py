@@ -1,1 +1,3 @@
-"""Drivers that wake runs: `local` in this process. Imports `runtime` and below; decides only when, never what."""
+"""Drivers that wake runs: `local` in this process. Imports `runtime` and below; decides only when,
+never what.
+"""

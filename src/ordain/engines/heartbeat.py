@@ -1,4 +1,6 @@
-"""The engine's heartbeat: it looks often for time that was lost, and says on the store that it is at work, so that the next start knows how long nobody was."""
+"""The engine's heartbeat: it looks often for time that was lost, and says on the store that it is
+at work, so that the next start knows how long nobody was.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,27 @@ from ordain.runtime.services import Services
 LOG = logging.getLogger("ordain.engine")
 BEAT_US = 1_000_000
 IDLE_BEAT_US = 10_000_000
-"""Between beats, while runs are driven and while none is: what a crash makes unknown of the time before it."""
+"""Between beats, while runs are driven and while none is: what a crash makes unknown of the time
+before it.
+"""
 
 
 class Heartbeat:
     """Of one engine."""
 
-    def __init__(self, services: Services, leases: Leases, *, driving: Callable[[], int], found: Callable[[int], None]) -> None:
-        """``driving`` is how many runs are driven; ``found`` is called where time was lost, so that moments by the wall clock came early.
+    def __init__(
+        self,
+        services: Services,
+        leases: Leases,
+        *,
+        driving: Callable[[], int],
+        found: Callable[[int], None],
+    ) -> None:
+        """``driving`` is how many runs are driven; ``found`` is called where time was lost, so that
+        moments by the wall clock came early.
 
-        It is also called where the clock was set back, with by how many microseconds (else 0): they would come late.
+        It is also called where the clock was set back, with by how many microseconds (else 0): they
+        would come late.
         """
         self._services, self._leases = services, leases
         self._lease: Lease | None = None
@@ -48,7 +61,9 @@ class Heartbeat:
         self._refused.setdefault(run, self._now())
 
     def went_on(self, run: str) -> None:
-        """A run was taken hold of: until now that could not be where it was refused before, and that time was lost."""
+        """A run was taken hold of: until now that could not be where it was refused before, and
+        that time was lost.
+        """
         if (began := self._refused.pop(run, None)) is not None:
             self._services.lost.refused(began, self._now())
 
@@ -64,11 +79,18 @@ class Heartbeat:
         lost.look()
         if lost.found != self._told:  # whoever looked first
             self._told = lost.found
-            LOG.warning("nobody could work for %.1f s: the process was stopped or asleep, or the clock was set forward", lost.last_us / 1e6)
+            LOG.warning(
+                "nobody could work for %.1f s: the process was stopped or asleep, or the clock "
+                "was set forward",
+                lost.last_us / 1e6,
+            )
             self._found(0)
         if back_us := lost.back_us - self._back_us:
             self._back_us = lost.back_us
-            LOG.warning("the clock was set back by %.1f s: runs that wait are woken as much earlier", back_us / 1e6)
+            LOG.warning(
+                "the clock was set back by %.1f s: runs that wait are woken as much earlier",
+                back_us / 1e6,
+            )
             self._found(back_us)
         assert self._lease is not None
         every = BEAT_US if self._driving() or not self._lease.alone else IDLE_BEAT_US
@@ -78,9 +100,15 @@ class Heartbeat:
     async def _save(self, now: int) -> None:
         assert self._lease is not None
         lost = self._services.lost
-        told, back, back_us = tuple(Pause(began, ended) for began, ended in lost.unsaved), lost.cut_at, lost.unsaved_back_us
+        told, back, back_us = (
+            tuple(Pause(began, ended) for began, ended in lost.unsaved),
+            lost.cut_at,
+            lost.unsaved_back_us,
+        )
         try:
-            await self._leases.beat(self._lease, Beat(at=now, pauses=told, clock_back=back, back_us=back_us))
+            await self._leases.beat(
+                self._lease, Beat(at=now, pauses=told, clock_back=back, back_us=back_us)
+            )
         except LeaseLost:
             raise
         except OrdainError as error:

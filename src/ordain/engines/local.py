@@ -1,7 +1,9 @@
-"""The local engine: one process, one event loop, a bounded number of runs driven at once, one timer.
+"""The local engine: one process, one event loop, a bounded number of runs driven at once, one
+timer.
 
-It holds nothing authoritative: what is ready, waiting or due stands in the store, and a new engine finds it there. It takes hold of a run
-before it drives it; what nobody holds it takes up as places become free.
+It holds nothing authoritative: what is ready, waiting or due stands in the store, and a new engine
+finds it there. It takes hold of a run before it drives it; what nobody holds it takes up as places
+become free.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from msgspec import structs
 from ordain.engines.heartbeat import Heartbeat
 from ordain.engines.parking import PARKED_MAX, Driving, Parking
 from ordain.engines.timers import Timers
-from ordain.errors import EngineLost, JournalDiverged, LeaseLost, OrdainError, RunLost, StorageUnavailable
+from ordain.errors import (
+    EngineLost,
+    JournalDiverged,
+    LeaseLost,
+    OrdainError,
+    RunLost,
+    StorageUnavailable,
+)
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.leases import Held, Lease, Leases
 from ordain.ports.store import Append, Change, StoredRun
@@ -36,14 +45,20 @@ POLL_US = 1_000_000
 TRY_AGAIN_US = 500_000
 TRY_AGAIN_AT_MOST_US = 60_000_000
 TRIES_OF_A_DEFECT = 5
-"""So often a run is driven again that a defect keeps from being driven; then it stops, until somebody resumes it after the fix."""
+"""So often a run is driven again that a defect keeps from being driven; then it stops, until
+somebody resumes it after the fix.
+"""
 
 
 class LocalEngine:
     """Wakes runs; ``waiters`` hear of every run that came to rest settled or stopped."""
 
-    def __init__(self, services: Services, leases: Leases, build: str = "", *, parked: int = PARKED_MAX) -> None:
-        """Nothing happens before ``start``; ``build`` names this one to the store. ``parked`` is how many runs that wait keep their flow."""
+    def __init__(
+        self, services: Services, leases: Leases, build: str = "", *, parked: int = PARKED_MAX
+    ) -> None:
+        """Nothing happens before ``start``; ``build`` names this one to the store. ``parked`` is
+        how many runs that wait keep their flow.
+        """
         self._services, self._leases, self._build = services, leases, build
         self._lease = Lease(engine=0)
         self._heart = Heartbeat(services, leases, driving=lambda: self.driving, found=self._arm)
@@ -79,7 +94,9 @@ class LocalEngine:
         return len(self._ready)
 
     async def start(self) -> None:
-        """Join the store, listen for mail, and take up what there are places for; the rest as they become free."""
+        """Join the store, listen for mail, and take up what there are places for; the rest as they
+        become free.
+        """
         self._services.store.listen(self.changed)
         await self._join()
         self.accepting = True
@@ -99,7 +116,7 @@ class LocalEngine:
         for run in change.runs:
             self.heard(run)
 
-    # --- taking up ----------------------------------------------------------------------------------------------------------------
+    # --- taking up --------------------------------------------------------------------------------
 
     def _look_for_more(self) -> None:
         """Take up what nobody holds, once; where that is under way it goes on."""
@@ -114,7 +131,10 @@ class LocalEngine:
             for one in held:
                 await self._took(one)
         if not self._more:
-            due, poll = await self._leases.next_due(self._lease), self._services.clock.now() + POLL_US
+            due, poll = (
+                await self._leases.next_due(self._lease),
+                self._services.clock.now() + POLL_US,
+            )
             self._next_due = due if self._lease.alone else min(due or poll, poll)
             self._arm()
 
@@ -133,7 +153,11 @@ class LocalEngine:
             self._arm()
 
     def _places(self) -> int:
-        return most_running(self._services.catalogs.current.policy.engine) - len(self._active) - len(self._ready)
+        return (
+            most_running(self._services.catalogs.current.policy.engine)
+            - len(self._active)
+            - len(self._ready)
+        )
 
     async def _took(self, held: Held) -> None:
         match await taken_up(self._services, held):
@@ -165,7 +189,9 @@ class LocalEngine:
             self.wake(run)
 
     def holds(self, run: str) -> bool:
-        """Whether the run is being driven or waits for its turn; a run that suspends is let go of."""
+        """Whether the run is being driven or waits for its turn; a run that suspends is let go
+        of.
+        """
         return run in self._active or run in self._queued
 
     def wake(self, run: str, resumed_by: str | None = None) -> None:
@@ -180,13 +206,20 @@ class LocalEngine:
         self._fill()
 
     def hurry(self, run: str) -> None:
-        """Drive a waiting run at once, however many are being driven: for what only tells, and is over in milliseconds."""
+        """Drive a waiting run at once, however many are being driven: for what only tells, and is
+        over in milliseconds.
+        """
         if self.accepting and run in self._queued:
             self._ready = deque(waiting for waiting in self._ready if waiting[0] != run)
             self._begin(run, None)
 
     def _fill(self) -> None:
-        while self.accepting and not self._away and self._ready and self._places() + len(self._ready) > 0:
+        while (
+            self.accepting
+            and not self._away
+            and self._ready
+            and self._places() + len(self._ready) > 0
+        ):
             self._begin(*self._ready.popleft())
         if self._more and not self._ready:
             self._look_for_more()
@@ -216,7 +249,8 @@ class LocalEngine:
             LOG.error("run=%s could not be driven: %s", run, error.message)
             self._heart.refused(run)
             self._tries.pop(run, None)
-        except BaseException as error:  # one run's defect, or what its kind raises, must not keep the others from being driven
+        except BaseException as error:
+            # one run's defect, or what its kind raises, must not keep the others from being driven
             if not self._goes_on(error):
                 raise
             LOG.exception("run=%s could not be driven", run)
@@ -232,7 +266,9 @@ class LocalEngine:
             self._fill()
 
     async def _park(self, run: str, wake_at: int | None) -> bool:
-        """The run waits, and that is durable: its place is free. Whether it was woken, and not put out."""
+        """The run waits, and that is durable: its place is free. Whether it was woken, and not put
+        out.
+        """
         if not self.accepting or self._away or not self.parking.has_room(self._active[run]):
             return False
         woken = self.parking.put(run, self._active.pop(run))
@@ -243,17 +279,29 @@ class LocalEngine:
     async def _hold(self, run: str) -> Held | None:
         held = self._held.pop(run, None)
         if held is None:
-            held = next(iter(await self._leases.hold(self._lease, limit=1, flows=self._flows, only=(run,))), None)
+            held = next(
+                iter(await self._leases.hold(self._lease, limit=1, flows=self._flows, only=(run,))),
+                None,
+            )
             self._heart.went_on(run)
-        if held is not None and run == self._lone and isinstance(held.run, StoredRun):  # the one that the process dies on is marked
-            await self._services.store.submit(Append(run=run, epoch=held.run.epoch, status=Status.RUNNING))
+        if held is not None and run == self._lone and isinstance(held.run, StoredRun):
+            # the one that the process dies on is marked
+            await self._services.store.submit(
+                Append(run=run, epoch=held.run.epoch, status=Status.RUNNING)
+            )
             held = structs.replace(held, run=structs.replace(held.run, status=Status.RUNNING))
         return held
 
     def _goes_on(self, error: BaseException) -> bool:
-        """Whether the engine does: a cancellation is a stopping engine's, or that of a kind that has cancelled the task it was asked in."""
+        """Whether the engine does: a cancellation is a stopping engine's, or that of a kind that
+        has cancelled the task it was asked in.
+        """
         given_up = not self.accepting or self._away
-        if isinstance(error, GeneratorExit) or sent_by_signal(error) or (isinstance(error, asyncio.CancelledError) and given_up):
+        if (
+            isinstance(error, GeneratorExit)
+            or sent_by_signal(error)
+            or (isinstance(error, asyncio.CancelledError) and given_up)
+        ):
             return False
         task = asyncio.current_task()
         while task is not None and task.cancelling():
@@ -262,13 +310,17 @@ class LocalEngine:
 
     async def _given_up(self, drive: Drive, defect: BaseException) -> Driven | None:
         try:
-            return await drive.stop(JournalDiverged(f"run {drive.run} could not be driven: {class_of(defect)}"))
+            return await drive.stop(
+                JournalDiverged(f"run {drive.run} could not be driven: {class_of(defect)}")
+            )
         except Exception:  # as above: it is tried again
             LOG.exception("run=%s could not be stopped", drive.run)
             return None
 
     def _lost(self, run: str, error: LeaseLost) -> None:
-        """Come back as another engine, or stop; a single run that has moved on is looked at again, and driven from what is durable."""
+        """Come back as another engine, or stop; a single run that has moved on is looked at again,
+        and driven from what is durable.
+        """
         if isinstance(error, RunLost):
             LOG.warning("run=%s is driven again: %s", run, error.message)
             self._again.setdefault(run, None)
@@ -279,8 +331,14 @@ class LocalEngine:
             self._coming_back = asyncio.ensure_future(self._come_back())
 
     async def _come_back(self) -> None:
-        """Let go of everything but verbs in flight, and join again: what was held here may be somebody else's by now."""
-        ends = [task for task in (self._beating, self._taking, *self.parking.clear()) if task is not None]
+        """Let go of everything but verbs in flight, and join again: what was held here may be
+        somebody else's by now.
+        """
+        ends = [
+            task
+            for task in (self._beating, self._taking, *self.parking.clear())
+            if task is not None
+        ]
         for one in self._active.values():
             if one.live is not None and one.live.in_verb:
                 one.live.stop_after_verb()  # whoever has the run is told what becomes of the call
@@ -322,7 +380,9 @@ class LocalEngine:
             self._next_alone()
 
     def _try_again(self, run: str, resumed_by: str | None, *, at_once: bool) -> None:
-        """A run that could not be driven, for example because it could not be read, is tried again, ever more rarely."""
+        """A run that could not be driven, for example because it could not be read, is tried again,
+        ever more rarely.
+        """
         if not self.accepting:
             self.waiters.ended(run, Status.RUNNING)
             return
@@ -330,9 +390,11 @@ class LocalEngine:
         if at_once and tries <= TRIES_OF_A_DEFECT:
             self.wake(run, resumed_by)
         else:
-            self._at(self._services.clock.now() + min(TRY_AGAIN_US * 2**tries, TRY_AGAIN_AT_MOST_US), run)
+            self._at(
+                self._services.clock.now() + min(TRY_AGAIN_US * 2**tries, TRY_AGAIN_AT_MOST_US), run
+            )
 
-    # --- time -------------------------------------------------------------------------------------------------------------------
+    # --- time -------------------------------------------------------------------------------------
 
     def _at(self, wake_at: int, run: str) -> None:
         self._timers.put(wake_at, run)
@@ -344,10 +406,14 @@ class LocalEngine:
             self._next_due = self._services.clock.now() + POLL_US
         if self._timer is not None:
             self._timer.cancel()
-        first = min((at for at in (self._timers.first(), self._next_due) if at is not None), default=None)
+        first = min(
+            (at for at in (self._timers.first(), self._next_due) if at is not None), default=None
+        )
         if first is not None:
             left = (first - self._services.clock.now()) / 1e6
-            self._timer = asyncio.get_running_loop().call_later(min(max(left, 0.0), 3600.0), self._due)
+            self._timer = asyncio.get_running_loop().call_later(
+                min(max(left, 0.0), 3600.0), self._due
+            )
 
     def _due(self) -> None:
         now = self._services.clock.now()
@@ -365,10 +431,12 @@ class LocalEngine:
             del self._alone[self._lone]
             self.wake(self._lone)
 
-    # --- stopping ---------------------------------------------------------------------------------------------------------------
+    # --- stopping ---------------------------------------------------------------------------------
 
     async def stop(self, grace_s: float = 10.0) -> None:
-        """Drain: take nothing new, abandon model calls and waits, give running verbs until ``grace_s`` seconds to end."""
+        """Drain: take nothing new, abandon model calls and waits, give running verbs until
+        ``grace_s`` seconds to end.
+        """
         self.accepting = False
         if self._timer is not None:
             self._timer.cancel()
@@ -390,11 +458,19 @@ class LocalEngine:
             await asyncio.gather(*tasks, return_exceptions=True)
         if self._beating is not None:
             self._beating.cancel()
-            await asyncio.gather(self._beating, *([] if self._taking is None else [self._taking]), return_exceptions=True)
+            await asyncio.gather(
+                self._beating,
+                *([] if self._taking is None else [self._taking]),
+                return_exceptions=True,
+            )
             with suppress(OrdainError):  # whoever lost the lease is not at work
                 await self._leases.release(self._lease)
                 await self._heart.beat(last=True)
 
     async def sweep(self) -> dict[str, int]:
         """Erase what policy keeps no longer, and more (``runtime.upkeep.swept``)."""
-        return await swept(self._services.upkeep, self._services.catalogs.current.policy, self._services.clock.now())
+        return await swept(
+            self._services.upkeep,
+            self._services.catalogs.current.policy,
+            self._services.clock.now(),
+        )

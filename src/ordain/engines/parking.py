@@ -1,6 +1,8 @@
-"""Runs that wait with their flow kept: one that is woken goes on where it stood, and its journal need not be read and its flow not run again.
+"""Runs that wait with their flow kept: one that is woken goes on where it stood, and its journal
+need not be read and its flow not run again.
 
-Nothing rests on it. The run was committed as ``waiting`` before; whoever is put out gives its flow up and is driven from its journal, as after a start.
+Nothing rests on it. The run was committed as ``waiting`` before; whoever is put out gives its flow
+up and is driven from its journal, as after a start.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from ordain.runtime.live import LiveRun
 PARKED_MAX = 256
 """How many runs are kept at once; then the one that has waited longest is put out."""
 PARKED_BYTES = 256 * 1024
-"""What the records of one that is kept hold at most: what is kept is bounded in all, and reading such a run again costs little beside what it is at."""
+"""What the records of one that is kept hold at most: what is kept is bounded in all, and reading
+such a run again costs little beside what it is at.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +47,11 @@ class Parking:
     def has_room(self, driving: Driving) -> bool:
         """Whether it may be kept: there are places, and it does not hold too much for one."""
         records = () if driving.live is None else driving.live.records
-        return self.places > 0 and sum(len(record.body) for record in records if record.body is not None) <= PARKED_BYTES
+        return (
+            self.places > 0
+            and sum(len(record.body) for record in records if record.body is not None)
+            <= PARKED_BYTES
+        )
 
     def put(self, run: str, driving: Driving) -> asyncio.Future[bool]:
         """Keep it; comes to True when it is woken, and to False where it is put out."""

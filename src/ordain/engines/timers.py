@@ -8,7 +8,9 @@ SPARE = 64
 
 
 class Timers:
-    """Times in microseconds. What was forgotten leaves the heap when it is due, or when it is more than half of it."""
+    """Times in microseconds. What was forgotten leaves the heap when it is due, or when it is more
+    than half of it.
+    """
 
     def __init__(self) -> None:
         """None yet."""

@@ -1,4 +1,6 @@
-"""An answer to a wait, whoever gave it: its text, and the value that it comes to by rule ``answer``."""
+"""An answer to a wait, whoever gave it: its text, and the value that it comes to by rule
+``answer``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ordain.rules.answer import AnswerOutcome, AsSaid, Chosen, Conditional, HalfAnswer, Unfit, YesOrNo
+from ordain.rules.answer import (
+    AnswerOutcome,
+    AsSaid,
+    Chosen,
+    Conditional,
+    HalfAnswer,
+    Unfit,
+    YesOrNo,
+)
 
 
 def said(value: Any) -> str:
@@ -19,13 +29,17 @@ def said(value: Any) -> str:
 
 
 def sorted_as(value: Any) -> str:
-    """What a session's message was taken for where it is no whole answer; an operator's answer is sorted by nobody."""
+    """What a session's message was taken for where it is no whole answer; an operator's answer is
+    sorted by nobody.
+    """
     said = value.get("sorted", "") if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - any JSON
     return said if isinstance(said, str) else ""
 
 
 def given_value(outcome: AnswerOutcome, text: str) -> object:
-    """What an answer with this outcome gives: a truth value, ``"A"`` or ``"B"``, the text itself; None where it is none."""
+    """What an answer with this outcome gives: a truth value, ``"A"`` or ``"B"``, the text itself;
+    None where it is none.
+    """
     match outcome:
         case YesOrNo(yes=yes):
             return yes

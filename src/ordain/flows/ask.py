@@ -1,6 +1,8 @@
-"""``ask``: the one way to a model. Lane, hedge, attempt, fallback; every one of them a decision on record. What a call may cost the port decides.
+"""``ask``: the one way to a model. Lane, hedge, attempt, fallback; every one of them a decision on
+record. What a call may cost the port decides.
 
-It returns a complete answer or a typed failure. What the answer means is for the caller to decide by a rule.
+It returns a complete answer or a typed failure. What the answer means is for the caller to decide
+by a rule.
 """
 
 from __future__ import annotations
@@ -18,14 +20,24 @@ from ordain.flows.context import FlowContext
 from ordain.flows.images import seeing
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.pricing import affords, call_bound
-from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, RetryProfile
+from ordain.rules.fallback import (
+    FALLBACK,
+    FallbackFacts,
+    FallbackOutcome,
+    GiveUp,
+    NextLane,
+    NextProfile,
+    RetryProfile,
+)
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneChosen, LaneEmpty, LaneFacts, LaneInputs
 
 G = TypeVar("G")
 
 RETRY_WAIT = "the provider's retry-after"
-"""What a run waits for before another attempt, policy's own waits included: journals hold these words, and they are part of the effect."""
+"""What a run waits for before another attempt, policy's own waits included: journals hold these
+words, and they are part of the effect.
+"""
 TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
 
@@ -38,11 +50,13 @@ class AskFailed(Struct, frozen=True, kw_only=True):
 
 
 class _Attempts(Struct):
-    """Where the search for an answer stands: at which profile of the lane, how often each was asked, and how many attempts there were in all.
+    """Where the search for an answer stands: at which profile of the lane, how often each was
+    asked, and how many attempts there were in all.
 
-    ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at this profile since the last attempt of which
-    nothing was sent, or that named a delay, and ``waited_ms`` what was waited after them. ``waiting`` is the failure of the profile after this one, where a hedged
-    call has asked it already: it is judged when its turn comes.
+    ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at
+    this profile since the last attempt of which nothing was sent, or that named a delay, and
+    ``waited_ms`` what was waited after them. ``waiting`` is the failure of the profile after this
+    one, where a hedged call has asked it already: it is judged when its turn comes.
     """
 
     lane: Any
@@ -68,7 +82,9 @@ class _Attempts(Struct):
         self.total += 1
 
     def judged(self, failed: ModelFailed) -> None:
-        """A failure is judged now: another one of those that are no attempt, or the end of what was held back in a row."""
+        """A failure is judged now: another one of those that are no attempt, or the end of what was
+        held back in a row.
+        """
         if failed.apart and failed.code is ModelErrorCode.LOST:
             self.lost += 1
         elif failed.apart:
@@ -83,7 +99,9 @@ class _Attempts(Struct):
 
 
 async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAnswer | AskFailed:
-    """Ask until there is an answer, policy forbids another attempt, or the budget or the time is spent."""
+    """Ask until there is an answer, policy forbids another attempt, or the budget or the time is
+    spent.
+    """
     asking = _Asking(context, prompt, prompt.ask(context, given))
     lane = lane_of(context, prompt, asking.verb, asking.question.images)
     if isinstance(lane, AskFailed):
@@ -100,23 +118,37 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
                     attempts.waited_ms += outcome.wait_ms
                 if outcome.wait_ms:
                     deadline = context.now() + outcome.wait_ms * 1000
-                    await context.fx.perform(Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline))
+                    await context.fx.perform(
+                        Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline)
+                    )
             case NextProfile():
                 attempts.next_profile()
             case NextLane():
-                facts = LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane, images=asking.question.images or UNSET)
-                chosen = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane, seeing=seeing(context.catalog)))
+                facts = LaneFacts(
+                    purpose=prompt.purpose,
+                    after=attempts.lane.lane,
+                    images=asking.question.images or UNSET,
+                )
+                chosen = context.fx.decide(
+                    LANE, facts, LaneInputs(by_purpose=prompt.lane, seeing=seeing(context.catalog))
+                )
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
-                attempts = _Attempts(chosen.outcome, calls=attempts.calls, total=attempts.total, lost=attempts.lost)
+                attempts = _Attempts(
+                    chosen.outcome, calls=attempts.calls, total=attempts.total, lost=attempts.lost
+                )
             case GiveUp():
                 return AskFailed(code=failed.code, message=failed.message)
             case _:
                 assert_never(outcome)
 
 
-def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "", images: int = 0) -> LaneChosen | AskFailed:
-    """The lane that serves a prompt, which may show ``images``: decided when it is first needed, and the same from then on. A failure where no model stands behind it."""
+def lane_of(
+    context: FlowContext, prompt: PromptKind[Any], verb: str = "", images: int = 0
+) -> LaneChosen | AskFailed:
+    """The lane that serves a prompt, which may show ``images``: decided when it is first needed,
+    and the same from then on. A failure where no model stands behind it.
+    """
     known = context.lanes.get(prompt.purpose)
     if known is not None:
         return known
@@ -131,11 +163,15 @@ def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "", image
 
 
 def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
-    """What rule ``lane`` looks at. Features that only a route table can name are told where policy has one, a role's where a profile names models."""
+    """What rule ``lane`` looks at. Features that only a route table can name are told where policy
+    has one, a role's where a profile names models.
+    """
     routes, held = context.catalog.policy.lanes.routes, context.held
     pinned = UNSET if held is None or not held.models else held.name
     if not routes:
-        return LaneFacts(purpose=purpose, verb=UNSET if pinned is UNSET else verb or UNSET, profile=pinned)
+        return LaneFacts(
+            purpose=purpose, verb=UNSET if pinned is UNSET else verb or UNSET, profile=pinned
+        )
     spec = context.catalog.verbs[verb].spec if verb in context.catalog.verbs else None
     named = {route.tag for route in routes if route.tag is not None}
     return LaneFacts(
@@ -168,10 +204,16 @@ class _Asking(Struct, frozen=True):
     @property
     def verb(self) -> str:
         """The verb whose prompt plan asks; "" for every other question."""
-        return self.contract.removeprefix(VERB_CONTRACT) if self.contract.startswith(VERB_CONTRACT) else ""
+        return (
+            self.contract.removeprefix(VERB_CONTRACT)
+            if self.contract.startswith(VERB_CONTRACT)
+            else ""
+        )
 
     async def once(self, attempts: _Attempts) -> ModelResult | AskFailed:
-        """One attempt, or two beside each other. Where both fail the first one's failure is the result, and the other's waits for its turn."""
+        """One attempt, or two beside each other. Where both fail the first one's failure is the
+        result, and the other's waits for its turn.
+        """
         context, question = self.context, self.question
         name, after_ms = attempts.lane.profiles[attempts.profile], 0
         if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.calls:
@@ -199,7 +241,9 @@ class _Asking(Struct, frozen=True):
             )
         )
         if isinstance(result, Unreserved):
-            return AskFailed(code="budget_exceeded", message=f"{result.reason}: {result.reason.meaning}")
+            return AskFailed(
+                code="budget_exceeded", message=f"{result.reason}: {result.reason.meaning}"
+            )
         attempts.calls += 1
         if result.beside is None or isinstance(result, ModelAnswer):
             attempts.count(attempts.profile, result)
@@ -213,9 +257,18 @@ class _Asking(Struct, frozen=True):
         """After how many milliseconds the lane's next profile is asked too; 0: it is not."""
         context = self.context
         both = attempts.lane.profiles[attempts.profile : attempts.profile + 2]
-        bound = call_bound(context.catalog, [(name, self._max_tokens(name)) for name in both], self.question.prompt_tokens)
+        bound = call_bound(
+            context.catalog,
+            [(name, self._max_tokens(name)) for name in both],
+            self.question.prompt_tokens,
+        )
         covered = affords(context.account, bound)
-        facts = HedgeFacts(lane=attempts.lane.lane, profiles_left=attempts.left, covered=covered, left_ms=max(0, context.left_ms()))
+        facts = HedgeFacts(
+            lane=attempts.lane.lane,
+            profiles_left=attempts.left,
+            covered=covered,
+            left_ms=max(0, context.left_ms()),
+        )
         outcome = context.fx.decide(HEDGE, facts, None).outcome
         return outcome.after_ms if isinstance(outcome, AskSecond) else 0
 
@@ -248,8 +301,12 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
     )
 
 
-def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int) -> tuple[ModelFailed, FallbackOutcome]:
-    """What follows, and from which failure: where the next profile's turn comes and it has failed already, that is judged as well."""
+def _after(
+    context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int
+) -> tuple[ModelFailed, FallbackOutcome]:
+    """What follows, and from which failure: where the next profile's turn comes and it has failed
+    already, that is judged as well.
+    """
     outcome = _fallback(context, attempts, failed, most)
     if isinstance(outcome, NextProfile) and attempts.waiting is not None:
         attempts.next_profile()
@@ -258,7 +315,9 @@ def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed, most:
     return failed, outcome
 
 
-def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int) -> FallbackOutcome:
+def _fallback(
+    context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int
+) -> FallbackOutcome:
     attempts.judged(failed)
     lost = failed.apart and failed.code is ModelErrorCode.LOST
     held = failed.apart and not lost

@@ -1,4 +1,6 @@
-"""What every flow is given: a frozen view of its run. What it may do is the port's to say; a flow can only hold itself to less."""
+"""What every flow is given: a frozen view of its run. What it may do is the port's to say; a flow
+can only hold itself to less.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,16 @@ def micros(moment: datetime) -> int:
 
 
 def advice_of(catalog: Catalog, session: str, held: HeldProfile | None) -> str:
-    """What models are asked to heed: who the assistant is, in a conversation, and what the profile that holds says."""
+    """What models are asked to heed: who the assistant is, in a conversation, and what the profile
+    that holds says.
+    """
     assistant = catalog.data.assistant if session else None
-    return "\n".join(filter(None, ("" if assistant is None else assistant.advice, "" if held is None else held.prompt)))
+    return "\n".join(
+        filter(
+            None,
+            ("" if assistant is None else assistant.advice, "" if held is None else held.prompt),
+        )
+    )
 
 
 class Account(Protocol):
@@ -57,7 +66,8 @@ class Account(Protocol):
 
 
 class TurnKind(Struct, frozen=True, kw_only=True):
-    """What a conversation's turn is like, as far as policy routes by it: its budget class, and whether its wording left its path open.
+    """What a conversation's turn is like, as far as policy routes by it: its budget class, and
+    whether its wording left its path open.
 
     ``bounds`` is what its message says that work may use which is handed on for it.
     """
@@ -68,7 +78,9 @@ class TurnKind(Struct, frozen=True, kw_only=True):
 
 
 class Prompted(Protocol):
-    """What models are asked for, as far as it decides which models: ``flows.kind.PromptKind`` is one."""
+    """What models are asked for, as far as it decides which models: ``flows.kind.PromptKind`` is
+    one.
+    """
 
     @property
     def purpose(self) -> str:
@@ -84,8 +96,9 @@ class Prompted(Protocol):
 class Carrying(Struct, frozen=True, kw_only=True):
     """How a kind of run carries out a verb's call, as far as its caller has to know.
 
-    ``waits``: perhaps for a person, so that its time is its caller's and not the verb's, and it bounds its own work. ``inherits``: it works
-    with its caller's verbs. ``prompt``: what the models that read its caller's history are asked for, None where none reads it; ``by_verb``: policy
+    ``waits``: perhaps for a person, so that its time is its caller's and not the verb's, and it
+    bounds its own work. ``inherits``: it works with its caller's verbs. ``prompt``: what the models
+    that read its caller's history are asked for, None where none reads it; ``by_verb``: policy
     routes that by the verb, too.
     """
 
@@ -100,17 +113,23 @@ ALONE = Carrying()
 
 
 class FlowContext(Struct, frozen=True, kw_only=True):
-    """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
+    """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in
+    microseconds since 1970.
 
-    ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``agent`` is whom
-    the run works for, as its first record says, and so whose account it opens. ``session``: the conversation that it belongs to ("": none),
-    ``child`` that another run opened it, ``turn`` what its turn is like. ``may_ask`` is whom the run may ask for a yes, None: nobody.
-    ``carrying`` is how the kinds of this build carry out a verb's call, by name. ``deadline`` and ``hard`` are moments of the run's own time, as
-    ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
+    ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's
+    own deadline. ``agent`` is whom the run works for, as its first record says, and so whose
+    account it opens. ``session``: the conversation that it belongs to ("": none), ``child`` that
+    another run opened it, ``turn`` what its turn is like. ``may_ask`` is whom the run may ask for a
+    yes, None: nobody. ``carrying`` is how the kinds of this build carry out a verb's call, by name.
+    ``deadline`` and ``hard`` are moments of the run's own time, as ``now`` is; ``dated`` tells the
+    day by the wall clock, for what goes by the calendar.
 
-    ``profiled``: by what is to be decided which pinned profile holds, before anything is done; ``held`` is the one that does.
-    ``granted`` is all that the run may do, whatever a part of its flow holds itself to; ``run`` and ``root`` are its id and its root's, ``chain`` the cards
-    that its work was handed through; ``principal`` is who asked for the root, ``scopes`` those of the token that did (None: the owner). ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
+    ``profiled``: by what is to be decided which pinned profile holds, before anything is done;
+    ``held`` is the one that does. ``granted`` is all that the run may do, whatever a part of its
+    flow holds itself to; ``run`` and ``root`` are its id and its root's, ``chain`` the cards that
+    its work was handed through; ``principal`` is who asked for the root, ``scopes`` those of the
+    token that did (None: the owner). ``lanes`` are the lanes decided so far, by purpose: one
+    decision holds for the run, until a fallback moves on.
     """
 
     fx: Effects
@@ -138,7 +157,9 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:
-        """The same for a part of the flow that uses only these verbs, as far as they are in scope."""
+        """The same for a part of the flow that uses only these verbs, as far as they are in
+        scope.
+        """
         return structs.replace(self, scope=self.scope.narrowed(verbs))
 
     def until(self, deadline: int) -> FlowContext:
@@ -151,27 +172,38 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     def under(self, held: HeldProfile) -> FlowContext:
         """The same under a pinned profile, with what that leaves of its scope."""
-        scope, granted = held.leaves(self.scope, self.catalog), held.leaves(self.granted, self.catalog)
+        scope, granted = (
+            held.leaves(self.scope, self.catalog),
+            held.leaves(self.granted, self.catalog),
+        )
         return structs.replace(self, held=held, scope=scope, granted=granted)
 
     @property
     def lends(self) -> CapabilityScope:
-        """What of all that the run may do it can pass on: what the token that asked for it may not call it lends nobody."""
+        """What of all that the run may do it can pass on: what the token that asked for it may not
+        call it lends nobody.
+        """
         if self.scopes is None:
             return self.granted
         verbs = ((verb, found.spec) for verb, found in self.catalog.verbs.items())
         return self.granted.narrowed(
-            verb for verb, spec in verbs if not lacking(spec.scopes, self.scopes, reads=spec.effect is VerbEffect.READ)
+            verb
+            for verb, spec in verbs
+            if not lacking(spec.scopes, self.scopes, reads=spec.effect is VerbEffect.READ)
         )
 
     @property
     def advice(self) -> str:
-        """What the settings say of the assistant, in a conversation, and the profile that holds: words for prompts, and nothing else."""
+        """What the settings say of the assistant, in a conversation, and the profile that holds:
+        words for prompts, and nothing else.
+        """
         return advice_of(self.catalog, self.session, self.held)
 
     @property
     def safety(self) -> str:
-        """The safety mode of the profile that holds, as facts have it; "" where that says nothing."""
+        """The safety mode of the profile that holds, as facts have it; "" where that says
+        nothing.
+        """
         return "" if self.held is None else self.held.safety
 
     def now(self) -> int:
@@ -188,10 +220,17 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     def room(self) -> int:
         """How many more calls may be made that each have a run of their own."""
-        return max(0, min(self.account.runs_left, self.account.cap.verb_calls - self.account.spent.verb_calls))
+        return max(
+            0,
+            min(
+                self.account.runs_left, self.account.cap.verb_calls - self.account.spent.verb_calls
+            ),
+        )
 
     def share(self, parts: int, *, calls: int = 0) -> Spend:
-        """An equal part of what is left once ``calls`` more verb calls are made, for each of ``parts`` children."""
+        """An equal part of what is left once ``calls`` more verb calls are made, for each of
+        ``parts`` children.
+        """
         left = self.account.cap.less(self.account.spent)
         return Spend(
             tokens=max(0, left.tokens) // parts,

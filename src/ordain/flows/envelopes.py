@@ -1,6 +1,8 @@
-"""Asking rule ``handoff`` for envelopes, and the guardrails for each task: what comes before a call that hands work to a card is authorised.
+"""Asking rule ``handoff`` for envelopes, and the guardrails for each task: what comes before a call
+that hands work to a card is authorised.
 
-Nothing here allows anything: what the rules say the port keeps, and rule ``authorize`` is told by that.
+Nothing here allows anything: what the rules say the port keeps, and rule ``authorize`` is told by
+that.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest, content_digest
 from ordain.journal.records import ENCODER
 from ordain.rules.decision import Decision
-from ordain.rules.guardrail import GUARDRAIL, Forbidden, GuardrailFacts, GuardrailInputs, GuardrailOutcome, Reviewed
+from ordain.rules.guardrail import (
+    GUARDRAIL,
+    Forbidden,
+    GuardrailFacts,
+    GuardrailInputs,
+    GuardrailOutcome,
+    Reviewed,
+)
 from ordain.rules.handoff import (
     HANDOFF,
     HandingReason,
@@ -36,7 +45,8 @@ Refs = tuple[int, ...]
 
 
 class HandingOn(Struct, frozen=True, kw_only=True):
-    """What rules found of one call that hands work on: its envelope, or the reason for which there is none; and what a person has to look at.
+    """What rules found of one call that hands work on: its envelope, or the reason for which there
+    is none; and what a person has to look at.
 
     ``guardrail`` is what the guardrails decided; None where they were not asked.
     """
@@ -48,7 +58,9 @@ class HandingOn(Struct, frozen=True, kw_only=True):
 
 
 class Handover(Struct, frozen=True, kw_only=True):
-    """A request to hand work on, decided: how, at most how many at once, and each call's part; None of one that hands nothing on."""
+    """A request to hand work on, decided: how, at most how many at once, and each call's part; None
+    of one that hands nothing on.
+    """
 
     mode: str = ""
     width: int = 1
@@ -58,12 +70,28 @@ class Handover(Struct, frozen=True, kw_only=True):
 def asks_of(calls: Sequence[Call]) -> tuple[HandoffAsk, ...]:
     """The calls as rule ``handoff`` looks at them."""
     return tuple(
-        HandoffAsk(verb=call.verb, args=call.args, digest=call_digest(call), size_bytes=len(ENCODER.encode(call.args))) for call in calls
+        HandoffAsk(
+            verb=call.verb,
+            args=call.args,
+            digest=call_digest(call),
+            size_bytes=len(ENCODER.encode(call.args)),
+        )
+        for call in calls
     )
 
 
-def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: str = "", width: int = 0, plan: bool = False) -> Handover:
-    """Decide all that hands work on at once, before anything runs; ``width`` is how many are to be at work at once, 0 all, ``plan`` that they are a plan's steps."""
+def hand_on(
+    context: FlowContext,
+    calls: Sequence[Call],
+    refs: Refs,
+    *,
+    mode: str = "",
+    width: int = 0,
+    plan: bool = False,
+) -> Handover:
+    """Decide all that hands work on at once, before anything runs; ``width`` is how many are to be
+    at work at once, 0 all, ``plan`` that they are a plan's steps.
+    """
     handing = [call for call in calls if context.catalog.hands_on(call.verb)]
     if not handing:
         return Handover(width=width or len(calls), calls=tuple(None for _ in calls))
@@ -99,8 +127,12 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
     return Handover(mode=outcome.mode, width=outcome.width, calls=parts)
 
 
-def guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs, score: float | None) -> HandingOn:
-    """What the guardrails say of a call that has an envelope; ``score`` is the moderation's, None where it gave none."""
+def guarded(
+    context: FlowContext, call: Call, part: HandingOn, refs: Refs, score: float | None
+) -> HandingOn:
+    """What the guardrails say of a call that has an envelope; ``score`` is the moderation's, None
+    where it gave none.
+    """
     if part.envelope is None:
         return part
     effects = context.catalog.effects_of(part.envelope.scope or ())
@@ -109,13 +141,21 @@ def guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs, score
     outcome = decision.outcome
     if isinstance(outcome, Forbidden):
         return HandingOn(refused=decision.reason, guardrail=decision)
-    return HandingOn(envelope=part.envelope, review=outcome if isinstance(outcome, Reviewed) else None, guardrail=decision)
+    return HandingOn(
+        envelope=part.envelope,
+        review=outcome if isinstance(outcome, Reviewed) else None,
+        guardrail=decision,
+    )
 
 
-def asked_of(calls: Sequence[Call], parts: Sequence[HandingOn | None], asked: Sequence[int], tier: Tier) -> ApprovalAsked:
-    """What an approver is asked about those of the calls that need a yes: the gravest of what they are is the subject, and the verbs of each handoff are told.
+def asked_of(
+    calls: Sequence[Call], parts: Sequence[HandingOn | None], asked: Sequence[int], tier: Tier
+) -> ApprovalAsked:
+    """What an approver is asked about those of the calls that need a yes: the gravest of what they
+    are is the subject, and the verbs of each handoff are told.
 
-    A task that a person has to look at comes before one that goes beyond its target's domain, that before several at once, and those before one call.
+    A task that a person has to look at comes before one that goes beyond its target's domain, that
+    before several at once, and those before one call.
     """
     scopes: dict[str, Any] = {}
     beyond: dict[str, Any] = {}
@@ -127,9 +167,23 @@ def asked_of(calls: Sequence[Call], parts: Sequence[HandingOn | None], asked: Se
                 beyond[str(place)] = list(part.envelope.expansion)
         if part is not None and part.review is not None:
             reviews[str(place)] = _told(part.review)
-    subject = Subject.REVIEW if reviews else Subject.EXPANSION if beyond else Subject.PLAN if len(asked) > 1 else Subject.CALL
-    detail = {name: found for name, found in (("scopes", scopes), ("beyond", beyond), ("reviews", reviews)) if found}
-    return ApprovalAsked(subject=subject, calls=tuple(calls[number] for number in asked), tier=tier, detail=detail)
+    subject = (
+        Subject.REVIEW
+        if reviews
+        else Subject.EXPANSION
+        if beyond
+        else Subject.PLAN
+        if len(asked) > 1
+        else Subject.CALL
+    )
+    detail = {
+        name: found
+        for name, found in (("scopes", scopes), ("beyond", beyond), ("reviews", reviews))
+        if found
+    }
+    return ApprovalAsked(
+        subject=subject, calls=tuple(calls[number] for number in asked), tier=tier, detail=detail
+    )
 
 
 def _told(review: Reviewed) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""What handoffs came to, in the words of whoever asked for them: one by one, and of a fan-out all together (C5, B-30)."""
+"""What handoffs came to, in the words of whoever asked for them: one by one, and of a fan-out all
+together (C5, B-30).
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,16 @@ def handoff_result(acted: Acted, run: str) -> HandoffResult:
 
 
 def fan_in(acted: Sequence[Acted], run: str) -> dict[str, Any]:
-    """All results with their targets: ``completed``, ``partial`` where some failed, ``failed`` where all did; and who failed, by name."""
+    """All results with their targets: ``completed``, ``partial`` where some failed, ``failed``
+    where all did; and who failed, by name.
+    """
     results = [(one.verb.removeprefix(AGENT_VERB), handoff_result(one, run)) for one in acted]
     lost = [target for target, result in results if result.failure is not None]
     status = "completed" if not lost else "failed" if len(lost) == len(results) else "partial"
     return {
         "status": status,
-        "results": [{"target": target, **msgspec.to_builtins(result)} for target, result in results],
+        "results": [
+            {"target": target, **msgspec.to_builtins(result)} for target, result in results
+        ],
         "failed": lost,
     }

@@ -22,7 +22,9 @@ class StepFinding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message: str = ""
 
 
-class SynthesisInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class SynthesisInput(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """What was asked, and what each agent found or why it found nothing."""
 
     request: str
@@ -30,7 +32,9 @@ class SynthesisInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
 
 class SynthesisOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A text; ``why`` is why code wrote it, "" where a model did. There is always one: ``error`` is for interrupts alone."""
+    """A text; ``why`` is why code wrote it, "" where a model did. There is always one: ``error`` is
+    for interrupts alone.
+    """
 
     text: str = ""
     why: str = ""
@@ -40,6 +44,8 @@ class SynthesisOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def listed(findings: Sequence[StepFinding]) -> str:
     """What was found, in words of code around it: a paragraph for each step, in order."""
     return "\n\n".join(
-        f"{found.agent}: not done ({found.error})" if found.error else f"{found.agent}: {found.content.strip() or 'nothing to say'}"
+        f"{found.agent}: not done ({found.error})"
+        if found.error
+        else f"{found.agent}: {found.content.strip() or 'nothing to say'}"
         for found in findings
     )

@@ -1,4 +1,6 @@
-"""Images that came with a message: referred to by its number and their digests; no run's record holds their bytes."""
+"""Images that came with a message: referred to by its number and their digests; no run's record
+holds their bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 
 IMAGE_TOKENS = 1600
-"""What is reserved of a prompt for one image: about what the largest takes with the providers that say so."""
+"""What is reserved of a prompt for one image: about what the largest takes with the providers that
+say so.
+"""
 
 
 class ImagesShown(Struct, frozen=True, kw_only=True):

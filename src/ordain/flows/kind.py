@@ -1,7 +1,9 @@
-"""What a kind of run is, as a value: its flow, its prompts and rules, and all that others need to know of it. ``flows.kinds`` holds those of a build.
+"""What a kind of run is, as a value: its flow, its prompts and rules, and all that others need to
+know of it. ``flows.kinds`` holds those of a build.
 
-Nobody outside this room and the composition root names a kind: whoever needs one looks it up by what it does (``Serves``, the request that
-it answers) or by what a run's own record says. So the next kind touches its own folder only.
+Nobody outside this room and the composition root names a kind: whoever needs one looks it up by
+what it does (``Serves``, the request that it answers) or by what a run's own record says. So the
+next kind touches its own folder only.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ NO_SCOPE = CapabilityScope()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """How a flow's output settles its run: the status and a stable code; ``message`` says more to a person, "" where the code says it all."""
+    """How a flow's output settles its run: the status and a stable code; ``message`` says more to a
+    person, "" where the code says it all.
+    """
 
     status: Status
     reason: str
@@ -53,7 +57,9 @@ class Settlement:
 
 
 class FailedStep(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The call of a verb that a run failed at (C5), and what it said; ``workflow`` is the run of the workflow that it was a step of, where that is another."""
+    """The call of a verb that a run failed at (C5), and what it said; ``workflow`` is the run of
+    the workflow that it was a step of, where that is another.
+    """
 
     verb: str
     output: str
@@ -68,12 +74,16 @@ class FailedStep(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 _STATUS_OF = {
     "": Status.COMPLETED,
     **dict.fromkeys(("cancelled", "interrupted", "cancellation_requested"), Status.CANCELLED),
-    **dict.fromkeys(("timed_out", "timeout", "question_expired", "repair_expired"), Status.TIMED_OUT),
+    **dict.fromkeys(
+        ("timed_out", "timeout", "question_expired", "repair_expired"), Status.TIMED_OUT
+    ),
 }
 
 
 class Erring(Protocol):
-    """A flow's output that says what went wrong: a code, or an error with its code; nothing where all went well."""
+    """A flow's output that says what went wrong: a code, or an error with its code; nothing where
+    all went well.
+    """
 
     @property
     def error(self) -> str | Mapping[str, str] | None:
@@ -109,17 +119,22 @@ def settled_in_words(output: Explaining) -> Settlement:
 
 
 def _settled(code: str, message: str) -> Settlement:
-    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok", message=message)
+    return Settlement(
+        status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok", message=message
+    )
 
 
-# --- prompts ----------------------------------------------------------------------------------------------------------------------
+# --- prompts --------------------------------------------------------------------------------------
 
 
 class ModelQuestion(Struct, frozen=True, kw_only=True):
-    """What to ask: the records that the prompt is made from, its literals, its bounds in tokens, and what of the answer may be shown early.
+    """What to ask: the records that the prompt is made from, its literals, its bounds in tokens,
+    and what of the answer may be shown early.
 
-    ``template`` and ``contract`` are the prompt kind's own where they are "". ``role`` and ``temperature`` are as in ``ModelCall``. ``timeout_ms`` bounds one
-    attempt below its profile's own time, ``attempts`` how many there may be in all below policy's; 0 leaves each. ``images`` counts those that the prompt shows.
+    ``template`` and ``contract`` are the prompt kind's own where they are "". ``role`` and
+    ``temperature`` are as in ``ModelCall``. ``timeout_ms`` bounds one attempt below its profile's
+    own time, ``attempts`` how many there may be in all below policy's; 0 leaves each. ``images``
+    counts those that the prompt shows.
     """
 
     refs: tuple[int, ...]
@@ -138,10 +153,13 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptKind(Generic[G]):
-    """One thing that models are asked for. ``ask`` puts the question on record, ``build`` makes the prompt from that record again.
+    """One thing that models are asked for. ``ask`` puts the question on record, ``build`` makes the
+    prompt from that record again.
 
-    Both directions stand in one module. ``lane`` is the lane where policy's table ``lanes`` names none for the purpose. ``template`` is a file of ``package`` and a name in the catalog; "" where each call names one of the
-    catalog's. ``withhold`` blanks what may not be kept of an answer (B-37).
+    Both directions stand in one module. ``lane`` is the lane where policy's table ``lanes`` names
+    none for the purpose. ``template`` is a file of ``package`` and a name in the catalog; "" where
+    each call names one of the catalog's. ``withhold`` blanks what may not be kept of an answer
+    (B-37).
     """
 
     purpose: str
@@ -170,7 +188,7 @@ class PromptKind(Generic[G]):
         return source
 
 
-# --- what comes from outside, and what goes back ------------------------------------------------------------------------------------
+# --- what comes from outside, and what goes back --------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,13 +206,19 @@ UNKNOWN_VERB = "unknown_verb"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A run that rests, for a response: its output (null where it has none, ``why`` then), its header and the ``verdict`` that opens it ("": none), and the request as it was taken ({} once erased).
+    """A run that rests, for a response: its output (null where it has none, ``why`` then), its
+    header and the ``verdict`` that opens it ("": none), and the request as it was taken ({} once
+    erased).
 
-    ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
-    ``remedies`` is what people can do about errors of models in it, by code; ``meant`` which verb was probably meant by a name that is none, as
-    ``nearest.did_you_mean`` says it; ``confirms`` what people do about a verb that is off until it is confirmed, "" of another; ``misfits`` which of a verb's arguments do not fit, by name, for whoever gave them. ``raw_cortex`` is what runs
-    below it replied, word for word, by run: empty unless somebody looks into the trace (B-04). ``reasons`` are the codes of what a rule decided in it, in
-    order. ``carried`` says how the run ended that it opened first to carry out a verb once a rule had decided, None where there is none.
+    ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this
+    code may pass, None where nobody knows. ``remedies`` is what people can do about errors of
+    models in it, by code; ``meant`` which verb was probably meant by a name that is none, as
+    ``nearest.did_you_mean`` says it; ``confirms`` what people do about a verb that is off until it
+    is confirmed, "" of another; ``misfits`` which of a verb's arguments do not fit, by name, for
+    whoever gave them. ``raw_cortex`` is what runs below it replied, word for word, by run: empty
+    unless somebody looks into the trace (B-04). ``reasons`` are the codes of what a rule decided in
+    it, in order. ``carried`` says how the run ended that it opened first to carry out a verb once a
+    rule had decided, None where there is none.
     """
 
     run: str
@@ -231,12 +255,15 @@ class AnswerHad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire(Generic[W]):
-    """How callers from outside reach a kind: the contract of their request, how it is taken, and what they are answered.
+    """How callers from outside reach a kind: the contract of their request, how it is taken, and
+    what they are answered.
 
-    ``take`` gets the request, the catalog and the id that the run will have, and refuses what only the catalog can judge
-    (``InvalidRequest``). ``other`` is the code with which a run of another kind is refused where this one's answer is asked for.
-    ``said`` are the parts of the response in which a model speaks: the addresses in them stand beside it, as ``links``.
-    ``exact`` are the places of the response, such as ``a.b``, that are given as they were recorded; of all others no text commands what shows it.
+    ``take`` gets the request, the catalog and the id that the run will have, and refuses what only
+    the catalog can judge (``InvalidRequest``). ``other`` is the code with which a run of another
+    kind is refused where this one's answer is asked for. ``said`` are the parts of the response in
+    which a model speaks: the addresses in them stand beside it, as ``links``. ``exact`` are the
+    places of the response, such as ``a.b``, that are given as they were recorded; of all others no
+    text commands what shows it.
     """
 
     contract: type[W]
@@ -249,10 +276,12 @@ class Wire(Generic[W]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """What policy's probes may expect of a kind that answers requests: what it makes of a message before it does anything.
+    """What policy's probes may expect of a kind that answers requests: what it makes of a message
+    before it does anything.
 
-    ``until`` is the rule with whose decision that is known; until then a model that it asks says what the probe has it suggest.
-    ``found`` are the names and values that came out, from the outcomes so far by rule; ``closed`` the sets of those that have one.
+    ``until`` is the rule with whose decision that is known; until then a model that it asks says
+    what the probe has it suggest. ``found`` are the names and values that came out, from the
+    outcomes so far by rule; ``closed`` the sets of those that have one.
     """
 
     until: str
@@ -261,14 +290,16 @@ class Routing:
 
 
 class Serves(StrEnum):
-    """What a conversation needs runs for: to answer a request, to tell how things stand, to find out what a message means."""
+    """What a conversation needs runs for: to answer a request, to tell how things stand, to find
+    out what a message means.
+    """
 
     REQUEST = "request"
     STATUS = "status"
     PLACING = "placing"
 
 
-# --- kinds ------------------------------------------------------------------------------------------------------------------------
+# --- kinds ----------------------------------------------------------------------------------------
 
 
 def no_label(_: Any) -> Label:
@@ -295,21 +326,30 @@ def no_grant(_: Any, __: Catalog) -> CapabilityScope:
 class Kind(Generic[I, O]):
     """A kind of run. A run pins (name, version); a build that lacks it cannot resume that run.
 
-    ``label`` is what others are told of a run with this input; ``words`` what was asked for, for people who look for it in a list; ``grant`` what a root with it may use. ``reply`` is what the run's session is
-    answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
-    ``excerpt`` is what a parent's header shows of its output, as JSON text. ``failed`` is the call that an output names as what it failed at.
-    ``only_calls``: such a run does nothing beside the calls that it makes, so that a parent's header marks those as done, and not the run.
-    ``cortex`` is the reply that the sources' orchestrator gives for what such a run carried out, from its end and the answers that it had, for
-    who looks into a trace (B-04); None where there is none. ``recounts`` is what a later run of the same planning session is told of one; None: nothing.
-    ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
-    ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
-    ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
-    ``nests``: a call that it carries out counts as a verb call inside a verb call. ``raises``: how deep calls may be nested its verb's declaration says for those below it, too.
-    ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``escalates``: the
-    verbs among those that a run of it may call, root or child, where its own rules say so.
-    ``profiles``: its flow decides by itself, at a place of its own, which pinned profile holds; of others that is decided before they begin. ``sums_up`` is the number of the message below which a root may sum up its session's
-    transcript; None: it may not. ``judged``: the headers of its runs open with a verdict (RTE-12); what was recorded without one stays
-    without. ``claims`` are shared decisions of its own; ``shares`` has their rules by name, beside the house's.
+    ``label`` is what others are told of a run with this input; ``words`` what was asked for, for
+    people who look for it in a list; ``grant`` what a root with it may use. ``reply`` is what the
+    run's session is answered from the output, below the header, and ``header`` lines of its own
+    that the output adds there; None where there is nothing. ``excerpt`` is what a parent's header
+    shows of its output, as JSON text. ``failed`` is the call that an output names as what it failed
+    at. ``only_calls``: such a run does nothing beside the calls that it makes, so that a parent's
+    header marks those as done, and not the run. ``cortex`` is the reply that the sources'
+    orchestrator gives for what such a run carried out, from its end and the answers that it had,
+    for who looks into a trace (B-04); None where there is none. ``recounts`` is what a later run of
+    the same planning session is told of one; None: nothing. ``rules`` are those that its flow asks
+    itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a
+    root takes its bound out of the shared accounts before it spends. ``carries`` is the verb call
+    that a run carries out, None where it is for none: as a child it is opened by a permit of
+    exactly that call. ``carrying`` is how, for whoever makes the call; it stands in callers'
+    records, so it holds for all versions of a name. ``nests``: a call that it carries out counts as
+    a verb call inside a verb call. ``raises``: how deep calls may be nested its verb's declaration
+    says for those below it, too. ``routing`` is how it finds its way, for policy's probes, where it
+    answers requests. ``enters``: a root may call what a turn enters by. ``escalates``: the verbs
+    among those that a run of it may call, root or child, where its own rules say so. ``profiles``:
+    its flow decides by itself, at a place of its own, which pinned profile holds; of others that is
+    decided before they begin. ``sums_up`` is the number of the message below which a root may sum
+    up its session's transcript; None: it may not. ``judged``: the headers of its runs open with a
+    verdict (RTE-12); what was recorded without one stays without. ``claims`` are shared decisions
+    of its own; ``shares`` has their rules by name, beside the house's.
     """
 
     name: str
@@ -351,22 +391,32 @@ class Kind(Generic[I, O]):
         """What its flow may ask is looked up at every decision.
 
         Raises:
-            ConfigurationError: it declares a rule that no flow asks: what grants, what is claimed, what is asked at the door.
+            ConfigurationError: it declares a rule that no flow asks: what grants, what is claimed,
+                what is asked at the door.
         """
         if refused := sorted(rule.name for rule in self.rules if rule.name in NO_FLOW_ASKS):
             raise ConfigurationError(
-                f"kind {self.name}@{self.version} declares what no flow asks: {', '.join(refused)}", code="reserved_rule"
+                f"kind {self.name}@{self.version} declares what no flow asks: {', '.join(refused)}",
+                code="reserved_rule",
             )
         own = {claim.name: claim.shared for claim in self.claims}
         if len(own) < len(self.claims) or own.keys() & SHARED.keys():
             raise ConfigurationError(
-                f"kind {self.name}@{self.version} brings two claims of one name, or a shipped one's", code="reserved_rule"
+                f"kind {self.name}@{self.version} brings two claims of one name, or a "
+                "shipped one's",
+                code="reserved_rule",
             )
         object.__setattr__(self, "shares", MappingProxyType({**SHARED, **own}))
-        object.__setattr__(self, "asks", MappingProxyType({rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)}))
+        object.__setattr__(
+            self,
+            "asks",
+            MappingProxyType({rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)}),
+        )
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
-        """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""
+        """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so
+        that is how it ended.
+        """
         settlement = self.settle(output)
         return replace(settlement, status=Status.CANCELLED) if masked else settlement
 
@@ -379,7 +429,9 @@ class Kind(Generic[I, O]):
         for one in self.prompts:
             if one.purpose == purpose:
                 return one
-        raise ConfigurationError(f"kind {self.name}@{self.version} asks nothing for {purpose}", code="unknown_purpose")
+        raise ConfigurationError(
+            f"kind {self.name}@{self.version} asks nothing for {purpose}", code="unknown_purpose"
+        )
 
 
 def commissioned(kind: Kind[Any, Any], given: Commission) -> Raw:

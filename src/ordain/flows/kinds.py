@@ -1,4 +1,6 @@
-"""The registry of a build's kinds, a value that is passed in: asked by name and version, by what a conversation needs, by a request's contract."""
+"""The registry of a build's kinds, a value that is passed in: asked by name and version, by what a
+conversation needs, by a request's contract.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,11 @@ FAILURES = (
 
 @dataclass(frozen=True)
 class Kinds:
-    """The kinds of a build by (name, version), and what they bring with them. A value that is passed in.
+    """The kinds of a build by (name, version), and what they bring with them. A value that is
+    passed in.
 
-    ``Serves`` and requests are the newest version's business; an older one is kept for runs that began as such.
+    ``Serves`` and requests are the newest version's business; an older one is kept for runs that
+    began as such.
     """
 
     all: tuple[Kind[Any, Any], ...] = ()
@@ -51,24 +55,39 @@ class Kinds:
         """Index them.
 
         Raises:
-            ConfigurationError: two kinds have one name and version, ask under one purpose for answers of two contracts, or bring different
-                templates or tables of one name; a kind's name or version is none, or what it asks for goes by a word of policy's.
+            ConfigurationError: two kinds have one name and version, ask under one purpose for
+                answers of two contracts, or bring different templates or tables of one name; a
+                kind's name or version is none, or what it asks for goes by a word of policy's.
             ValueError: two rules have one name, or one code means two things.
         """
         by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
         newest: dict[str, Kind[Any, Any]] = {}
         for kind in self.all:
-            if type(kind.name) is not str or not kind.name or type(kind.version) is not int or kind.version < 1:
+            if (
+                type(kind.name) is not str
+                or not kind.name
+                or type(kind.version) is not int
+                or kind.version < 1
+            ):
                 raise ConfigurationError(
-                    f"kind {kind.name!r:.80}@{kind.version!r:.20}: a name and a version from 1 on", code="invalid_kind"
+                    f"kind {kind.name!r:.80}@{kind.version!r:.20}: a name and a version from 1 on",
+                    code="invalid_kind",
                 )
             if by_id.setdefault((kind.name, kind.version), kind) is not kind:
-                raise ConfigurationError(f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind")
+                raise ConfigurationError(
+                    f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind"
+                )
             if kind.name not in newest or newest[kind.name].version < kind.version:
                 newest[kind.name] = kind
         carrying = {name: kind.carrying for name, kind in newest.items()}
-        rules = rulebook(rule for kind in self.all for rule in (*kind.rules, *(claim.shared.rule for claim in kind.claims)))
-        by_service = {kind.serves: kind for kind in reversed(newest.values()) if kind.serves is not None}
+        rules = rulebook(
+            rule
+            for kind in self.all
+            for rule in (*kind.rules, *(claim.shared.rule for claim in kind.claims))
+        )
+        by_service = {
+            kind.serves: kind for kind in reversed(newest.values()) if kind.serves is not None
+        }
         indices: dict[str, Mapping[Any, Any]] = {
             "by_id": by_id,
             "newest": newest,
@@ -77,7 +96,8 @@ class Kinds:
             "by_service": by_service,
         }
         for name, index in indices.items():
-            object.__setattr__(self, name, MappingProxyType(index))  # all runs of a process share them, and flows see them
+            # all runs of a process share them, and flows see them
+            object.__setattr__(self, name, MappingProxyType(index))
         self._check_purposes()
         self._check_templates()
         self._check_tables()
@@ -87,27 +107,43 @@ class Kinds:
         known: dict[str, RowTable] = {}
         for table in self.tables:
             if known.setdefault(table.name, table) != table:
-                raise ConfigurationError(f"table {table.name} has other columns in another kind", code="duplicate_table")
+                raise ConfigurationError(
+                    f"table {table.name} has other columns in another kind", code="duplicate_table"
+                )
 
     def _check_templates(self) -> None:
         """A template's name is the catalog's for all kinds, so that it means one file."""
         packages: dict[str, str] = {}
         for kind in self.all:
             for prompt in kind.prompts:
-                if prompt.template and packages.setdefault(prompt.template, prompt.package) != prompt.package:
+                if (
+                    prompt.template
+                    and packages.setdefault(prompt.template, prompt.package) != prompt.package
+                ):
                     found = f"{packages[prompt.template]} and {prompt.package}"
-                    raise ConfigurationError(f"template {prompt.template} is another file in {found}", code="duplicate_template")
+                    raise ConfigurationError(
+                        f"template {prompt.template} is another file in {found}",
+                        code="duplicate_template",
+                    )
 
     def _check_purposes(self) -> None:
-        """Policy and scripts know what is asked for by its purpose alone, so that is one thing whichever kind asks."""
+        """Policy and scripts know what is asked for by its purpose alone, so that is one thing
+        whichever kind asks.
+        """
         contracts: dict[str, str] = {}
         for kind in self.newest.values():
             for prompt in kind.prompts:
                 if prompt.purpose in NO_PURPOSES:
-                    raise ConfigurationError(f"purpose {prompt.purpose} is a word of policy's for something else", code="reserved_purpose")
+                    raise ConfigurationError(
+                        f"purpose {prompt.purpose} is a word of policy's for something else",
+                        code="reserved_purpose",
+                    )
                 if contracts.setdefault(prompt.purpose, prompt.contract) != prompt.contract:
                     found = f"{contracts[prompt.purpose]!r} and {prompt.contract!r}"
-                    raise ConfigurationError(f"purpose {prompt.purpose} asks for two contracts: {found}", code="duplicate_purpose")
+                    raise ConfigurationError(
+                        f"purpose {prompt.purpose} asks for two contracts: {found}",
+                        code="duplicate_purpose",
+                    )
 
     def get(self, name: str, version: int) -> Kind[Any, Any] | None:
         """The kind that a run pins, None where this build lacks it."""
@@ -133,7 +169,9 @@ class Kinds:
         for kind in self.newest.values():
             if kind.wire is not None and kind.wire.contract is contract:
                 return kind
-        raise ConfigurationError(f"no kind of this build answers {contract.__name__}", code="unknown_kind")
+        raise ConfigurationError(
+            f"no kind of this build answers {contract.__name__}", code="unknown_kind"
+        )
 
     def label(self, started: Started) -> Label:
         """What is to be known of a run: as recorded, else as its kind makes it from the input."""
@@ -167,7 +205,9 @@ class Kinds:
         return kind is not None and kind.only_calls
 
     def excerpt(self, name: str, output: Raw) -> str:
-        """What the header of a child's parent shows of its output; the whole where its kind is not of this build or fails at it."""
+        """What the header of a child's parent shows of its output; the whole where its kind is not
+        of this build or fails at it.
+        """
         kind = self.newest.get(name)
         try:
             shown = whole_output(output) if kind is None else kind.excerpt(output)
@@ -182,37 +222,58 @@ class Kinds:
 
     @property
     def scripted(self) -> frozenset[str]:
-        """The purposes that a script has one list for; a prompt without a contract of its own has one list per verb."""
+        """The purposes that a script has one list for; a prompt without a contract of its own has
+        one list per verb.
+        """
         return frozenset(purpose for purpose, prompt in self.prompts.items() if prompt.contract)
 
     def check_policy(self, policy: Policy, place: str = "policy") -> None:
-        """Policy names no purpose that nothing is asked for; ``place`` is what an error calls the policy.
+        """Policy names no purpose that nothing is asked for; ``place`` is what an error calls the
+        policy.
 
         Raises:
             ConfigurationError: it does; the message names the key or the row.
         """
         known = self.prompts
-        named = [(f"lanes.{purpose[:60]} (or LLM_ROUTE_{purpose[:60].upper()})", purpose) for purpose in policy.lanes.by_purpose]
+        named = [
+            (f"lanes.{purpose[:60]} (or LLM_ROUTE_{purpose[:60].upper()})", purpose)
+            for purpose in policy.lanes.by_purpose
+        ]
         named += [
-            (f"lanes.routes.{number}.purpose", row.purpose) for number, row in enumerate(policy.lanes.routes) if row.purpose is not None
+            (f"lanes.routes.{number}.purpose", row.purpose)
+            for number, row in enumerate(policy.lanes.routes)
+            if row.purpose is not None
         ]
         for key, purpose in named:
             if purpose not in known:
-                raise ConfigurationError(f"{place}: {key}: {purpose[:60]!r} is none of {', '.join(sorted(known))}")
+                raise ConfigurationError(
+                    f"{place}: {key}: {purpose[:60]!r} is none of {', '.join(sorted(known))}"
+                )
 
     @property
     def tables(self) -> tuple[RowTable, ...]:
         """The tables that kinds' shared decisions keep rows in, each once."""
-        return tuple(dict.fromkeys(table for kind in self.all for claim in kind.claims for table in claim.tables))
+        return tuple(
+            dict.fromkeys(
+                table for kind in self.all for claim in kind.claims for table in claim.tables
+            )
+        )
 
     @property
     def templates(self) -> Mapping[str, str]:
         """The package of each template that a kind brings, by the template's name."""
-        return {prompt.template: prompt.package for kind in self.all for prompt in kind.prompts if prompt.template}
+        return {
+            prompt.template: prompt.package
+            for kind in self.all
+            for prompt in kind.prompts
+            if prompt.template
+        }
 
 
 def _label(kind: Kind[Any, Any], given: Raw) -> Label:
-    """The label that a kind makes from an input; none where that is not its input, as damage or another's spawn may have it."""
+    """The label that a kind makes from an input; none where that is not its input, as damage or
+    another's spawn may have it.
+    """
     try:
         return kind.label(kind.decode_input(given))
     except FAILURES:  # a kind is foreign code here; what it fails at is told where a run is opened

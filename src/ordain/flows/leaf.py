@@ -20,7 +20,9 @@ async def call_leaf(context: FlowContext, permit: Authorized, attempts: int) -> 
     while True:
         attempt += 1
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
-        result = await context.fx.perform(VerbCall(authorized=permit, deadline=deadline, attempt=attempt))
+        result = await context.fx.perform(
+            VerbCall(authorized=permit, deadline=deadline, attempt=attempt)
+        )
         resting = isinstance(result, VerbFailed) and result.apart
         rests += resting
         if not isinstance(result, (VerbFailed, VerbTimedOut)) or (most == 1 and not resting):
@@ -34,7 +36,8 @@ async def call_leaf(context: FlowContext, permit: Authorized, attempts: int) -> 
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,
-            retry_after_ms=(result.retry_after_ms if isinstance(result, VerbFailed) else 0) or msgspec.UNSET,
+            retry_after_ms=(result.retry_after_ms if isinstance(result, VerbFailed) else 0)
+            or msgspec.UNSET,
             rested_ms=rested_ms if resting else msgspec.UNSET,
         )
         outcome = context.fx.decide(RETRY, facts, None, (result.seq,)).outcome
@@ -43,5 +46,9 @@ async def call_leaf(context: FlowContext, permit: Authorized, attempts: int) -> 
         rested_ms += outcome.wait_ms if resting else 0
         if outcome.wait_ms:
             await context.fx.perform(
-                Wait(what=WaitFor.TIMER, about=f"another try of {verb}", deadline=context.now() + outcome.wait_ms * 1000)
+                Wait(
+                    what=WaitFor.TIMER,
+                    about=f"another try of {verb}",
+                    deadline=context.now() + outcome.wait_ms * 1000,
+                )
             )

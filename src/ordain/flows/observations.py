@@ -6,14 +6,22 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.effects.results import (
+    VerbFailed,
+    VerbReturned,
+    VerbTimedOut,
+    VerbUnknown,
+    VerbWithdrawn,
+)
 from ordain.flows.act import Acted
 
 TEXT_KEYS = ("text", "summary", "content", "result", "step", "message")
 
 
 def observation(acted: Acted) -> dict[str, Any]:
-    """``{ok, output, error?, llm_output, spark_meta, step_meta}``; ``llm_output`` is the output as text."""
+    """``{ok, output, error?, llm_output, spark_meta, step_meta}``; ``llm_output`` is the output as
+    text.
+    """
     result = acted.result
     step_meta: dict[str, Any] = {"verb_name": acted.verb}
     if acted.child:
@@ -21,8 +29,21 @@ def observation(acted: Acted) -> dict[str, Any]:
         step_meta["steps_executed"] = sum(not step.skipped for step in acted.steps)
         step_meta["step_results"] = msgspec.to_builtins(acted.steps)
     if isinstance(result, VerbReturned):
-        return {"ok": True, "output": result.output, "llm_output": as_text(result.output), "spark_meta": None, "step_meta": step_meta}
-    return {"ok": False, "output": acted.payload, "error": error_of(acted), "llm_output": None, "spark_meta": None, "step_meta": step_meta}
+        return {
+            "ok": True,
+            "output": result.output,
+            "llm_output": as_text(result.output),
+            "spark_meta": None,
+            "step_meta": step_meta,
+        }
+    return {
+        "ok": False,
+        "output": acted.payload,
+        "error": error_of(acted),
+        "llm_output": None,
+        "spark_meta": None,
+        "step_meta": step_meta,
+    }
 
 
 def error_of(acted: Acted) -> dict[str, Any]:
@@ -41,7 +62,9 @@ def error_of(acted: Acted) -> dict[str, Any]:
 
 
 def as_text(output: dict[str, Any]) -> str:
-    """A structured output as text: its list as bullets, its text field as it is, otherwise compact JSON."""
+    """A structured output as text: its list as bullets, its text field as it is, otherwise compact
+    JSON.
+    """
     quoted = "Quoted, not analysed:\n" if output.get("method") == "quoted" else ""
     for value in output.values():
         if isinstance(value, list) and (lines := _lines(cast("list[Any]", value))):

@@ -1,4 +1,6 @@
-"""Which pinned profile holds for a run: read where anything is pinned, decided by rule ``profile``, and what follows for the rest of the flow."""
+"""Which pinned profile holds for a run: read where anything is pinned, decided by rule ``profile``,
+and what follows for the rest of the flow.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from ordain.rules.profile import PROFILE, NoProfile, PinsSeen, ProfiledBy, Profi
 
 
 async def profiled(context: FlowContext) -> FlowContext | NoProfile:
-    """The same under the profile that holds, which the port holds it to in any case; or that the pin that counts leads nowhere.
+    """The same under the profile that holds, which the port holds it to in any case; or that the
+    pin that counts leads nowhere.
 
     Where nothing is pinned, and policy says nothing of profiles, nothing is read or decided.
     """
@@ -23,7 +26,9 @@ async def profiled(context: FlowContext) -> FlowContext | NoProfile:
         unread = not isinstance(result, ReadValue)
         seen = msgspec.convert(result.value, PinsSeen) if isinstance(result, ReadValue) else seen
         refs = (result.seq,)
-    outcome = context.fx.decide(PROFILE, seen.facts(unread=unread), ProfileInputs(seen=seen), refs).outcome
+    outcome = context.fx.decide(
+        PROFILE, seen.facts(unread=unread), ProfileInputs(seen=seen), refs
+    ).outcome
     if isinstance(outcome, NoProfile):
         return outcome
     return context.under(outcome)

@@ -1,4 +1,6 @@
-"""What asking a model can come to, and what it came to: tokens, and money at the profile's list price. Pure; money is integer micro-dollars."""
+"""What asking a model can come to, and what it came to: tokens, and money at the profile's list
+price. Pure; money is integer micro-dollars.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,25 @@ UNTOLD_REFUSALS = frozenset(
         ModelErrorCode.LOST,
     }
 )
-"""Codes that were booked without tokens before records said what is known of a failed attempt's cost: journals of that time keep their meaning."""
+"""Codes that were booked without tokens before records said what is known of a failed attempt's
+cost: journals of that time keep their meaning.
+"""
 
 
 def bound_of(profile: ModelProfile, prompt_tokens: int, max_tokens: int) -> Spend:
-    """The most that asking once can come to: at the dearest of the prices that a prompt of up to this size may have."""
+    """The most that asking once can come to: at the dearest of the prices that a prompt of up to
+    this size may have.
+    """
     money = 0
     for prices in _possible(profile, prompt_tokens):
         base, read, written = _input_prices(prices)
-        # All of it may come out of the provider's cache, go into it where that is asked for, or do neither.
+        # All of it may come out of the provider's cache, go into it where that is asked for, or do
+        # neither.
         dearest = max(base, read, written if profile.cache else 0)
-        money = max(money, _rounded_up(prompt_tokens * dearest + max_tokens * prices.usd_micros_per_1k_output))
+        money = max(
+            money,
+            _rounded_up(prompt_tokens * dearest + max_tokens * prices.usd_micros_per_1k_output),
+        )
     return Spend(tokens=prompt_tokens + max_tokens, usd_micros=money, model_calls=1)
 
 
@@ -68,7 +78,9 @@ def reserve_facts(account: Account, bound: Spend) -> ReserveFacts:
 
 
 def affords(account: Account, bound: Spend) -> bool:
-    """Whether the account has as much left: what rule ``reserve`` will find, reckoned without asking it. Verb calls are no part of that."""
+    """Whether the account has as much left: what rule ``reserve`` will find, reckoned without
+    asking it. Verb calls are no part of that.
+    """
     left = account.cap.less(account.spent)
     return left.covers(structs.replace(bound, verb_calls=left.verb_calls))
 
@@ -77,12 +89,18 @@ def price_of_call(catalog: Catalog, call: ModelCall, result: ModelAnswer | Model
     """What a model call came to, both of its attempts where it had two."""
     if call.hedge and isinstance(result, ModelFailed) and result.code is ModelErrorCode.LOST:
         return bound_of_call(catalog, call)  # nobody knows whether the second one had gone out
-    limits = {call.profile: call.max_tokens} | ({call.hedge: call.hedge_max_tokens} if call.hedge else {})
+    limits = {call.profile: call.max_tokens} | (
+        {call.hedge: call.hedge_max_tokens} if call.hedge else {}
+    )
     name = result.profile or call.profile
     if isinstance(result, ModelAnswer):
         used = price_of(catalog.data.profiles[name], result)
     else:
-        used = price_of_failure(catalog.data.profiles[name], result, call_bound(catalog, ((name, limits[name]),), call.bound_tokens))
+        used = price_of_failure(
+            catalog.data.profiles[name],
+            result,
+            call_bound(catalog, ((name, limits[name]),), call.bound_tokens),
+        )
     if (beside := result.beside) is None:
         return used
     bound = call_bound(catalog, ((beside.profile, limits[beside.profile]),), call.bound_tokens)
@@ -91,12 +109,20 @@ def price_of_call(catalog: Catalog, call: ModelCall, result: ModelAnswer | Model
 
 def price_of(profile: ModelProfile, answer: ModelAnswer | ModelFailed | Beside) -> Spend:
     """What an answer came to by its counts, also one that was none."""
-    money = cost(profile, answer.input_tokens, answer.output_tokens, answer.cached_tokens, answer.written_tokens)
+    money = cost(
+        profile,
+        answer.input_tokens,
+        answer.output_tokens,
+        answer.cached_tokens,
+        answer.written_tokens,
+    )
     return Spend(tokens=answer.input_tokens + answer.output_tokens, usd_micros=money, model_calls=1)
 
 
 def price_of_failure(profile: ModelProfile, failed: ModelFailed | Beside, bound: Spend) -> Spend:
-    """What an attempt without an answer is booked at: nothing if nothing was sent, its use where that was told, a call if it was refused before work, else its bound."""
+    """What an attempt without an answer is booked at: nothing if nothing was sent, its use where
+    that was told, a call if it was refused before work, else its bound.
+    """
     if not failed.live:
         return Spend()
     if failed.input_tokens:
@@ -105,23 +131,45 @@ def price_of_failure(profile: ModelProfile, failed: ModelFailed | Beside, bound:
     return bound if charged else Spend(model_calls=1)
 
 
-def cost(profile: ModelProfile, input_tokens: int, output_tokens: int, cached_tokens: int = 0, written_tokens: int = 0) -> int:
-    """Micro-dollars at list price, rounded up; of the input, ``cached_tokens`` were read from the provider's cache and ``written_tokens`` written.
+def cost(
+    profile: ModelProfile,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int = 0,
+    written_tokens: int = 0,
+) -> int:
+    """Micro-dollars at list price, rounded up; of the input, ``cached_tokens`` were read from the
+    provider's cache and ``written_tokens`` written.
 
     The whole call has the prices of the highest of the profile's tiers that its input is above.
     """
-    return _at(_possible(profile, input_tokens)[-1], input_tokens, output_tokens, cached_tokens, written_tokens)
+    return _at(
+        _possible(profile, input_tokens)[-1],
+        input_tokens,
+        output_tokens,
+        cached_tokens,
+        written_tokens,
+    )
 
 
 def _possible(profile: ModelProfile, input_tokens: int) -> Sequence[ModelProfile | PriceTier]:
     """The prices that calls with so much input or less may have, those of the longest last."""
     if not profile.tiers:
         return (profile,)
-    above = sorted((tier for tier in profile.tiers if tier.above_tokens < input_tokens), key=lambda tier: tier.above_tokens)
+    above = sorted(
+        (tier for tier in profile.tiers if tier.above_tokens < input_tokens),
+        key=lambda tier: tier.above_tokens,
+    )
     return [profile, *above]
 
 
-def _at(prices: ModelProfile | PriceTier, input_tokens: int, output_tokens: int, cached_tokens: int, written_tokens: int) -> int:
+def _at(
+    prices: ModelProfile | PriceTier,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int,
+    written_tokens: int,
+) -> int:
     base, read_price, write_price = _input_prices(prices)
     cached = min(cached_tokens, input_tokens)
     written = min(written_tokens, input_tokens - cached)
@@ -131,7 +179,11 @@ def _at(prices: ModelProfile | PriceTier, input_tokens: int, output_tokens: int,
 
 def _input_prices(prices: ModelProfile | PriceTier) -> tuple[int, int, int]:
     """Of a thousand tokens of input: as it is, read from the provider's cache, written into it."""
-    base, read, written = prices.usd_micros_per_1k_input, prices.usd_micros_per_1k_cached, prices.usd_micros_per_1k_cache_write
+    base, read, written = (
+        prices.usd_micros_per_1k_input,
+        prices.usd_micros_per_1k_cached,
+        prices.usd_micros_per_1k_cache_write,
+    )
     return base, base if read is None else read, base if written is None else written
 
 

@@ -1,7 +1,9 @@
-"""The first form of what a run puts on record, frozen: several places say what one would. For the versions of flows that began with it.
+"""The first form of what a run puts on record, frozen: several places say what one would. For the
+versions of flows that began with it.
 
-What flows share (``ask``, ``act``, steps, prompts) writes each thing once and knows no other form. A version from before works over a port that
-stands before the run's own and puts what was asked of it into the form of then; what comes back passes as it is.
+What flows share (``ask``, ``act``, steps, prompts) writes each thing once and knows no other form.
+A version from before works over a port that stands before the run's own and puts what was asked of
+it into the form of then; what comes back passes as it is.
 """
 
 from __future__ import annotations
@@ -56,8 +58,9 @@ def spelled_out(*prompts: PromptKind[Any]) -> Callable[[Flow[G, T]], Flow[G, T]]
 class SpelledOut:
     """Implements ``ports.effects.Effects`` over a run's own port.
 
-    A call's permit has the call's digest beside the decision that allows it, a model call its purpose's template and contract and, for a
-    planner's step, the earlier steps in its arguments too, and rule ``step`` the digest of the toolset that rule ``scope`` was asked about.
+    A call's permit has the call's digest beside the decision that allows it, a model call its
+    purpose's template and contract and, for a planner's step, the earlier steps in its arguments
+    too, and rule ``step`` the digest of the toolset that rule ``scope`` was asked about.
     """
 
     def __init__(self, port: Effects, prompts: Mapping[str, PromptKind[Any]]) -> None:
@@ -77,10 +80,15 @@ class SpelledOut:
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
         """See ``Effects``."""
-        permitted = [one if one.authorized is None else replace(one, authorized=_permit(one.authorized)) for one in spawns]
+        permitted = [
+            one if one.authorized is None else replace(one, authorized=_permit(one.authorized))
+            for one in spawns
+        ]
         return await self._port.children(permitted, until)
 
-    def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
+    def decide(
+        self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()
+    ) -> Decision[O]:
         """See ``Effects``."""
         if isinstance(facts, ScopeFacts):
             self._toolset = facts.digest
@@ -88,7 +96,9 @@ class SpelledOut:
             facts = replace(facts, toolset=self._toolset)
         return self._port.decide(rule, facts, inputs, refs)
 
-    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0) -> Decision[AuthorizeOutcome]:
+    def authorize(
+        self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0
+    ) -> Decision[AuthorizeOutcome]:
         """See ``Effects``."""
         return self._port.authorize(call, within, refs, ahead=ahead)
 
@@ -106,7 +116,9 @@ class SpelledOut:
 
     def _asked(self, call: ModelCall) -> ModelCall:
         prompt = self._prompts[call.purpose]
-        named = replace(call, prompt=call.prompt or prompt.template, contract=call.contract or prompt.contract)
+        named = replace(
+            call, prompt=call.prompt or prompt.template, contract=call.contract or prompt.contract
+        )
         return _with_steps(named) if call.purpose == PURPOSE else named
 
 
@@ -119,4 +131,11 @@ def _with_steps(call: ModelCall) -> ModelCall:
     args = {"first": call.args.get("first", 0), "steps": steps, "left": call.args["left"]}
     if "reask" in call.args:
         args["reask"] = call.args["reask"]
-    return replace(call, args=args, refs=(0, *(seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None)))
+    return replace(
+        call,
+        args=args,
+        refs=(
+            0,
+            *(seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None),
+        ),
+    )

@@ -1,4 +1,6 @@
-"""A shared decision that a kind brings: a rule, its facts, and the rows of tables that it reads and writes. No store has code for it."""
+"""A shared decision that a kind brings: a rule, its facts, and the rows of tables that it reads and
+writes. No store has code for it.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ O = TypeVar("O", bound=Struct)  # noqa: E741 - the established letters of ordain
 class SharedClaim(Generic[F, O]):
     """What a flow asks by ``fx.claim(Claim(name=…, args=…))``, where the name is the rule's.
 
-    ``reads`` names rows by the claim's arguments; ``facts`` gets the arguments and what each read gave (None: there is no such row) in the write
-    transaction, and the record holds what it makes of them; ``writes`` gets facts and outcome where the rule grants the claim. All three are pure, and may
-    be called again if the commit has to be tried again. Rows belong to the run's workspace, and to ``tables``.
+    ``reads`` names rows by the claim's arguments; ``facts`` gets the arguments and what each read
+    gave (None: there is no such row) in the write transaction, and the record holds what it makes
+    of them; ``writes`` gets facts and outcome where the rule grants the claim. All three are pure,
+    and may be called again if the commit has to be tried again. Rows belong to the run's workspace,
+    and to ``tables``.
     """
 
     shared: SharedRule

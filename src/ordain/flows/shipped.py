@@ -1,4 +1,6 @@
-"""The kinds of this build, and of the builds before it as far as runs that began under them can go on."""
+"""The kinds of this build, and of the builds before it as far as runs that began under them can go
+on.
+"""
 
 from __future__ import annotations
 
@@ -56,16 +58,40 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         ROSTER_2,
         ROSTER_1,
     ),
-    *(SUPERVISOR_7, SUPERVISOR_6, SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
-    *(TURN_7, TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),
+    *(
+        SUPERVISOR_7,
+        SUPERVISOR_6,
+        SUPERVISOR_5,
+        SUPERVISOR_4,
+        SUPERVISOR_3,
+        SUPERVISOR_2,
+        SUPERVISOR_1,
+        STATUS_1,
+    ),
+    *(
+        TURN_7,
+        TURN_6,
+        TURN_5,
+        TURN_4,
+        TURN_3,
+        TURN_2,
+        TURN_1,
+        TRIAGE_5,
+        TRIAGE_4,
+        TRIAGE_3,
+        TRIAGE_2,
+        TRIAGE_1,
+    ),
 )
 
 
 def shipped_kinds(more: Iterable[Kind[Any, Any]] = ()) -> Kinds:
-    """Every kind of this build and ``more``, which have names of their own: a newer version of a shipped one would be what conversations begin.
+    """Every kind of this build and ``more``, which have names of their own: a newer version of a
+    shipped one would be what conversations begin.
 
     Raises:
-        ConfigurationError: one of ``more`` has a shipped kind's name (``reserved_kind``). Whatever ``Kinds`` raises.
+        ConfigurationError: one of ``more`` has a shipped kind's name (``reserved_kind``). Whatever
+            ``Kinds`` raises.
     """
     added = tuple(kind for kind in more if not any(kind is one for one in SHIPPED))
     if not added:
@@ -73,7 +99,10 @@ def shipped_kinds(more: Iterable[Kind[Any, Any]] = ()) -> Kinds:
     shipped = sorted({kind.name for kind in SHIPPED})
     for kind in added:
         if kind.name in shipped:
-            found = f"kind {kind.name}@{kind.version} has a name of Ordain's own, which are {', '.join(shipped)}: give it another"
+            found = (
+                f"kind {kind.name}@{kind.version} has a name of Ordain's own, which are "
+                f"{', '.join(shipped)}: give it another"
+            )
             raise ConfigurationError(found, code="reserved_kind")
     return Kinds((*SHIPPED, *added))
 

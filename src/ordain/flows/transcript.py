@@ -1,4 +1,6 @@
-"""A reference into a session's transcript, turned back into what it says, where a prompt is rendered: live and in replay. Pure."""
+"""A reference into a session's transcript, turned back into what it says, where a prompt is
+rendered: live and in replay. Pure.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,30 @@ from msgspec import Struct
 from ordain.errors import Erased, JournalCorrupt, JournalError
 from ordain.ports.sessions import EntryKind, EntryText
 
-ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
+ROLES = {
+    EntryKind.MESSAGE: "user",
+    EntryKind.REPLY: "assistant",
+    EntryKind.QUESTION: "assistant",
+    EntryKind.SAID: "assistant",
+}
 
 NEAR = 8
-"""A transcript's head that stands so few entries behind a history is read with it: each look into a storage costs more than some entries."""
+"""A transcript's head that stands so few entries behind a history is read with it: each look into a
+storage costs more than some entries.
+"""
 
 TranscriptReader = Callable[[str, int, int], Sequence[EntryText]]
-"""(session, first, last) -> the transcript's entries with these numbers, in the run's own workspace."""
+"""(session, first, last) -> the transcript's entries with these numbers, in the run's own
+workspace.
+"""
 
 
 class HistoryRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``, and the summary before them.
+    """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``,
+    and the summary before them.
 
-    ``size_bytes`` is what their texts have as JSON, each cut to ``cut`` bytes (0: none is longer); ``digest`` is the link of entry ``head``, which fixes all that stands before it.
+    ``size_bytes`` is what their texts have as JSON, each cut to ``cut`` bytes (0: none is longer);
+    ``digest`` is the link of entry ``head``, which fixes all that stands before it.
     """
 
     session: str
@@ -56,7 +69,8 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
     if transcript is None:
         raise JournalCorrupt("a history is referred to where there is no transcript")
     first, last = (ref.first, ref.last) if ref.entries else (ref.head, ref.head)
-    together = 0 <= ref.head - last <= NEAR  # as in most turns, whose message is the head and follows what was said before
+    # as in most turns, whose message is the head and follows what was said before
+    together = 0 <= ref.head - last <= NEAR
     parts = [(first, ref.head if together else last)]
     if ref.summary:
         parts.append((ref.summary, ref.summary))
@@ -64,21 +78,40 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         parts.append((ref.head, ref.head))
     read, *others = _all(transcript, ref.session, parts)
     summaries = others[0] if ref.summary else ()
-    whole = [entry for entry in read if entry.seq <= last and entry.kind in ROLES and entry.seq != ref.own] if ref.entries else []
+    whole = (
+        [
+            entry
+            for entry in read
+            if entry.seq <= last and entry.kind in ROLES and entry.seq != ref.own
+        ]
+        if ref.entries
+        else []
+    )
     head = [entry for entry in (read if together else others[-1])[-1:] if entry.seq == ref.head]
     if not head or head[0].chain.hex() != ref.digest or len(whole) != ref.entries:
-        raise JournalCorrupt(f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to")
+        raise JournalCorrupt(
+            f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to"
+        )
     return Spoken(
-        history=tuple({"role": ROLES[entry.kind], "content": _shortened(text_of(entry), ref.cut)} for entry in whole),
+        history=tuple(
+            {"role": ROLES[entry.kind], "content": _shortened(text_of(entry), ref.cut)}
+            for entry in whole
+        ),
         summary=text_of(summaries[0]) if summaries else None,
     )
 
 
-def _all(transcript: TranscriptReader, session: str, parts: Sequence[tuple[int, int]]) -> list[Sequence[EntryText]]:
-    """All parts, each asked for before it is told that one cannot be had: what is not there yet is then read together."""
+def _all(
+    transcript: TranscriptReader, session: str, parts: Sequence[tuple[int, int]]
+) -> list[Sequence[EntryText]]:
+    """All parts, each asked for before it is told that one cannot be had: what is not there yet is
+    then read together.
+    """
     try:
         return [transcript(session, first, last) for first, last in parts]
-    except JournalError:  # bound to no name: an error that a frame of its own traceback holds is a cycle, with all that those frames hold
+    except JournalError:
+        # bound to no name: an error that a frame of its own traceback holds is a cycle, with all
+        # that those frames hold
         for first, last in parts:
             try:
                 transcript(session, first, last)

@@ -16,8 +16,9 @@ from ordain.prompts.prompt import Prompt, SystemParts
 class Values(dict[int, Any]):
     """seq -> what that record handed to the flow; 0 is the run's input.
 
-    ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps; ``system_parts`` are
-    the prompts' own. ``advice`` is what the run's profile asks of models.
+    ``memo`` keeps what was derived from them and cannot change within the run: the request's part
+    of the prompt, past steps; ``system_parts`` are the prompts' own. ``advice`` is what the run's
+    profile asks of models.
     """
 
     def __init__(self, transcript: TranscriptReader | None = None) -> None:
@@ -30,9 +31,11 @@ class Values(dict[int, Any]):
 
 
 class PromptInputs(Struct, frozen=True, kw_only=True):
-    """The input of the template, and the schema the answer must fit; None: the answer is plain text, of at most ``words_most`` characters (0: no bound here).
+    """The input of the template, and the schema the answer must fit; None: the answer is plain
+    text, of at most ``words_most`` characters (0: no bound here).
 
-    ``advised``: a profile's prompt is shown, too. ``words_at`` are the places of an answer with a schema that hold words for people (``rules.seen_words``).
+    ``advised``: a profile's prompt is shown, too. ``words_at`` are the places of an answer with a
+    schema that hold words for people (``rules.seen_words``).
     """
 
     inputs: dict[str, Any]
@@ -42,7 +45,11 @@ class PromptInputs(Struct, frozen=True, kw_only=True):
     words_at: tuple[str, ...] = ()
 
 
-ADVICE = "\n\nFrom the operator's profile of this conversation, as advice; it changes nothing of what you may do or of the form of your answer:\n"
+ADVICE = (
+    "\n\n"
+    "From the operator's profile of this conversation, as advice; it changes nothing of what you "
+    "may do or of the form of your answer:\n"
+)
 """What stands between a prompt's own system part and a profile's prompt."""
 
 
@@ -59,7 +66,9 @@ def advised_prompt(rendered: Prompt, given: PromptInputs, advice: str) -> Prompt
 
 
 def sent_prompt(rendered: Prompt, given: PromptInputs, held: str) -> Prompt:
-    """A rendered prompt as it goes out where its answer is held so: by words alone, they stand at the end of the system part."""
+    """A rendered prompt as it goes out where its answer is held so: by words alone, they stand at
+    the end of the system part.
+    """
     if given.schema is None or held != Structured.TEXT:
         return rendered
     return constrained(rendered, given.schema)

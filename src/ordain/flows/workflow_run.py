@@ -15,7 +15,9 @@ CANCELLED = "cancellation_requested"
 """The code with which a workflow ends that was stopped before its next step."""
 
 
-class WorkflowInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class WorkflowInput(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """A template of the catalog and the arguments that it is filled in with."""
 
     template: str
@@ -23,7 +25,8 @@ class WorkflowInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
 
 class WorkflowOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of a workflow: every step in order, those that never ran ``skipped``; what was ``undone``, in the order in which it was; and what the last step gave.
+    """What became of a workflow: every step in order, those that never ran ``skipped``; what was
+    ``undone``, in the order in which it was; and what the last step gave.
 
     ``failed`` is what ended it before its last step was done.
     """
@@ -41,7 +44,11 @@ class WorkflowOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def executed(self) -> tuple[str, ...]:
         """The verbs that ran, each once, those that undid something included."""
-        return tuple(dict.fromkeys(step.step_name for step in (*self.steps, *self.undone) if not step.skipped))
+        return tuple(
+            dict.fromkeys(
+                step.step_name for step in (*self.steps, *self.undone) if not step.skipped
+            )
+        )
 
     @property
     def skipped(self) -> tuple[str, ...]:

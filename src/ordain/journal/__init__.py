@@ -1,1 +1,3 @@
-"""The journal: record kinds, codec, digests, upcasters and folds. Imports `effects` and below; pure, no I/O, no clock."""
+"""The journal: record kinds, codec, digests, upcasters and folds. Imports `effects` and below;
+pure, no I/O, no clock.
+"""

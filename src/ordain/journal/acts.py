@@ -1,4 +1,6 @@
-"""The acts of a run, gathered while its records are folded: what was permitted, what became of it, and what children did (RTE-12)."""
+"""The acts of a run, gathered while its records are folded: what was permitted, what became of it,
+and what children did (RTE-12).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ END_OF = {
 
 
 def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
-    """What became of a call that a run carried out whose header this is; ``end`` is what its end alone says."""
+    """What became of a call that a run carried out whose header this is; ``end`` is what its end
+    alone says.
+    """
     if inner is None:
         return end
     ends = {act.end for act in inner.acts}
@@ -30,7 +34,9 @@ def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
 
 
 def cleared(acts: Iterable[Act], run: str, ends: Mapping[int, ActEnd]) -> Iterator[Act]:
-    """The acts, those of which somebody has said meanwhile what became of them with that; ``ends`` by number of the effect in ``run``."""
+    """The acts, those of which somebody has said meanwhile what became of them with that; ``ends``
+    by number of the effect in ``run``.
+    """
     for act in acts:
         end = ends.get(act.addr) if act.end is ActEnd.UNKNOWN and act.run == run else None
         yield act if end is None else structs.replace(act, end=end, run="", addr=-1)
@@ -58,7 +64,9 @@ class Acts:
         self.by_code = self.by_code or by_code
 
     def decided(self, address: str, act: Act | None, proposed: int, own: str = "") -> None:
-        """A decision says that a call is permitted or denied, that so many were proposed, or that the last call of verb ``own`` was code's own."""
+        """A decision says that a call is permitted or denied, that so many were proposed, or that
+        the last call of verb ``own`` was code's own.
+        """
         self.proposed += proposed
         if own:
             self._owned(own)
@@ -70,7 +78,9 @@ class Acts:
             self._done.append(act)
 
     def _owned(self, verb: str) -> None:
-        at = next((at for at in reversed(range(len(self._done))) if self._done[at].verb == verb), -1)
+        at = next(
+            (at for at in reversed(range(len(self._done))) if self._done[at].verb == verb), -1
+        )
         if at >= 0 and self._done[at].end is ActEnd.DONE and not self._done[at].own:
             self._done[at] = structs.replace(self._done[at], own=True)
             self.calls -= 1
@@ -87,10 +97,18 @@ class Acts:
             return
         end = END_OF.get(result, ActEnd.FAILED)
         unknown = end is ActEnd.UNKNOWN
-        self._done.append(structs.replace(act, end=end, run=self._run if unknown else "", addr=addr if unknown else -1))
+        self._done.append(
+            structs.replace(
+                act, end=end, run=self._run if unknown else "", addr=addr if unknown else -1
+            )
+        )
 
-    def child(self, decision: str, verb: str, ended: str, child: str, inner: HeaderFacts | None) -> None:
-        """A child has ended that carried out a call (``decision`` is "": none that counts as one): first what it did, then that."""
+    def child(
+        self, decision: str, verb: str, ended: str, child: str, inner: HeaderFacts | None
+    ) -> None:
+        """A child has ended that carried out a call (``decision`` is "": none that counts as one):
+        first what it did, then that.
+        """
         below: Sequence[Act] = () if inner is None else inner.acts
         self._done += below
         if inner is not None:
@@ -109,15 +127,23 @@ class Acts:
         self._done = list(cleared(self._done, self._run, self.cleared))
 
     def so_far(self, *, rests: bool) -> tuple[Act, ...]:
-        """The acts; of a run that rests, a call that was begun and never told of is one of which nobody knows."""
+        """The acts; of a run that rests, a call that was begun and never told of is one of which
+        nobody knows.
+        """
         if not rests:
             return tuple(self._done)
         left = (
-            structs.replace(act, end=ActEnd.FAILED) if act.reads else structs.replace(act, end=ActEnd.UNKNOWN, run=self._run, addr=addr)
+            structs.replace(act, end=ActEnd.FAILED)
+            if act.reads
+            else structs.replace(act, end=ActEnd.UNKNOWN, run=self._run, addr=addr)
             for addr, act in self._begun.items()
         )
         return (*self._done, *left)
 
     def _permit(self, decision: str, verb: str) -> Act:
         found = self._permits.get(decision)
-        return Act(verb=verb, call=f"{self._run}:{decision}", end=ActEnd.PERMITTED) if found is None else found
+        return (
+            Act(verb=verb, call=f"{self._run}:{decision}", end=ActEnd.PERMITTED)
+            if found is None
+            else found
+        )

@@ -1,4 +1,6 @@
-"""Writing and reading records: one encoder, one place that makes the chain, one place that checks it."""
+"""Writing and reading records: one encoder, one place that makes the chain, one place that checks
+it.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,22 @@ import msgspec
 
 from ordain.errors import Erased, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, NULL, Body, EndedBody, Record, RecordKind
+from ordain.journal.records import (
+    BODY_OF,
+    CURRENT_VERSION,
+    ENCODER,
+    NULL,
+    Body,
+    EndedBody,
+    Record,
+    RecordKind,
+)
 from ordain.journal.upcasters import upcast
 
 _ENDED = RecordKind.ENDED
-"""A name of its own, as for whatever is asked of each record: a member is found in its enum eight times as slowly."""
+"""A name of its own, as for whatever is asked of each record: a member is found in its enum eight
+times as slowly.
+"""
 _DECODERS = {kind: msgspec.json.Decoder(body) for kind, body in BODY_OF.items()}
 
 
@@ -41,14 +54,27 @@ class Scribe:
     def write(self, kind: RecordKind, name: str, body: Body, at: int) -> Record:
         """The next record; nothing is stored by this."""
         if kind is _ENDED and isinstance(body, EndedBody) and body.result != NULL:
-            body = msgspec.structs.replace(body, result_digest=digest(self._key, bytes(body.result)).hex())
+            body = msgspec.structs.replace(
+                body, result_digest=digest(self._key, bytes(body.result)).hex()
+            )
         encoded = ENCODER.encode(body)
         self.at = max(self.at, at)
         self.seq += 1
         version = CURRENT_VERSION[kind]
         body_digest = digest(self._key, _covered(encoded)[0] if kind is _ENDED else encoded)
-        self._chain = chain(self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest)
-        return Record(seq=self.seq, kind=kind, name=name, v=version, at=self.at, digest=body_digest, chain=self._chain, body=encoded)
+        self._chain = chain(
+            self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest
+        )
+        return Record(
+            seq=self.seq,
+            kind=kind,
+            name=name,
+            v=version,
+            at=self.at,
+            digest=body_digest,
+            chain=self._chain,
+            body=encoded,
+        )
 
 
 def decode(record: Record) -> Body:
@@ -62,9 +88,14 @@ def decode(record: Record) -> Body:
         raise Erased(f"record {record.seq} ({record.kind}) was erased", details={"seq": record.seq})
     kind, body = record.kind, record.body
     try:
-        return _DECODERS[kind].decode(body if record.v == CURRENT_VERSION[kind] else upcast(kind, record.v, body))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:  # the last two: nested too deep, not an object
-        raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
+        return _DECODERS[kind].decode(
+            body if record.v == CURRENT_VERSION[kind] else upcast(kind, record.v, body)
+        )
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+        # the last two: nested too deep, not an object
+        raise JournalCorrupt(
+            f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}
+        ) from error
 
 
 ReadRecord = Callable[[Record], Body]
@@ -89,7 +120,9 @@ _RESULT = b',"result":'
 
 
 def _covered(body: bytes) -> tuple[bytes, _Sealed]:
-    """The bytes of an ``ended`` body that its record's digest covers: all but the result that stands last in it."""
+    """The bytes of an ``ended`` body that its record's digest covers: all but the result that
+    stands last in it.
+    """
     sealed = _SEALED.decode(body)
     end = len(body) - 1 - len(bytes(sealed.result)) - len(_RESULT)
     if sealed.result == NULL or body[end : end + len(_RESULT)] != _RESULT:
@@ -112,8 +145,8 @@ def _fits(key: bytes, record: Record, body: bytes) -> bool:
 def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
     """Check numbering, time, digests and chain of a whole run.
 
-    Erased bodies are skipped, as is an ended body without its swept result, and where the subject's key is destroyed (None)
-    all bodies are; the chain never is.
+    Erased bodies are skipped, as is an ended body without its swept result, and where the subject's
+    key is destroyed (None) all bodies are; the chain never is.
 
     Raises:
         JournalCorrupt: with the first seq that is wrong.
@@ -124,10 +157,18 @@ def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
             raise JournalCorrupt(f"record {expected} is missing", details={"seq": expected})
         at, body = record.at, record.body
         if at < last_at:
-            raise JournalCorrupt(f"record {expected} is dated before its predecessor", details={"seq": expected})
+            raise JournalCorrupt(
+                f"record {expected} is dated before its predecessor", details={"seq": expected}
+            )
         if body is not None and key is not None and not _fits(key, record, body):
-            raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: digest", details={"seq": expected})
-        previous = chain(previous, run, expected, (record.kind, record.name, record.v, at), record.digest)
+            raise JournalCorrupt(
+                f"record {expected} ({record.kind}) was altered: digest", details={"seq": expected}
+            )
+        previous = chain(
+            previous, run, expected, (record.kind, record.name, record.v, at), record.digest
+        )
         if previous != record.chain:
-            raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: chain", details={"seq": expected})
+            raise JournalCorrupt(
+                f"record {expected} ({record.kind}) was altered: chain", details={"seq": expected}
+            )
         last_at = at

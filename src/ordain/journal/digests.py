@@ -1,6 +1,8 @@
-"""Digests: keyed by subject, chained per run, and the ids and keys that are derived instead of drawn.
+"""Digests: keyed by subject, chained per run, and the ids and keys that are derived instead of
+drawn.
 
-Every identity a flow can see is a hash of where it arose, so that running the flow again yields the same one.
+Every identity a flow can see is a hash of where it arose, so that running the flow again yields the
+same one.
 """
 
 from __future__ import annotations
@@ -15,46 +17,74 @@ from ordain.effects.effect import ApprovalAsked
 DIGEST_BYTES = 16
 KEY_BYTES = 32
 MARKS_BYTES = 2 * DIGEST_BYTES
-"""Of an entry that is as it was written; one that was placed anew has the cover of before behind them."""
+"""Of an entry that is as it was written; one that was placed anew has the cover of before behind
+them.
+"""
 GENESIS = bytes(DIGEST_BYTES)
 
 
 def digest(key: bytes, body: bytes) -> bytes:
-    """Keyed digest of a body; without the subject's key nobody can test a guess at erased content."""
+    """Keyed digest of a body; without the subject's key nobody can test a guess at erased
+    content.
+    """
     return blake2b(body, key=key, digest_size=DIGEST_BYTES).digest()
 
 
-def chain(previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int], body_digest: bytes) -> bytes:
-    """The next link: H(previous, run, seq, kind, name, v, at, digest). ``heading`` is (kind, name, v, at)."""
+def chain(
+    previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int], body_digest: bytes
+) -> bytes:
+    """The next link: H(previous, run, seq, kind, name, v, at, digest). ``heading`` is (kind, name,
+    v, at).
+    """
     kind, name, v, at = heading
     text = f"{run}\x1f{seq}\x1f{kind}\x1f{name}\x1f{v}\x1f{at}\x1f"
     return blake2b(previous + text.encode() + body_digest, digest_size=DIGEST_BYTES).digest()
 
 
 def entry_marks(key: bytes, author: str, decision: bytes | None) -> bytes:
-    """Keyed digests of what erasure takes from a transcript's entry beside its body: its author, then what it was decided to be. 32 bytes."""
+    """Keyed digests of what erasure takes from a transcript's entry beside its body: its author,
+    then what it was decided to be. 32 bytes.
+    """
     return digest(key, author.encode(errors="surrogatepass")) + digest(key, decision or b"")
 
 
 def entry_cover(columns: tuple[object, ...]) -> bytes:
-    """A hash of what an entry's row says beside its heading and stays: thread, run, channel, edits, timestamp, class, reason, anchor, size, through."""
+    """A hash of what an entry's row says beside its heading and stays: thread, run, channel, edits,
+    timestamp, class, reason, anchor, size, through.
+    """
     return blake2b(msgspec.msgpack.encode(columns), digest_size=DIGEST_BYTES).digest()
 
 
-def entry_link(previous: bytes, name: str, seq: int, heading: tuple[str, str, int], covered: tuple[bytes, bytes | None, bytes]) -> bytes:
-    """The next link of a transcript. ``heading`` is (kind, message id, at); ``covered`` are the body's digest, the marks and the cover.
+def entry_link(
+    previous: bytes,
+    name: str,
+    seq: int,
+    heading: tuple[str, str, int],
+    covered: tuple[bytes, bytes | None, bytes],
+) -> bytes:
+    """The next link of a transcript. ``heading`` is (kind, message id, at); ``covered`` are the
+    body's digest, the marks and the cover.
 
-    Without marks it is a link of the first version, which covers heading and body alone: entries of builds before have that.
+    Without marks it is a link of the first version, which covers heading and body alone: entries of
+    builds before have that.
     """
     kind, message_id, at = heading
     body, marks, cover = covered
     if marks is None:
         return chain(previous, name, seq, (kind, message_id, 1, at), body)
-    return chain(previous, name, seq, (kind, message_id, 2, at), body + marks[:MARKS_BYTES] + (marks[MARKS_BYTES:] or cover))
+    return chain(
+        previous,
+        name,
+        seq,
+        (kind, message_id, 2, at),
+        body + marks[:MARKS_BYTES] + (marks[MARKS_BYTES:] or cover),
+    )
 
 
 def content_digest(data: bytes) -> str:
-    """Unkeyed content address, 32 hex characters: prompts, effects, calls. Only ever stored in an erasable body."""
+    """Unkeyed content address, 32 hex characters: prompts, effects, calls. Only ever stored in an
+    erasable body.
+    """
     return blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
 
 
@@ -64,11 +94,18 @@ def call_digest(call: Call) -> str:
 
 
 def approval_digest(key: bytes, name: str, approval: ApprovalAsked) -> str:
-    """The keyed digest of what an approver is asked for: of which approval it is, the subject, the exact calls and what else they are bound to. 32 hex characters.
+    """The keyed digest of what an approver is asked for: of which approval it is, the subject, the
+    exact calls and what else they are bound to. 32 hex characters.
 
-    So that of two waits for the same no yes to one is a yes to the other. Rows of builds before have the digest without the name, and keep it.
+    So that of two waits for the same no yes to one is a yes to the other. Rows of builds before
+    have the digest without the name, and keep it.
     """
-    return digest(key, msgspec.json.encode((name, approval.subject, approval.detail, approval.calls), order="deterministic")).hex()
+    return digest(
+        key,
+        msgspec.json.encode(
+            (name, approval.subject, approval.detail, approval.calls), order="deterministic"
+        ),
+    ).hex()
 
 
 def approval_id(run: str, addr: int) -> str:

@@ -1,4 +1,6 @@
-"""Folds over a run's records: what it spent, what its header says. Pure; a fold sees the journal and nothing else."""
+"""Folds over a run's records: what it spent, what its header says. Pure; a fold sees the journal
+and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ class Meaning(Protocol):
         ...
 
     def narrates(self, name: str, given: msgspec.Raw) -> bool:
-        """Whether the words of a child of this kind, with this input, stand below its parent's header."""
+        """Whether the words of a child of this kind, with this input, stand below its parent's
+        header.
+        """
         ...
 
     def judges(self, name: str, version: int) -> bool:
@@ -91,9 +95,17 @@ class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
 
     def __init__(
-        self, run: str, records: Sequence[Record], meaning: Meaning, read: ReadRecord = decode, *, uninterrupted: bool = False
+        self,
+        run: str,
+        records: Sequence[Record],
+        meaning: Meaning,
+        read: ReadRecord = decode,
+        *,
+        uninterrupted: bool = False,
     ) -> None:
-        """Fold the records; erased bodies are passed over. ``uninterrupted``: whoever asks knows that ``KeyboardInterrupt`` is a rule's or a kind's own."""
+        """Fold the records; erased bodies are passed over. ``uninterrupted``: whoever asks knows
+        that ``KeyboardInterrupt`` is a rule's or a kind's own.
+        """
         self.run = run
         self._read, self._meaning, self._rules = read, meaning, meaning.rules
         self._signals = () if uninterrupted else (KeyboardInterrupt,)
@@ -115,7 +127,8 @@ class Fold:
         self._told_nothing = False
         self._effects: dict[int, tuple[str, str]] = {}
         self._hedges: dict[int, str] = {}
-        self._children: dict[int, tuple[tuple[str, str, str], ...]] = {}  # verb, kind and permit of each
+        # verb, kind and permit of each
+        self._children: dict[int, tuple[tuple[str, str, str], ...]] = {}
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
             if record.body is not None:
@@ -125,7 +138,9 @@ class Fold:
         decided = record.kind in DECIDED
         rule = self._rules.get(record.name) if decided else None
         if decided and (rule is None or rule.tells is None) and record.kind is RecordKind.DECISION:
-            return  # a rule that says nothing of its decisions, or one that this build lacks: there is nothing to read
+            # a rule that says nothing of its decisions, or one that this build lacks: there is
+            # nothing to read
+            return
         body = self._read(record)
         try:
             if rule is not None and isinstance(body, _DECISIONS):
@@ -134,15 +149,22 @@ class Fold:
                 self._meant(record.name, body)
         except self._signals:
             raise
-        except BaseException:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
-            self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")
+        except BaseException:
+            # what an effect, a result or a kind's own rule means is foreign here: it is told as
+            # what nobody can read
+            self._line(
+                "unknown",
+                f"record {record.seq} ({record.kind} {record.name}), which cannot be read",
+            )
 
     def _meant(self, name: str, body: Body) -> None:
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
                 self.judged = self._meaning.judges(body.flow, body.flow_version)
-                self.acts.carries = body.label is not None and bool(body.label.verb) and not body.label.narrates
+                self.acts.carries = (
+                    body.label is not None and bool(body.label.verb) and not body.label.narrates
+                )
                 if body.label is not None and body.label.untaken is not None:
                     self.lines.append(untaken_line(body.label.untaken))
             case IntentBody():
@@ -154,7 +176,9 @@ class Fold:
             case DeliveredBody():
                 self._line("fail", f"{body.what} by {body.by.translate(SIGNS)}", excerpt=body.why)
             case NoteBody():
-                self._line("info", f"{body.action} by {body.by}{self._resolved(body)}", excerpt=body.why)
+                self._line(
+                    "info", f"{body.action} by {body.by}{self._resolved(body)}", excerpt=body.why
+                )
             case FaultedBody():
                 self._line("fail", "flow fault", reason=body.error)
             case _:
@@ -166,7 +190,15 @@ class Fold:
     def _decided(self, rule: Rule[Any, Any, Any], body: DecisionBody | ClaimBody) -> None:
         if rule.tells is None:
             return
-        share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps, judged=self.judged))
+        share = rule.tells(
+            Recorded(
+                outcome=body.outcome,
+                reason=body.reason,
+                facts=body.facts,
+                steps=self.steps,
+                judged=self.judged,
+            )
+        )
         if share is SILENT:
             return
         self.lines += _lines_of(share, books=rule.name in NO_FLOW_ASKS)
@@ -180,11 +212,15 @@ class Fold:
         self.carved = share.carved or self.carved
 
     def _run_seen(self, result: msgspec.Raw) -> None:
-        """Another run that this one read: its account stands in this one's, so that nothing that had happened is lost from sight."""
+        """Another run that this one read: its account stands in this one's, so that nothing that
+        had happened is lost from sight.
+        """
         seen = RUN_SEEN.decode(result)
         if seen is not None:
             self._line("info", f"run {seen.run} · {seen.status}")
-            self.lines += [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.header.lines]
+            self.lines += [
+                msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.header.lines
+            ]
 
     @property
     def unresolved(self) -> list[int]:
@@ -192,7 +228,9 @@ class Fold:
         return [addr for addr in self.unknown if addr not in self.told]
 
     def _resolved(self, body: NoteBody) -> str:
-        """A note that says of an effect whether it happened: a person knows what nobody did. In words, what it says."""
+        """A note that says of an effect whether it happened: a person knows what nobody did. In
+        words, what it says.
+        """
         told = RESOLVED.decode(body.details)
         if told is None or told.addr is None or told.happened is None:
             return ""
@@ -225,9 +263,16 @@ class Fold:
             self.runs += len(spawns)
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
             self._children[body.addr] = tuple(
-                ("", s.flow, "") if s.authorized is None else (s.authorized.call.verb, s.flow, s.authorized.decision) for s in spawns
+                ("", s.flow, "")
+                if s.authorized is None
+                else (s.authorized.call.verb, s.flow, s.authorized.decision)
+                for s in spawns
             )
-            self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if self._meaning.narrates(spawn.flow, spawn.input)}
+            self._narrating |= {
+                (body.addr, index)
+                for index, spawn in enumerate(spawns)
+                if self._meaning.narrates(spawn.flow, spawn.input)
+            }
         self._effects[body.addr] = (name, what)
 
     def _observation(self, body: ObservationBody) -> None:
@@ -242,7 +287,10 @@ class Fold:
                 self.tokens_out += beside.output_tokens
                 given_up = beside.code == "abandoned"
                 self._line(
-                    "info" if given_up else "fail", f"model {beside.profile}, asked beside", reason=beside.code, excerpt=beside.message
+                    "info" if given_up else "fail",
+                    f"model {beside.profile}, asked beside",
+                    reason=beside.code,
+                    excerpt=beside.message,
                 )
             elif seen.code == LOST and (
                 hedge := self._hedges.get(body.addr)
@@ -250,17 +298,23 @@ class Fold:
                 self.models[hedge] = None
                 self._line("info", f"model {hedge}, perhaps asked beside", reason=LOST)
             if seen.result != "abandoned":  # nobody says who it was that did not answer
-                self.models[f"{what} ({seen.provider}: {seen.model})" if seen.provider else what] = None
+                self.models[
+                    f"{what} ({seen.provider}: {seen.model})" if seen.provider else what
+                ] = None
             if seen.notice:
                 self.notices[seen.notice] = None
             self.tokens_in += seen.input_tokens
             self.tokens_out += seen.output_tokens
             self.estimated = self.estimated or seen.estimated
-            self._told_nothing = mark != "ok" and not (seen.input_tokens and (seen.beside is None or seen.beside.input_tokens))
+            self._told_nothing = mark != "ok" and not (
+                seen.input_tokens and (seen.beside is None or seen.beside.input_tokens)
+            )
             if mark == "ok":
                 self.acts.said(by_code=seen.by_code)
             if mark != "ok":
-                self._line("fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message)
+                self._line(
+                    "fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message
+                )
                 self.acts.proposed += seen.calls
         elif name == "verb_call":
             if seen.result != "abandoned":
@@ -269,7 +323,9 @@ class Fold:
                 self.unknown.append(body.addr)
             self.acts.ended(body.addr, seen.result)
             excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
-            self._line(mark, what, reason="" if mark == "ok" else seen.code or seen.result, excerpt=excerpt)
+            self._line(
+                mark, what, reason="" if mark == "ok" else seen.code or seen.result, excerpt=excerpt
+            )
         elif name == "read" and what == "run" and seen.result == "read":
             self._run_seen(seen.value)
         elif name == "wait":
@@ -286,18 +342,22 @@ class Fold:
         children = self._children.get(body.addr, ())
         verb, flow, permit = children[body.index] if body.index < len(children) else ("", "", "")
         mark = MARK_OF.get(seen.ended, "fail")
-        narrates = (body.addr, body.index) in self._narrating  # its words stand below the header, and never in it
+        # its words stand below the header, and never in it
+        narrates = (body.addr, body.index) in self._narrating
         if permit and not narrates:
             self.acts.calls += 1
         self.acts.child("" if narrates else permit, verb, seen.ended, body.child, seen.header)
         excerpt = self._meaning.excerpt(flow, seen.value) if mark == "ok" and not narrates else ""
         reason = "" if mark == "ok" else seen.reason or seen.ended
-        no_act = narrates or self._meaning.only_calls(flow)  # what a turn enters by is no act of it, nor what only makes the calls below it
+        # what a turn enters by is no act of it, nor what only makes the calls below it
+        no_act = narrates or self._meaning.only_calls(flow)
         shown = "info" if self.judged and no_act and mark == "ok" else mark
         self._line(shown, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
         if (inner := seen.header) is None:
             return
-        self.reserved = self.reserved.plus(Spend(tokens=inner.reserved_tokens, usd_micros=inner.reserved_usd_micros))
+        self.reserved = self.reserved.plus(
+            Spend(tokens=inner.reserved_tokens, usd_micros=inner.reserved_usd_micros)
+        )
         self.models.update(dict.fromkeys(inner.models))
         self.notices.update(dict.fromkeys(inner.notices))
         self.steps += inner.steps
@@ -336,9 +396,11 @@ class Fold:
 
 
 def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
-    """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of its own, so that a header can show it is checked.
+    """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of
+    its own, so that a header can show it is checked.
 
-    ``books``: it may say what was done and spent, too. A rule that a flow asks may not, but for what it denied: its run would be booked what it says.
+    ``books``: it may say what was done and spent, too. A rule that a flow asks may not, but for
+    what it denied: its run would be booked what it says.
 
     Raises:
         TypeError, ValueError: it is not.
@@ -347,7 +409,13 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
         type(share) is HeaderShare
         and (type(share.steps), type(share.proposed), type(share.own)) == (int, int, str)
         and min(share.steps, share.proposed) >= 0
-        and (share.act is None or (type(share.act) is Act and (books or share.act.end in (ActEnd.DENIED, ActEnd.REFUSED))))
+        and (
+            share.act is None
+            or (
+                type(share.act) is Act
+                and (books or share.act.end in (ActEnd.DENIED, ActEnd.REFUSED))
+            )
+        )
         and (share.spent is None or (books and type(share.spent) is Spend))
         and (share.carved is None or (books and type(share.carved) is Carved))
     )
@@ -362,10 +430,16 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
 
 
 def untaken_line(untaken: Untaken) -> HeaderLine:
-    """What of a request was no answer, in code's words: who agreed to something must not believe that it counts."""
+    """What of a request was no answer, in code's words: who agreed to something must not believe
+    that it counts.
+    """
     what = "the approval, which no message gives," if untaken.approval else "what was asked"
-    told = f"the {untaken.said} in it was not taken: it says more than that, and {what} is still open"
-    return HeaderLine(mark="info", what=told, reason=str(AttachReason.BESIDE), excerpt=untaken.about)
+    told = (
+        f"the {untaken.said} in it was not taken: it says more than that, and {what} is still open"
+    )
+    return HeaderLine(
+        mark="info", what=told, reason=str(AttachReason.BESIDE), excerpt=untaken.about
+    )
 
 
 def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | None:
@@ -387,7 +461,9 @@ class _ModelIntent(Struct):
 
 
 def answered_calls(records: Sequence[Record]) -> Counter[tuple[str, str]]:
-    """How many model calls of each purpose and role came to an end; an attempt that was lost with the process did not, the next takes its place."""
+    """How many model calls of each purpose and role came to an end; an attempt that was lost with
+    the process did not, the next takes its place.
+    """
     answered: Counter[tuple[str, str]] = Counter()
     asked = "", ""
     for record in records:

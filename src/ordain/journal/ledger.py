@@ -1,11 +1,15 @@
-"""The ledger of a store: one chain over all runs and sessions, of ids and hashes alone, which outlives what it names.
+"""The ledger of a store: one chain over all runs and sessions, of ids and hashes alone, which
+outlives what it names.
 
-A row is what one batch of commits opened, ended, erased or said, as items; its link covers the row before it. An item has a name, a ``value`` (a hash of
-what stays when content goes) and ``sealed`` (a hash under the subject's key of what does not, empty where that is gone). The last item of a name says
-what has to stand: ``LedgerFold`` collects that, and finds what is missing, what is there of which the ledger knows nothing, and what is not as it was.
+A row is what one batch of commits opened, ended, erased or said, as items; its link covers the row
+before it. An item has a name, a ``value`` (a hash of what stays when content goes) and ``sealed``
+(a hash under the subject's key of what does not, empty where that is gone). The last item of a name
+says what has to stand: ``LedgerFold`` collects that, and finds what is missing, what is there of
+which the ledger knows nothing, and what is not as it was.
 
-What cannot be known once content is gone is not asked. So erasing restates what it empties, and says of a session by what name it stands since: no item is
-ever rewritten, and the name that it had is on the rows before.
+What cannot be known once content is gone is not asked. So erasing restates what it empties, and
+says of a session by what name it stands since: no item is ever rewritten, and the name that it had
+is on the rows before.
 """
 
 from __future__ import annotations
@@ -36,7 +40,9 @@ _LATER_WORDS = frozenset({"asked", "kept"})
 
 
 UNDER_WAY = b"under way"
-"""The value of what is being erased, slice by slice: it stands, and says nothing of itself before its last slice."""
+"""The value of what is being erased, slice by slice: it stands, and says nothing of itself before
+its last slice.
+"""
 
 
 class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
@@ -53,7 +59,9 @@ class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
         return LedgerItem(self.what, self.name, b"")
 
     def or_under_way(self, being_erased: object) -> LedgerItem:
-        """Itself; of what is being erased slice by slice that it is: its row says what it said before, or what it says since."""
+        """Itself; of what is being erased slice by slice that it is: its row says what it said
+        before, or what it says since.
+        """
         return LedgerItem(self.what, self.name, UNDER_WAY) if being_erased else self
 
 
@@ -75,14 +83,18 @@ def fingerprint(*parts: object) -> bytes:
 
 
 def sealed(key: bytes | None, *parts: object) -> bytes:
-    """A hash of content, which nobody can test a guess at without the subject's key; empty where the key is destroyed, or there is no content."""
-    if not isinstance(key, bytes) or not key or not any(parts):  # a storage may hold anything in a key's place
+    """A hash of content, which nobody can test a guess at without the subject's key; empty where
+    the key is destroyed, or there is no content.
+    """
+    if not isinstance(key, bytes) or not key or not any(parts):
+        # a storage may hold anything in a key's place
         return b""
     return blake2b(_ENCODER.encode(parts), key=key[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
 
 
 def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:
-    """A run is opened. ``identity`` is what its row says for good: parent, effect, index, root, workspace, session, thread, subject, flow, version, catalog, when.
+    """A run is opened. ``identity`` is what its row says for good: parent, effect, index, root,
+    workspace, session, thread, subject, flow, version, catalog, when.
 
     ``first`` is the link of its first record; empty of a run at rest, whose last link fixes it.
     """
@@ -90,46 +102,76 @@ def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:
 
 
 def rest_item(run: str, status: str, reason: str, end: tuple[int | None, int, bytes]) -> LedgerItem:
-    """A run is at rest, or goes on after a stop whose reason it keeps. ``end``: when it ended, the number of its last record and that record's link."""
+    """A run is at rest, or goes on after a stop whose reason it keeps. ``end``: when it ended, the
+    number of its last record and that record's link.
+    """
     if status in AT_REST:
         return LedgerItem(Thing.REST, (run,), fingerprint(status, reason, *end))
     return LedgerItem(Thing.REST, (run,), fingerprint(reason) if reason else b"")
 
 
-def session_item(workspace: str, session: str, row: Sequence[object], user: str, key: bytes | None) -> LedgerItem:
-    """Where a session stands: generation, subject, head, link, threads, active thread, channel, when it began and was last used."""
+def session_item(
+    workspace: str, session: str, row: Sequence[object], user: str, key: bytes | None
+) -> LedgerItem:
+    """Where a session stands: generation, subject, head, link, threads, active thread, channel,
+    when it began and was last used.
+    """
     return LedgerItem(Thing.SESSION, (workspace, session), fingerprint(*row), sealed(key, user))
 
 
-def thread_item(name: tuple[str, str, int], row: Sequence[object], words: Sequence[object], key: bytes | None) -> LedgerItem:
-    """Where a thread stands: ``row`` is status, run and when; ``words`` what it is about, what is asked, its slots, its last error."""
+def thread_item(
+    name: tuple[str, str, int], row: Sequence[object], words: Sequence[object], key: bytes | None
+) -> LedgerItem:
+    """Where a thread stands: ``row`` is status, run and when; ``words`` what it is about, what is
+    asked, its slots, its last error.
+    """
     workspace, session, number = name
-    return LedgerItem(Thing.THREAD, (workspace, session, str(number)), fingerprint(*row), sealed(key, *words))
+    return LedgerItem(
+        Thing.THREAD, (workspace, session, str(number)), fingerprint(*row), sealed(key, *words)
+    )
 
 
 def renamed_item(workspace: str, session: str, name: str) -> LedgerItem:
-    """A session was erased and has another name. However many threads it has, one item says it of all."""
+    """A session was erased and has another name. However many threads it has, one item says it of
+    all.
+    """
     return LedgerItem(Thing.RENAMED, (workspace, session, name), b"\x01")
 
 
-def request_item(workspace: str, request: str, run: str, digest: str, key: bytes | None) -> LedgerItem:
-    """A request id is taken by a run, as builds before had it on their rows; ``digest`` is its content's."""
+def request_item(
+    workspace: str, request: str, run: str, digest: str, key: bytes | None
+) -> LedgerItem:
+    """A request id is taken by a run, as builds before had it on their rows; ``digest`` is its
+    content's.
+    """
     return LedgerItem(Thing.REQUEST, (workspace, request), fingerprint(run), sealed(key, digest))
 
 
-def asked_item(run: str, workspace: str, request: tuple[str, str], key: bytes | None, *, erased: bool) -> LedgerItem:
-    """A run answers a request: its id and content's digest are under the seal alone, and go with the key. ``erased``: it stands under no name of its own."""
+def asked_item(
+    run: str, workspace: str, request: tuple[str, str], key: bytes | None, *, erased: bool
+) -> LedgerItem:
+    """A run answers a request: its id and content's digest are under the seal alone, and go with
+    the key. ``erased``: it stands under no name of its own.
+    """
     return LedgerItem(Thing.ASKED, (run,), fingerprint(workspace, erased), sealed(key, *request))
 
 
 def kept_item(run: str, bodies: Sequence[tuple[int, bytes]]) -> LedgerItem:
-    """What a run still says whose key is destroyed: the bodies that stand, each with its record's number."""
+    """What a run still says whose key is destroyed: the bodies that stand, each with its record's
+    number.
+    """
     return LedgerItem(Thing.KEPT, (run,), fingerprint(*bodies) if bodies else b"")
 
 
 def account_item(workspace: str, account: str, spent: tuple[int, int] | None) -> LedgerItem:
-    """Where a shared account stands, None once it is dropped. Its name may be a user's, and stays in no ledger."""
-    return LedgerItem(Thing.ACCOUNT, (fingerprint(workspace, account).hex(),), b"" if spent is None else fingerprint(*spent))
+    """Where a shared account stands, None once it is dropped. Its name may be a user's, and stays
+    in no ledger.
+    """
+    return LedgerItem(
+        Thing.ACCOUNT,
+        (fingerprint(workspace, account).hex(),),
+        b"" if spent is None else fingerprint(*spent),
+    )
 
 
 def erased_item(workspace: str, subject: str, at: int | None) -> LedgerItem:
@@ -138,63 +180,113 @@ def erased_item(workspace: str, subject: str, at: int | None) -> LedgerItem:
 
 
 def swept_item(content_class: str, before: int) -> LedgerItem:
-    """Content of a class in runs that ended, and of entries written, before a moment (in microseconds since 1970) is kept no longer."""
+    """Content of a class in runs that ended, and of entries written, before a moment (in
+    microseconds since 1970) is kept no longer.
+    """
     return LedgerItem(Thing.SWEPT, (content_class,), max(before, 0).to_bytes(8, "big"))
 
 
 def placed_item(name: tuple[str, str, int], cover: bytes, decision: bytes) -> LedgerItem:
-    """A message was placed anew: what its row says now (``digests.entry_cover``), and the mark of its decision."""
+    """A message was placed anew: what its row says now (``digests.entry_cover``), and the mark of
+    its decision.
+    """
     workspace, session, seq = name
     return LedgerItem(Thing.PLACED, (workspace, session, str(seq)), cover, decision)
 
 
-def config_item(name: tuple[str, str, str, int], config: bytes | None, written: Sequence[object]) -> LedgerItem:
-    """A version of a record of the configuration stands, for good; ``written`` is by whom and when. An operator's words, no subject's."""
+def config_item(
+    name: tuple[str, str, str, int], config: bytes | None, written: Sequence[object]
+) -> LedgerItem:
+    """A version of a record of the configuration stands, for good; ``written`` is by whom and when.
+    An operator's words, no subject's.
+    """
     place, resource, record, version = name
-    return LedgerItem(Thing.CONFIG, (place, resource, record, str(version)), fingerprint(config, *written))
+    return LedgerItem(
+        Thing.CONFIG, (place, resource, record, str(version)), fingerprint(config, *written)
+    )
 
 
-def approval_item(approval: str, row: Sequence[object], by: str, claim: Sequence[object], key: bytes | None) -> LedgerItem:
-    """An approval: ``row`` is what its row says but for who decided it and who looks at it, which go with its run's content.
+def approval_item(
+    approval: str, row: Sequence[object], by: str, claim: Sequence[object], key: bytes | None
+) -> LedgerItem:
+    """An approval: ``row`` is what its row says but for who decided it and who looks at it, which
+    go with its run's content.
 
-    ``claim`` is who that is, and since when ("" and 0: nobody, of whom nothing is said, as builds before had it).
+    ``claim`` is who that is, and since when ("" and 0: nobody, of whom nothing is said, as builds
+    before had it).
     """
     claimed_by, claimed_at = claim
-    since, looks = (() if claimed_at == 0 else (claimed_at,)), (() if claimed_by == "" else (claimed_by,))
-    return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row, *since), sealed(key, by, *looks))
+    since, looks = (
+        (() if claimed_at == 0 else (claimed_at,)),
+        (() if claimed_by == "" else (claimed_by,)),
+    )
+    return LedgerItem(
+        Thing.APPROVAL, (approval,), fingerprint(*row, *since), sealed(key, by, *looks)
+    )
 
 
-def grant_item(grant: str, row: Sequence[object], content: object, key: bytes | None, *, misplaced: bool = False) -> LedgerItem:
-    """A grant: ``row`` is what its row says, but for what of one that came with an approval goes with the content of that one's run.
+def grant_item(
+    grant: str,
+    row: Sequence[object],
+    content: object,
+    key: bytes | None,
+    *,
+    misplaced: bool = False,
+) -> LedgerItem:
+    """A grant: ``row`` is what its row says, but for what of one that came with an approval goes
+    with the content of that one's run.
 
-    ``misplaced``: it stands under another subject than that one's. So, and without a key, no content stands: what does is another grant.
+    ``misplaced``: it stands under another subject than that one's. So, and without a key, no
+    content stands: what does is another grant.
     """
     seal = sealed(key, content)
     astray = (misplaced, content) if misplaced or (content is not None and not seal) else ()
     return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row, *astray), seal)
 
 
-def mail_item(run: str, number: int, sent: tuple[object, object, object], words: tuple[object, object], key: bytes | None) -> LedgerItem:
-    """Mail for a run: nobody acts on what is not on the ledger so. ``sent``: its kind, effect and time; ``words``: its key, which may name somebody, and body."""
+def mail_item(
+    run: str,
+    number: int,
+    sent: tuple[object, object, object],
+    words: tuple[object, object],
+    key: bytes | None,
+) -> LedgerItem:
+    """Mail for a run: nobody acts on what is not on the ledger so. ``sent``: its kind, effect and
+    time; ``words``: its key, which may name somebody, and body.
+    """
     return LedgerItem(Thing.MAIL, (run, str(number)), fingerprint(*sent), sealed(key, *words))
 
 
-def remembered_item(name: tuple[str, str], row: Sequence[object], words: Sequence[object], seal: bytes | None) -> LedgerItem:
-    """A note or document, by workspace and id: ``row`` says what it is and whether it is kept, ``words`` what is in it, under a seal of its own that goes with it."""
+def remembered_item(
+    name: tuple[str, str], row: Sequence[object], words: Sequence[object], seal: bytes | None
+) -> LedgerItem:
+    """A note or document, by workspace and id: ``row`` says what it is and whether it is kept,
+    ``words`` what is in it, under a seal of its own that goes with it.
+    """
     return LedgerItem(Thing.REMEMBERED, name, fingerprint(*row), sealed(seal, *words))
 
 
 def passage_link(before: bytes, passage: Sequence[object], seal: bytes) -> bytes:
-    """The link of a passage behind that of the one before it, which nobody can test a guess at without the seal."""
-    return blake2b(before + _ENCODER.encode(passage), key=seal[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
+    """The link of a passage behind that of the one before it, which nobody can test a guess at
+    without the seal.
+    """
+    return blake2b(
+        before + _ENCODER.encode(passage), key=seal[:KEY_BYTES], digest_size=DIGEST_BYTES
+    ).digest()
 
 
 NO_DEATHS = (0, -1)
 
 
 def deaths_item(run: str, resumes: int, resumes_at: int) -> LedgerItem:
-    """How often engines died with a run at one record, and which that is; nothing where none did."""
-    return LedgerItem(Thing.DEATHS, (run,), fingerprint(resumes, resumes_at) if (resumes, resumes_at) != NO_DEATHS else b"")
+    """How often engines died with a run at one record, and which that is; nothing where none
+    did.
+    """
+    return LedgerItem(
+        Thing.DEATHS,
+        (run,),
+        fingerprint(resumes, resumes_at) if (resumes, resumes_at) != NO_DEATHS else b"",
+    )
 
 
 def wake_item(run: str, wake_at: int) -> LedgerItem:
@@ -207,7 +299,9 @@ COVERS = LedgerItem(Thing.COVERS, ("mail",), b"\x01")
 PACKED_COVERS = _ENCODER.encode(COVERS)
 """How it stands in a row, to look for."""
 COVERS_WORDS = LedgerItem(Thing.COVERS, ("words",), b"\x01")
-"""From the row with this item on the ledger names no request, and knows what erased runs still say."""
+"""From the row with this item on the ledger names no request, and knows what erased runs still
+say.
+"""
 PACKED_COVERS_WORDS = _ENCODER.encode(COVERS_WORDS)
 COVERS_LIBRARY = LedgerItem(Thing.COVERS, ("library",), b"\x01")
 """From the row with this item on the ledger knows of what is remembered."""
@@ -215,7 +309,9 @@ PACKED_COVERS_LIBRARY = _ENCODER.encode(COVERS_LIBRARY)
 
 
 def items_of(laid: bytes) -> list[LedgerItem]:
-    """The items of a stored row; none of one that cannot be read, which ``LedgerFold.take`` tells of."""
+    """The items of a stored row; none of one that cannot be read, which ``LedgerFold.take`` tells
+    of.
+    """
     try:
         return _DECODER.decode(laid)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -257,25 +353,33 @@ class Discrepancy:
 
 
 Placements = dict[tuple[str, str], dict[int, tuple[bytes, bytes]]]
-"""By session, as (workspace, id), and number of a message that was placed anew: what its row says since (its cover), and the mark of its decision."""
+"""By session, as (workspace, id), and number of a message that was placed anew: what its row says
+since (its cover), and the mark of its decision.
+"""
 
 
 @dataclass(slots=True)
 class LedgerFold:
-    """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds.
+    """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is
+    gone, in microseconds.
 
-    ``woken`` is when runs wake whose time to wake was moved, None of a ledger that says nothing of mail, deaths and such times yet; ``words`` says whether
-    it knows of requests by their runs alone, and of what erased runs still say; ``library`` whether it knows of what is remembered.
+    ``woken`` is when runs wake whose time to wake was moved, None of a ledger that says nothing of
+    mail, deaths and such times yet; ``words`` says whether it knows of requests by their runs
+    alone, and of what erased runs still say; ``library`` whether it knows of what is remembered.
     """
 
     no: int = 0
     chain: bytes = GENESIS
     swept: dict[str, int] = field(default_factory=dict[str, int])
-    placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
+    placed: Placements = field(
+        default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]]
+    )
     woken: dict[str, int] | None = None
     words: bool = False
     library: bool = False
-    _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
+    _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(
+        default_factory=dict[tuple[str, ...], tuple[bytes, bytes]]
+    )
     _threads: dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]] = field(
         default_factory=dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]]
     )
@@ -298,7 +402,9 @@ class LedgerFold:
         try:
             items = _DECODER.decode(row.items)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise JournalCorrupt(f"ledger row {no} cannot be read: {error}", details={"seq": no}) from error
+            raise JournalCorrupt(
+                f"ledger row {no} cannot be read: {error}", details={"seq": no}
+            ) from error
         self.no, self.chain = no, row.chain
         for item in items:
             self._keep(item)
@@ -332,17 +438,25 @@ class LedgerFold:
 
     def _of(self, item: LedgerItem) -> dict[tuple[str, ...], tuple[bytes, bytes]]:
         """Where the thing is kept: a session's threads are together."""
-        return self._things if item.what != Thing.THREAD else self._threads.setdefault((item.name[0], item.name[1]), {})
+        return (
+            self._things
+            if item.what != Thing.THREAD
+            else self._threads.setdefault((item.name[0], item.name[1]), {})
+        )
 
     def _rename(self, session: tuple[str, str], name: tuple[str, str]) -> None:
         self._things.pop((Thing.SESSION, *session), None)
         if threads := self._threads.pop(session, None):
-            self._threads[name] = {(Thing.THREAD, *name, key[-1]): (value, b"") for key, (value, _) in threads.items()}
+            self._threads[name] = {
+                (Thing.THREAD, *name, key[-1]): (value, b"") for key, (value, _) in threads.items()
+            }
         if placed := self.placed.pop(session, None):
             self.placed[name] = {seq: (cover, b"") for seq, (cover, _) in placed.items()}
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
-        """What is other about one thing that stands; each is asked about once, and what is listed in the order of its list."""
+        """What is other about one thing that stands; each is asked about once, and what is listed
+        in the order of its list.
+        """
         if not item.value or self._unsaid(item.what):
             return
         named = place(item.what, item.name)
@@ -362,14 +476,20 @@ class LedgerFold:
         if known[0] != item.value:
             yield Discrepancy(named, "as on the ledger", OTHER.get(item.what, "another"))
         if known[1] != item.sealed and (item.sealed or item.what not in _UNSEALED):
-            yield Discrepancy(named, "as on the ledger", OTHER_WORDS.get(item.what, "another") if item.sealed else "its content is gone")
+            yield Discrepancy(
+                named,
+                "as on the ledger",
+                OTHER_WORDS.get(item.what, "another") if item.sealed else "its content is gone",
+            )
 
     def _unsaid(self, what: str) -> bool:
         """Whether the ledger says nothing of such things yet, or does no more."""
         if what == Thing.REMEMBERED:
             return not self.library
         return (
-            (self.woken is None and what in _LATER) or (what in _LATER_WORDS and not self.words) or (self.words and what == Thing.REQUEST)
+            (self.woken is None and what in _LATER)
+            or (what in _LATER_WORDS and not self.words)
+            or (self.words and what == Thing.REQUEST)
         )
 
     def missing(self) -> Iterator[Discrepancy]:

@@ -9,16 +9,19 @@ from enum import StrEnum
 class Thing(StrEnum):
     """What an item is about, and the parts of its name.
 
-    ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
-    number); ``renamed`` (workspace, session, its name since): it was erased, and it, its threads and placed messages stand by that name, without words;
-    ``asked`` (run): the request id that a run answers, which no row names; ``request`` (workspace, request id): the same in rows of builds before;
-    ``kept`` (run): what a run still says whose content was erased; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
-    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``mail`` (run, number): what no record of the run has taken yet;
-    ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers`` (mail): from here on a ledger says these three,
-    (words): from here on ``asked`` and ``kept``;
-    ``config`` (place, type, id, version of a record);
-    ``approval`` (id), ``grant`` (id): what was asked, given, used; ``remembered`` (workspace, id): a note or document that is kept, or no longer, which a
-    ledger says from its ``covers`` (library) on.
+    ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session``
+    (workspace, id): its head; ``thread`` (workspace, session, number); ``renamed`` (workspace,
+    session, its name since): it was erased, and it, its threads and placed messages stand by that
+    name, without words; ``asked`` (run): the request id that a run answers, which no row names;
+    ``request`` (workspace, request id): the same in rows of builds before; ``kept`` (run): what a
+    run still says whose content was erased; ``account`` (hash of workspace and name); ``erased``
+    (workspace, subject); ``swept`` (class of content); ``placed`` (workspace, session, number of a
+    message); ``mail`` (run, number): what no record of the run has taken yet; ``deaths`` (run): how
+    often engines died with it; ``wake`` (run): its time to wake was moved; ``covers`` (mail): from
+    here on a ledger says these three, (words): from here on ``asked`` and ``kept``; ``config``
+    (place, type, id, version of a record); ``approval`` (id), ``grant`` (id): what was asked,
+    given, used; ``remembered`` (workspace, id): a note or document that is kept, or no longer,
+    which a ledger says from its ``covers`` (library) on.
     """
 
     RUN = "run"
@@ -60,7 +63,10 @@ GONE: Mapping[str, str] = {
 OTHER: Mapping[str, str] = {
     Thing.MAIL: "another kind, effect or time",
     Thing.DEATHS: "its row counts other deaths",
-    Thing.RUN: "its row has another parent, root, workspace, session, thread, subject, flow, catalog or time of opening",
+    Thing.RUN: (
+        "its row has another parent, root, workspace, session, thread, subject, flow, catalog or "
+        "time of opening"
+    ),
     Thing.REST: "its row or its last record has another status, reason, time, number or link",
     Thing.SESSION: "its row has another head, link, subject, thread, channel or time",
     Thing.THREAD: "its row has another status, run or time",
@@ -72,7 +78,9 @@ OTHER: Mapping[str, str] = {
     Thing.CONFIG: "it says something else, or was written by somebody else or at another time",
     Thing.APPROVAL: "its row has another run, digest, state, tier or time",
     Thing.GRANT: "its row has another scope, principal, time or number of uses",
-    Thing.REMEMBERED: "its row has another kind, trust, size, run, time, or says otherwise whether it is kept",
+    Thing.REMEMBERED: (
+        "its row has another kind, trust, size, run, time, or says otherwise whether it is kept"
+    ),
 }
 OTHER_WORDS: Mapping[str, str] = {
     Thing.MAIL: "another key or content",

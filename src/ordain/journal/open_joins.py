@@ -16,7 +16,9 @@ _EFFECTS = frozenset({RecordKind.INTENT, RecordKind.CLAIM})
 
 
 class OpenJoin(Struct, frozen=True, kw_only=True):
-    """The join at effect ``addr`` of a run. ``spawned``: how many children it opened; None where that was erased."""
+    """The join at effect ``addr`` of a run. ``spawned``: how many children it opened; None where
+    that was erased.
+    """
 
     run: str
     addr: int
@@ -33,15 +35,28 @@ class OpenJoin(Struct, frozen=True, kw_only=True):
 
 
 def open_join(records: Sequence[Record], run: str) -> OpenJoin | None:
-    """The join that a run is in, whether its children have settled or not; None where it is in none, or nobody can read which.
+    """The join that a run is in, whether its children have settled or not; None where it is in
+    none, or nobody can read which.
 
-    Where the announcement was erased, its number is that of the effects before it: interrupts, which are met between effects, come after every join.
+    Where the announcement was erased, its number is that of the effects before it: interrupts,
+    which are met between effects, come after every join.
     """
-    announced = next((record for record in reversed(records) if record.kind in {RecordKind.INTENT, RecordKind.OBSERVATION}), None)
+    announced = next(
+        (
+            record
+            for record in reversed(records)
+            if record.kind in {RecordKind.INTENT, RecordKind.OBSERVATION}
+        ),
+        None,
+    )
     if announced is None or announced.kind is not RecordKind.INTENT or announced.name != "children":
         return None
     if announced.body is None:
-        return OpenJoin(run=run, addr=sum(record.kind in _EFFECTS and record.seq < announced.seq for record in records), spawned=None)
+        return OpenJoin(
+            run=run,
+            addr=sum(record.kind in _EFFECTS and record.seq < announced.seq for record in records),
+            spawned=None,
+        )
     body = decode(announced)
     if not isinstance(body, IntentBody):
         return None

@@ -1,4 +1,6 @@
-"""What the folds look at in the bodies of records: only these fields are decoded, whatever else a record holds."""
+"""What the folds look at in the bodies of records: only these fields are decoded, whatever else a
+record holds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LOST = "lost"
 
 
 class RunSeen(Struct):
-    """What a run read of another one: of it the header shows where that stood and what it had done."""
+    """What a run read of another one: of it the header shows where that stood and what it had
+    done.
+    """
 
     run: str
     status: str
@@ -63,7 +67,9 @@ class WaitSeen(Struct):
 
 
 class Resolved(Struct):
-    """What a note says of an effect whose outcome nobody knew. ``verb``: what the effect called; builds of before did not name it."""
+    """What a note says of an effect whose outcome nobody knew. ``verb``: what the effect called;
+    builds of before did not name it.
+    """
 
     addr: int | None = None
     happened: bool | None = None
@@ -77,7 +83,10 @@ class Resolved(Struct):
             return ""
         what = f"{self.verb} (effect {self.addr})" if self.verb else f"effect {self.addr}"
         became = "happened" if self.happened else "did not happen"
-        return f": {what} {became}{', and what was said of it before is wrong' if self.corrects else ''}"
+        return (
+            f": {what} "
+            f"{became}{', and what was said of it before is wrong' if self.corrects else ''}"
+        )
 
 
 RESOLVED = msgspec.json.Decoder(Resolved | None)

@@ -1,8 +1,9 @@
 """The closed set of journal record kinds and the body of each.
 
-A run is the sequence of its records. ``Record`` is the envelope as stored; a body is msgspec JSON with a version per
-kind, upcast on read and never rewritten (``journal.upcasters``). Effects, results, outcomes and facts are kept as raw JSON
-here: their types belong to the layers above, and a fold looks only at the fields it needs.
+A run is the sequence of its records. ``Record`` is the envelope as stored; a body is msgspec JSON
+with a version per kind, upcast on read and never rewritten (``journal.upcasters``). Effects,
+results, outcomes and facts are kept as raw JSON here: their types belong to the layers above, and a
+fold looks only at the fields it needs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from ordain.rules.spend import Spend
 PAYLOAD_BYTES = 4096
 """A body longer than this goes to the payload table; digest and chain do not change."""
 UNKNOWN_ENDS = (b'"result":"outcome_unknown"', b'"ended":"unknown"')
-"""By these bytes a call is found, among all that records say, of whose end nobody knows; a record that holds them may say something else."""
+"""By these bytes a call is found, among all that records say, of whose end nobody knows; a record
+that holds them may say something else.
+"""
 
 
 class RecordKind(StrEnum):
@@ -42,18 +45,30 @@ class RecordKind(StrEnum):
     NOTE = "note"
 
 
-HANDED_TO_FLOW = frozenset({RecordKind.STARTED, RecordKind.OBSERVATION, RecordKind.CLAIM, RecordKind.CHILD_ENDED, RecordKind.DELIVERED})
+HANDED_TO_FLOW = frozenset(
+    {
+        RecordKind.STARTED,
+        RecordKind.OBSERVATION,
+        RecordKind.CLAIM,
+        RecordKind.CHILD_ENDED,
+        RecordKind.DELIVERED,
+    }
+)
 """The kinds whose ``at`` moves the flow's ``now()``."""
 
 DECIDED = frozenset({RecordKind.DECISION, RecordKind.CLAIM})
 """The kinds that hold a decision, with its rule's name, outcome, reason and facts."""
 
-BESIDE_FLOW = frozenset({RecordKind.SUSPENDED, RecordKind.RESUMED, RecordKind.NOTE, RecordKind.FAULTED})
+BESIDE_FLOW = frozenset(
+    {RecordKind.SUSPENDED, RecordKind.RESUMED, RecordKind.NOTE, RecordKind.FAULTED}
+)
 """The kinds a flow never sees: re-execution passes over them."""
 
 
 class Status(StrEnum):
-    """Where a run stands. The last four are settled: nothing follows them but notes. ``queued``: behind another turn of its thread."""
+    """Where a run stands. The last four are settled: nothing follows them but notes. ``queued``:
+    behind another turn of its thread.
+    """
 
     QUEUED = "queued"
     READY = "ready"
@@ -77,17 +92,21 @@ _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CH
 
 
 def content_class(kind: RecordKind, name: str) -> str:
-    """The retention class of a record's content: input, model, verb, result; or note, which is kept."""
+    """The retention class of a record's content: input, model, verb, result; or note, which is
+    kept.
+    """
     if kind in (RecordKind.INTENT, RecordKind.OBSERVATION):
         return "model" if name.startswith("model") else "verb"
     return _CLASS.get(kind, "note")
 
 
 class Record(Struct, frozen=True, gc=False, kw_only=True):
-    """One journal record as stored. Like other values that a run makes by the dozen it is in no cycle, and none is looked for in it (``gc``).
+    """One journal record as stored. Like other values that a run makes by the dozen it is in no
+    cycle, and none is looked for in it (``gc``).
 
-    ``at`` is microseconds since 1970 UTC and never decreases within a run. ``digest`` is keyed by the run's subject;
-    ``chain`` covers everything before it but no body, so that it survives erasure. ``body`` is None once erased.
+    ``at`` is microseconds since 1970 UTC and never decreases within a run. ``digest`` is keyed by
+    the run's subject; ``chain`` covers everything before it but no body, so that it survives
+    erasure. ``body`` is None once erased.
     """
 
     seq: int
@@ -101,7 +120,9 @@ class Record(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Untaken(Struct, frozen=True, gc=False, kw_only=True):
-    """A yes or a no (``said``) with which a request begins, and which answers nothing: ``about`` is the question, or what waits for an approver, which stays open."""
+    """A yes or a no (``said``) with which a request begins, and which answers nothing: ``about`` is
+    the question, or what waits for an approver, which stays open.
+    """
 
     said: str
     approval: bool
@@ -109,11 +130,13 @@ class Untaken(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Label(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """What others need to know of a run; its kind writes it when the run is opened, and nobody looks into the input for it.
+    """What others need to know of a run; its kind writes it when the run is opened, and nobody
+    looks into the input for it.
 
-    ``agent`` is whom a root works for (the name of its account), ``verb`` the composite verb that it carries out, ``after`` the run that it
-    takes the place of or tells of; ``narrates``: its words stand below the header of the run that it works for. ``untaken`` is what of the message that it
-    answers was no answer to what is open.
+    ``agent`` is whom a root works for (the name of its account), ``verb`` the composite verb that
+    it carries out, ``after`` the run that it takes the place of or tells of; ``narrates``: its
+    words stand below the header of the run that it works for. ``untaken`` is what of the message
+    that it answers was no answer to what is open.
     """
 
     agent: str = ""
@@ -124,17 +147,23 @@ class Label(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
 
 class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The run exists: what it runs, on what input, for whom, and what it may do. ``depth`` is how many verb calls it is nested in.
+    """The run exists: what it runs, on what input, for whom, and what it may do. ``depth`` is how
+    many verb calls it is nested in.
 
-    ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any. ``label``, ``grant`` and ``wording`` are
-    None and "" in records of builds before them: the run's kind makes the label from the input, a child's grant is ``scope``, a root's
-    what its kind grants, and the wording whichever its catalog names. ``runs`` is how many may be opened below it, children of children
-    included: of a child its share of its parent's, which nothing else on record of it says; None of roots and of builds before it.
-    ``profiled`` says by what the run decides which pinned profile holds, before it does anything; ``profile`` is what its parent decided.
-    ``scopes`` are those of the token that asked for the root; None where that was the owner, and of builds before them. ``may_ask`` is whom the run may ask
-    for what it may not do by itself; None: nobody, and of builds before it. ``consent`` is the yes that the call rests on which a child carries out.
-    ``chain`` are the cards that its work was handed through, the one it works as last; ``root`` is the run at the root of a child, "" of builds before it.
-    ``asks_again``: a call of whose end nobody knows is covered by no grant once more; not so in records of builds before.
+    ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any.
+    ``label``, ``grant`` and ``wording`` are None and "" in records of builds before them: the run's
+    kind makes the label from the input, a child's grant is ``scope``, a root's what its kind
+    grants, and the wording whichever its catalog names. ``runs`` is how many may be opened below
+    it, children of children included: of a child its share of its parent's, which nothing else on
+    record of it says; None of roots and of builds before it. ``profiled`` says by what the run
+    decides which pinned profile holds, before it does anything; ``profile`` is what its parent
+    decided. ``scopes`` are those of the token that asked for the root; None where that was the
+    owner, and of builds before them. ``may_ask`` is whom the run may ask for what it may not do by
+    itself; None: nobody, and of builds before it. ``consent`` is the yes that the call rests on
+    which a child carries out. ``chain`` are the cards that its work was handed through, the one it
+    works as last; ``root`` is the run at the root of a child, "" of builds before it.
+    ``asks_again``: a call of whose end nobody knows is covered by no grant once more; not so in
+    records of builds before.
     """
 
     flow: str
@@ -169,7 +198,9 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """A local rule's decision: ``addr`` is ``effect/rule#k``; ``refs`` are seqs of the records its inputs came from."""
+    """A local rule's decision: ``addr`` is ``effect/rule#k``; ``refs`` are seqs of the records its
+    inputs came from.
+    """
 
     addr: str
     outcome: Raw
@@ -196,7 +227,9 @@ class IntentBody(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ObservationBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """What became of effect ``addr``. ``catalog`` is the current catalog's digest where it is not the pinned one."""
+    """What became of effect ``addr``. ``catalog`` is the current catalog's digest where it is not
+    the pinned one.
+    """
 
     addr: int
     result: Raw
@@ -225,7 +258,8 @@ class ChildEndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SuspendedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run waits at effect ``addr`` and costs nothing; ``wake_at`` in microseconds where a timer runs.
+    """The run waits at effect ``addr`` and costs nothing; ``wake_at`` in microseconds where a timer
+    runs.
 
     ``waits_for`` is children, approval, answer or timer; version 1 did not say (``unknown``).
     """
@@ -236,9 +270,11 @@ class SuspendedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ResumedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run goes on: after a stop, by whom and why; or after time that was not its own, ``by`` "" and ``why`` what became of it.
+    """The run goes on: after a stop, by whom and why; or after time that was not its own, ``by`` ""
+    and ``why`` what became of it.
 
-    ``lost_us`` is how much of the run's time was lost before this record, since the last one that says so (B-23).
+    ``lost_us`` is how much of the run's time was lost before this record, since the last one that
+    says so (B-23).
     """
 
     by: str
@@ -247,10 +283,11 @@ class ResumedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run has settled. The rendered header is kept here, so that it outlives erasure, and the ``verdict`` that opens it ("": it has none).
+    """The run has settled. The rendered header is kept here, so that it outlives erasure, and the
+    ``verdict`` that opens it ("": it has none).
 
-    The record's digest covers everything but ``result``, which may be swept; ``result_digest`` (hex, keyed) covers that, and
-    ``result`` stands last.
+    The record's digest covers everything but ``result``, which may be swept; ``result_digest``
+    (hex, keyed) covers that, and ``result`` stands last.
     """
 
     status: Status

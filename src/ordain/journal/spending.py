@@ -1,4 +1,6 @@
-"""What each attempt at a model call of a run came to, read from its records: the lane, the profile, the outcome, and what was booked."""
+"""What each attempt at a model call of a run came to, read from its records: the lane, the profile,
+the outcome, and what was booked.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,13 @@ SPENDING = (LANE.name, SETTLE.name, FALLBACK.name, MODEL_CALL)
 
 
 class ModelAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt. ``tokens`` and ``usd_micros`` are what was booked: of an attempt that was lost, all that was reserved.
+    """One attempt. ``tokens`` and ``usd_micros`` are what was booked: of an attempt that was lost,
+    all that was reserved.
 
-    Of a hedged call both attempts are told, and what was booked for both stands with the one that counted.
-    ``input_tokens`` and ``output_tokens`` are what was counted, 0 where it failed and no answer told of its use. ``code`` is "" where it was answered; ``lane`` and
-    ``profile`` are "" where the records that say so were erased.
+    Of a hedged call both attempts are told, and what was booked for both stands with the one that
+    counted. ``input_tokens`` and ``output_tokens`` are what was counted, 0 where it failed and no
+    answer told of its use. ``code`` is "" where it was answered; ``lane`` and ``profile`` are ""
+    where the records that say so were erased.
     """
 
     at: int
@@ -121,7 +125,9 @@ class Spending:
                 self._lane(body)
             case DecisionBody() as body if record.name == SETTLE.name:
                 self._settle(record.at, body)
-            case DecisionBody() as body if record.name == FALLBACK.name and _OUTCOME.decode(body.outcome).type == "give_up":
+            case DecisionBody() as body if (
+                record.name == FALLBACK.name and _OUTCOME.decode(body.outcome).type == "give_up"
+            ):
                 self._answered(self._calls.get(self._last, _NOBODY).purpose)
             case _:
                 pass
@@ -160,9 +166,15 @@ class Spending:
         )
         if (other := result.beside) is not None:
             self.attempts.append(self._beside(at, self._lanes.get(call.purpose, ""), other))
-        elif call.hedge and result.code == LOST:  # whether it had been asked nobody knows; what it can have cost was booked with the other
+        elif call.hedge and result.code == LOST:
+            # whether it had been asked nobody knows; what it can have cost was booked with the
+            # other
             self.attempts.append(
-                self._beside(at, self._lanes.get(call.purpose, ""), Beside(profile=call.hedge, provider="", model="", code=LOST))
+                self._beside(
+                    at,
+                    self._lanes.get(call.purpose, ""),
+                    Beside(profile=call.hedge, provider="", model="", code=LOST),
+                )
             )
         if answered:
             self._answered(call.purpose)
@@ -170,6 +182,20 @@ class Spending:
     @staticmethod
     def _beside(at: int, lane: str, other: Beside) -> ModelAttempt:
         """The attempt of a hedged call that did not count."""
-        named = {"lane": lane, "profile": other.profile, "provider": other.provider, "model": other.model, "code": other.code}
+        named = {
+            "lane": lane,
+            "profile": other.profile,
+            "provider": other.provider,
+            "model": other.model,
+            "code": other.code,
+        }
         counted, said = other.input_tokens, other.output_tokens
-        return ModelAttempt(at=at, **named, input_tokens=counted, output_tokens=said, tokens=0, usd_micros=0, estimated=False)
+        return ModelAttempt(
+            at=at,
+            **named,
+            input_tokens=counted,
+            output_tokens=said,
+            tokens=0,
+            usd_micros=0,
+            estimated=False,
+        )

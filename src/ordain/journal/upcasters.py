@@ -1,4 +1,6 @@
-"""Old record bodies, brought to the current version as they are read. Stored records are never rewritten."""
+"""Old record bodies, brought to the current version as they are read. Stored records are never
+rewritten.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def suspended_1(body: bytes) -> bytes:
     return msgspec.json.encode({**msgspec.json.decode(body), "waits_for": "unknown"})
 
 
-UPCASTERS: Mapping[tuple[RecordKind, int], Callable[[bytes], bytes]] = {(RecordKind.SUSPENDED, 1): suspended_1}
+UPCASTERS: Mapping[tuple[RecordKind, int], Callable[[bytes], bytes]] = {
+    (RecordKind.SUSPENDED, 1): suspended_1
+}
 """(kind, version) -> the body one version later."""
 
 

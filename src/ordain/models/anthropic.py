@@ -1,8 +1,9 @@
 """Anthropic's Messages API through pydantic-ai; needs the extra ``ordain[anthropic]``.
 
-A schema is held natively only where nothing is lost by it: the API closes every object of a native schema, so an open one (the input of a
-tool that takes anything) could only be answered with ``{}``, and it takes a bounded number of optional properties and of alternatives. Any
-other schema is the input of a tool that must be called.
+A schema is held natively only where nothing is lost by it: the API closes every object of a native
+schema, so an open one (the input of a tool that takes anything) could only be answered with ``{}``,
+and it takes a bounded number of optional properties and of alternatives. Any other schema is the
+input of a tool that must be called.
 """
 
 from __future__ import annotations
@@ -28,12 +29,16 @@ try:
 except ImportError as error:
     if (error.name or "").startswith("ordain"):
         raise
-    raise ConfigurationError("provider anthropic needs its libraries: pip install 'ordain[anthropic]'") from error
+    raise ConfigurationError(
+        "provider anthropic needs its libraries: pip install 'ordain[anthropic]'"
+    ) from error
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 OPTIONAL_MAX = 24
 UNION_MAX = 16
-"""Bounds of the API on one native schema: https://platform.claude.com/docs/en/build-with-claude/structured-outputs."""
+"""Bounds of the API on one native schema:
+https://platform.claude.com/docs/en/build-with-claude/structured-outputs.
+"""
 
 
 def api_base(base_url: str) -> str:
@@ -58,15 +63,27 @@ class AnthropicModel(ForeignModel):
         """
         base = api_base(base_url)
         super().__init__(f"{base}/v1/messages", api_key, "authorization")
-        client = AsyncAnthropic(api_key=self._key or NO_KEY, base_url=base, timeout=None, max_retries=0, http_client=self._http)
+        client = AsyncAnthropic(
+            api_key=self._key or NO_KEY,
+            base_url=base,
+            timeout=None,
+            max_retries=0,
+            http_client=self._http,
+        )
         self._provider = AnthropicProvider(anthropic_client=client)
 
     def _model(self, name: str) -> Model[Any]:
-        return ForeignAnthropicModel(name, provider=self._provider, profile=ModelProfile(supports_json_schema_output=True))
+        return ForeignAnthropicModel(
+            name, provider=self._provider, profile=ModelProfile(supports_json_schema_output=True)
+        )
 
     def _held(self, request: ModelRequest) -> Structured | None:
         held = request.held_by
-        return Structured.TOOL if held is Structured.NATIVE and not holds_natively(schema_of(request)) else held
+        return (
+            Structured.TOOL
+            if held is Structured.NATIVE and not holds_natively(schema_of(request))
+            else held
+        )
 
     def _settings(self, request: ModelRequest) -> ModelSettings:
         settings = AnthropicModelSettings(**super()._settings(request))
@@ -77,7 +94,9 @@ class AnthropicModel(ForeignModel):
 
 
 def holds_natively(schema: dict[str, Any]) -> bool:
-    """Whether the API's native format keeps every answer that the schema permits possible, and takes the schema."""
+    """Whether the API's native format keeps every answer that the schema permits possible, and
+    takes the schema.
+    """
     if is_wrapped(schema) or not is_closed(schema):
         return False
     optional, union = parameter_counts(schema)

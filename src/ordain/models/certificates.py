@@ -1,4 +1,6 @@
-"""The certificates that an endpoint's own is held to, for what speaks through httpx2; loaded once for all profiles."""
+"""The certificates that an endpoint's own is held to, for what speaks through httpx2; loaded once
+for all profiles.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import httpx2
 
 
 def trusted(trust_env: bool) -> ssl.SSLContext:
-    """The environment's certificates where it counts and names some (``SSL_CERT_FILE``, ``SSL_CERT_DIR``), otherwise the system's."""
+    """The environment's certificates where it counts and names some (``SSL_CERT_FILE``,
+    ``SSL_CERT_DIR``), otherwise the system's.
+    """
     return _trusted(trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 

@@ -2,13 +2,16 @@
 
 Three dialects differ in details that matter, and one choice is made for each:
 
-- **Schema.** Held natively it travels as ``response_format.json_schema``; ``strict`` is true only where the schema keeps
-  OpenAI's strict rules, since the API refuses others outright. llama.cpp and vLLM enforce the schema either way. Held by a tool it is the
-  input of the one function that must be called. Else it stands at the end of the system text, and no ``response_format`` is assumed.
-- **Length.** OpenAI itself wants ``max_completion_tokens``, every other server knows ``max_tokens``.
-- **Finish.** Whole is what says so (``endings``), and the call of the tool that was asked for. Of JSON, missing, unknown and early ends are errors: a
-  truncated answer can be valid JSON. Plain text that was cut at its length is text, and told as cut; one whose body is whole is text whatever it says of
-  its end, and an unknown word for that is told.
+- **Schema.** Held natively it travels as ``response_format.json_schema``; ``strict`` is true only
+  where the schema keeps OpenAI's strict rules, since the API refuses others outright. llama.cpp and
+  vLLM enforce the schema either way. Held by a tool it is the input of the one function that must
+  be called. Else it stands at the end of the system text, and no ``response_format`` is assumed.
+- **Length.** OpenAI itself wants ``max_completion_tokens``, every other server knows
+  ``max_tokens``.
+- **Finish.** Whole is what says so (``endings``), and the call of the tool that was asked for. Of
+  JSON, missing, unknown and early ends are errors: a truncated answer can be valid JSON. Plain text
+  that was cut at its length is text, and told as cut; one whose body is whole is text whatever it
+  says of its end, and an unknown word for that is told.
 """
 
 from __future__ import annotations
@@ -25,7 +28,13 @@ from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuse
 from ordain.models.pictures import chat_content
 from ordain.models.refusals import malformed, why_unreadable
 from ordain.models.replies import TRUNCATED, counted, counts_of, ended, replied
-from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
+from ordain.models.schemas import (
+    OutputTool,
+    clean_name,
+    native_format,
+    system_text,
+    tool_definition,
+)
 from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 
 T = TypeVar("T")
@@ -78,7 +87,9 @@ class AnswerMessage(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """One answer, and why it ended. ``text`` is what servers of the older wire put in the message's place."""
+    """One answer, and why it ended. ``text`` is what servers of the older wire put in the message's
+    place.
+    """
 
     message: AnswerMessage | None = None
     finish_reason: str | None = None
@@ -91,7 +102,9 @@ class Choice(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True):
-    """A whole answer, read from one body or put together from a stream; ``model``, ``usage`` and ``error`` as they came, ``usage`` also as counts."""
+    """A whole answer, read from one body or put together from a stream; ``model``, ``usage`` and
+    ``error`` as they came, ``usage`` also as counts.
+    """
 
     choices: list[Choice] | None = None
     model: Any = None
@@ -105,10 +118,14 @@ _ENCODER = msgspec.json.Encoder()
 _COMPLETION = msgspec.json.Decoder(Completion)
 
 
-def encode_request(request: ModelRequest, *, modern_length: bool = False, stream: bool = False) -> bytes:
-    """The body of one request; ``modern_length`` says ``max_completion_tokens`` instead of ``max_tokens``.
+def encode_request(
+    request: ModelRequest, *, modern_length: bool = False, stream: bool = False
+) -> bytes:
+    """The body of one request; ``modern_length`` says ``max_completion_tokens`` instead of
+    ``max_tokens``.
 
-    ``stream`` asks for the answer as events, with token counts at their end. What the request is to do without (``left``) is left out.
+    ``stream`` asks for the answer as events, with token counts at their end. What the request is to
+    do without (``left``) is left out.
 
     Raises:
         UnicodeEncodeError: the prompt holds a lone surrogate, which no wire can carry.
@@ -124,23 +141,39 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False, stream
     return _ENCODER.encode(
         _Body(
             model=profile.model,
-            messages=(_Message("user", chat_content(request, f"{system}\n\n{request.user}")),) if Leave.SYSTEM in left else apart,
+            messages=(_Message("user", chat_content(request, f"{system}\n\n{request.user}")),)
+            if Leave.SYSTEM in left
+            else apart,
             max_tokens=UNSET if modern or Leave.LENGTH in left else length,
             max_completion_tokens=length if modern and Leave.LENGTH not in left else UNSET,
-            temperature=UNSET if request.temperature is None or Leave.TEMPERATURE in left else request.temperature,
-            response_format=_Format(json_schema=native_format(request)) if held is Structured.NATIVE else UNSET,
-            tools=(_Function(function=tool_definition(request)),) if held is Structured.TOOL else UNSET,
-            tool_choice={"type": "function", "function": {"name": name}} if held is Structured.TOOL else UNSET,
+            temperature=UNSET
+            if request.temperature is None or Leave.TEMPERATURE in left
+            else request.temperature,
+            response_format=_Format(json_schema=native_format(request))
+            if held is Structured.NATIVE
+            else UNSET,
+            tools=(_Function(function=tool_definition(request)),)
+            if held is Structured.TOOL
+            else UNSET,
+            tool_choice={"type": "function", "function": {"name": name}}
+            if held is Structured.TOOL
+            else UNSET,
             stream=True if stream else UNSET,
-            stream_options=_StreamOptions(include_usage=True) if stream and Leave.STREAM_COUNTS not in left else UNSET,
+            stream_options=_StreamOptions(include_usage=True)
+            if stream and Leave.STREAM_COUNTS not in left
+            else UNSET,
         )
     )
 
 
-def read_completion(body: bytes, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
-    """Read the body of a 2xx answer; ``asked`` is the model's name where the answer gives none. Never raises.
+def read_completion(
+    body: bytes, asked: str, tool: OutputTool | None = None, *, plain: bool = False
+) -> ModelReply | ModelError:
+    """Read the body of a 2xx answer; ``asked`` is the model's name where the answer gives none.
+    Never raises.
 
-    Where a ``tool`` was asked for, its input is the answer. ``plain``: words were asked for, which count also where they were cut.
+    Where a ``tool`` was asked for, its input is the answer. ``plain``: words were asked for, which
+    count also where they were cut.
     """
     try:
         completion = decoded(body, _COMPLETION, plain=plain)
@@ -150,7 +183,8 @@ def read_completion(body: bytes, asked: str, tool: OutputTool | None = None, *, 
 
 
 def decoded(body: bytes, decoder: msgspec.json.Decoder[T], *, plain: bool) -> T:
-    """What a body or an event says. In ``plain`` words half a sign (a lone surrogate) spoils no more than itself; JSON that holds one is none.
+    """What a body or an event says. In ``plain`` words half a sign (a lone surrogate) spoils no
+    more than itself; JSON that holds one is none.
 
     Raises:
         DecodeError, UnicodeDecodeError, RecursionError: it cannot be read.
@@ -169,14 +203,24 @@ def decoded(body: bytes, decoder: msgspec.json.Decoder[T], *, plain: bool) -> T:
 
 def joined(text: str) -> str:
     """A text whose halves of signs are put together; one that is alone stands as U+FFFD."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    )
 
 
-def conclude(completion: Completion, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
-    """Judge a whole answer; ``asked``, ``tool`` and ``plain`` as for ``read_completion``. Never raises."""
+def conclude(
+    completion: Completion, asked: str, tool: OutputTool | None = None, *, plain: bool = False
+) -> ModelReply | ModelError:
+    """Judge a whole answer; ``asked``, ``tool`` and ``plain`` as for ``read_completion``. Never
+    raises.
+    """
     counts = counts_of(completion.usage)
     if completion.error:
-        return counted(malformed("an error with a status of success"), counts, spoke=bool(completion.choices))
+        return counted(
+            malformed("an error with a status of success"), counts, spoke=bool(completion.choices)
+        )
     if not completion.choices:
         return counted(malformed("no choices in the answer"), counts, spoke=False)
     choice = completion.choices[0]
@@ -207,16 +251,21 @@ def _said(choice: Choice, end: End, tool: OutputTool | None, *, plain: bool) -> 
         case _:
             pass
     if text := text_of(choice.said.content):
-        return joined(text)  # a server that names tools although none were offered still gave the whole text
+        # a server that names tools although none were offered still gave the whole text
+        return joined(text)
     if end is End.CUT:
         return TRUNCATED
     if _calls(choice.said):
-        return msgspec.structs.replace(malformed("a call of a tool that was not offered, and no text"), calls=True)
+        return msgspec.structs.replace(
+            malformed("a call of a tool that was not offered, and no text"), calls=True
+        )
     return malformed("an answer without content")
 
 
 def _calls(message: AnswerMessage) -> list[tuple[object, object]]:
-    """Name and input of what was called; an input that comes as an object is as good as its text."""
+    """Name and input of what was called; an input that comes as an object is as good as its
+    text.
+    """
     called = [fields(call.get("function")) for call in objects(message.tool_calls)]
     if not called and message.function_call is not None:
         called = [fields(message.function_call)]
@@ -224,7 +273,9 @@ def _calls(message: AnswerMessage) -> list[tuple[object, object]]:
 
 
 def as_text(given: object) -> str | None:
-    """A tool's input as JSON text, also where it came as another value, "" where none came; None where no text can carry it."""
+    """A tool's input as JSON text, also where it came as another value, "" where none came; None
+    where no text can carry it.
+    """
     if given is None or isinstance(given, str):
         return given or ""
     try:

@@ -1,8 +1,8 @@
 """What does an endpoint really do? Asks it, and believes only what comes back.
 
-A native schema is proven by a value that plain text would not give: the probe's schema permits one word that the prompt never mentions.
-Tools are proven by a call of the one tool that was offered, whose input fits its schema. What an endpoint declares about itself is not
-asked.
+A native schema is proven by a value that plain text would not give: the probe's schema permits one
+word that the prompt never mentions. Tools are proven by a call of the one tool that was offered,
+whose input fits its schema. What an endpoint declares about itself is not asked.
 """
 
 from __future__ import annotations
@@ -26,13 +26,19 @@ PROBE_SCHEMA: dict[str, Any] = {
     "required": ["word"],
     "additionalProperties": False,
 }
-_NOT_REACHED = frozenset({ModelErrorCode.CONNECTION, ModelErrorCode.TIMED_OUT, ModelErrorCode.ADAPTER_BUG})
-_SCHEMA_FAULTS = frozenset({ModelErrorCode.REJECTED, ModelErrorCode.SERVER_ERROR, ModelErrorCode.MALFORMED})
+_NOT_REACHED = frozenset(
+    {ModelErrorCode.CONNECTION, ModelErrorCode.TIMED_OUT, ModelErrorCode.ADAPTER_BUG}
+)
+_SCHEMA_FAULTS = frozenset(
+    {ModelErrorCode.REJECTED, ModelErrorCode.SERVER_ERROR, ModelErrorCode.MALFORMED}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorReport:
-    """What was found. None means: not asked, because there is no endpoint or it gave no answer before."""
+    """What was found. None means: not asked, because there is no endpoint or it gave no answer
+    before.
+    """
 
     profile: str
     provider: str
@@ -58,7 +64,11 @@ class DoctorReport:
 
     def _holds(self, way: Structured | None) -> bool | None:
         """Whether the endpoint does what this way needs."""
-        return {Structured.NATIVE: self.native_schema, Structured.TOOL: self.tools}.get(way) if way is not None else None
+        return (
+            {Structured.NATIVE: self.native_schema, Structured.TOOL: self.tools}.get(way)
+            if way is not None
+            else None
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -66,7 +76,10 @@ class DoctorReport:
 
     def lines(self) -> tuple[str, ...]:
         """For people, one fact a line."""
-        found = [f"profile {self.profile}: provider {self.provider}, model {self.asked_model}", f"endpoint: {self.endpoint or 'none'}"]
+        found = [
+            f"profile {self.profile}: provider {self.provider}, model {self.asked_model}",
+            f"endpoint: {self.endpoint or 'none'}",
+        ]
         if self.error is not None:
             reached = "reached, but it answered" if self.reachable else "not reached:"
             return (*found, f"{reached} {self.error}: {self.message}")
@@ -80,9 +93,19 @@ class DoctorReport:
             f"{self.calls} calls, {self.duration_ms} ms",
         ]
         if self._holds(self.declared) is False:
-            does = "call the tool that it is given" if self.declared is Structured.TOOL else "enforce a schema"
-            instead = next((way for way in (Structured.NATIVE, Structured.TOOL) if self._holds(way)), Structured.TEXT)
-            found.append(f'set structured = "{instead}" in profile {self.profile}: the endpoint does not {does}')
+            does = (
+                "call the tool that it is given"
+                if self.declared is Structured.TOOL
+                else "enforce a schema"
+            )
+            instead = next(
+                (way for way in (Structured.NATIVE, Structured.TOOL) if self._holds(way)),
+                Structured.TEXT,
+            )
+            found.append(
+                f'set structured = "{instead}" in profile {self.profile}: the endpoint does not '
+                f"{does}"
+            )
         if self.declared is Structured.TEXT and self.native_schema:
             found.append(f'profile {self.profile} could set structured = "native"')
         return tuple(found)
@@ -93,7 +116,9 @@ def _word(fact: bool | None) -> str:
 
 
 async def examine(name: str, profile: ModelProfile, model: ModelPort) -> DoctorReport:
-    """Ask the model behind a profile; at most three short calls, fewer where the first one fails. Never raises for what it meets."""
+    """Ask the model behind a profile; at most three short calls, fewer where the first one fails.
+    Never raises for what it meets.
+    """
     started = time.monotonic()
     url: str | None = getattr(model, "url", None)  # what is asked over a network says where
     report = DoctorReport(
@@ -113,7 +138,12 @@ async def _embedded(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
     answer = await model.attempt(probe_request(profile, PROBE_SCHEMA))
     if isinstance(answer, ModelError):
         return {"calls": 1, "error": answer.code, "message": answer.message}
-    return {"calls": 1, "answering_model": answer.model, "notice": answer.notice, "usage": answer.input_tokens is not None}
+    return {
+        "calls": 1,
+        "answering_model": answer.model,
+        "notice": answer.notice,
+        "usage": answer.input_tokens is not None,
+    }
 
 
 async def _endpoint(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
@@ -121,9 +151,16 @@ async def _endpoint(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
     calls, native = 1, isinstance(answer, ModelReply) and fits_probe(answer.text)
     if isinstance(answer, ModelError) and answer.code in _SCHEMA_FAULTS:
         calls += 1  # it may refuse only the schema
-        answer = await model.attempt(probe_request(_held(profile, Structured.TEXT), {"type": "object"}))
+        answer = await model.attempt(
+            probe_request(_held(profile, Structured.TEXT), {"type": "object"})
+        )
     if isinstance(answer, ModelError):
-        return {"calls": calls, "reachable": answer.code not in _NOT_REACHED, "error": answer.code, "message": answer.message}
+        return {
+            "calls": calls,
+            "reachable": answer.code not in _NOT_REACHED,
+            "error": answer.code,
+            "message": answer.message,
+        }
     called = await model.attempt(probe_request(_held(profile, Structured.TOOL), PROBE_SCHEMA))
     return {
         "calls": calls + 1,
@@ -139,7 +176,9 @@ def _held(profile: ModelProfile, way: Structured) -> ModelProfile:
 
 
 def probe_request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest:
-    """The probe's question: short, cheap, and never answered as ``PROBE_SCHEMA`` wants it by plain text."""
+    """The probe's question: short, cheap, and never answered as ``PROBE_SCHEMA`` wants it by plain
+    text.
+    """
     return ModelRequest(
         profile=profile,
         purpose="probe",

@@ -1,6 +1,8 @@
-"""Embedder over static vectors: the mean of a text's word vectors, from the weights and the tokenizer that the ``wordllama`` wheel carries.
+"""Embedder over static vectors: the mean of a text's word vectors, from the weights and the
+tokenizer that the ``wordllama`` wheel carries.
 
-Its files are read directly: its own loader looks for the tokenizer in another folder, and then in the network. Needs the extra ``recall``.
+Its files are read directly: its own loader looks for the tokenizer in another folder, and then in
+the network. Needs the extra ``recall``.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class StaticEmbedder:
         """Load the files: about 0.2 s and 60 MB.
 
         Raises:
-            ConfigurationError: the extra is not installed (``extra_missing``), or its files are not what they should be.
+            ConfigurationError: the extra is not installed (``extra_missing``), or its files are not
+                what they should be.
         """
         try:
             import numpy as np  # lazy: the extra recall
@@ -52,8 +55,12 @@ class StaticEmbedder:
             self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER))
         except (ImportError, PackageNotFoundError) as error:
             raise ConfigurationError(MISSING, code="extra_missing") from error
-        except Exception as error:  # the files are another project's: whatever is wrong with them, there is no embedder
-            raise ConfigurationError(f"the embedder's files cannot be read ({type(error).__name__})", code="embedder_unreadable") from error
+        except Exception as error:
+            # the files are another project's: whatever is wrong with them, there is no embedder
+            raise ConfigurationError(
+                f"the embedder's files cannot be read ({type(error).__name__})",
+                code="embedder_unreadable",
+            ) from error
         self._np: Any = np
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
@@ -66,7 +73,9 @@ class StaticEmbedder:
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """See ``Embedder.embed``."""
         np = self._np
-        encoded = self._tokenizer.encode_batch([text[:TEXT_CHARS] for text in texts], add_special_tokens=False)
+        encoded = self._tokenizer.encode_batch(
+            [text[:TEXT_CHARS] for text in texts], add_special_tokens=False
+        )
         return [self._mean(np.asarray(one.ids, dtype=np.int64)) for one in encoded]
 
     def _mean(self, ids: Any) -> bytes:
@@ -84,17 +93,27 @@ def embedder_of(endpoint: EmbedderProfile | None, key: str) -> Callable[[], Embe
 
 
 def _endpoint_embedder(endpoint: EmbedderProfile, key: str) -> Embedder | None:
-    from ordain.models.endpoint_embedding import EndpointEmbedder  # lazy: only where one is configured
+    from ordain.models.endpoint_embedding import (
+        EndpointEmbedder,
+    )  # lazy: only where one is configured
 
     try:
-        return EndpointEmbedder(endpoint.base_url, endpoint.model, key, timeout_s=endpoint.timeout_ms / 1000, batch=endpoint.batch)
+        return EndpointEmbedder(
+            endpoint.base_url,
+            endpoint.model,
+            key,
+            timeout_s=endpoint.timeout_ms / 1000,
+            batch=endpoint.batch,
+        )
     except ConfigurationError as error:
         LOG.warning("no embedder: %s", error.message)
         return None
 
 
 def installed_embedder() -> Embedder | None:
-    """The embedder of this installation; None where the extra is not installed, or is broken, which the log says."""
+    """The embedder of this installation; None where the extra is not installed, or is broken, which
+    the log says.
+    """
     try:
         return _static()
     except ConfigurationError as error:
@@ -105,5 +124,7 @@ def installed_embedder() -> Embedder | None:
 
 @cache
 def _static() -> StaticEmbedder:
-    """Its files never change while a process runs: whoever opens one more ``Ordain`` in it loads them no more."""
+    """Its files never change while a process runs: whoever opens one more ``Ordain`` in it loads
+    them no more.
+    """
     return StaticEmbedder()

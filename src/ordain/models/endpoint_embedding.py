@@ -1,4 +1,6 @@
-"""Embedder over ``/v1/embeddings`` of an OpenAI-compatible endpoint: Ollama, llama.cpp, LM Studio, vLLM, OpenAI. Needs numpy (extra ``recall``) to compare."""
+"""Embedder over ``/v1/embeddings`` of an OpenAI-compatible endpoint: Ollama, llama.cpp, LM Studio,
+vLLM, OpenAI. Needs numpy (extra ``recall``) to compare.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +23,43 @@ UNAVAILABLE = "embedder_unavailable"
 ANSWER_BYTES = 64 * 1024 * 1024
 DIMENSION_MAX = 16_384
 REST_S = 10.0
-"""So long an endpoint that failed is not asked again: whoever asks a question does not wait for it."""
+"""So long an endpoint that failed is not asked again: whoever asks a question does not wait for
+it.
+"""
 TEXT_CHARS = 8_000
 """Characters of a text that are sent; passages are far shorter."""
 
 
 class EndpointEmbedder:
-    """Implements ``Embedder``; nothing is sent before something is to be embedded. Safe to share between threads."""
+    """Implements ``Embedder``; nothing is sent before something is to be embedded. Safe to share
+    between threads.
+    """
 
-    def __init__(self, base_url: str, model: str, api_key: str = "", *, timeout_s: float = 10.0, batch: int = 64) -> None:
-        """``base_url`` is what a model profile has: ``http://host`` or ``http://host/v1``; ``batch`` texts go in one request.
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        *,
+        timeout_s: float = 10.0,
+        batch: int = 64,
+    ) -> None:
+        """``base_url`` is what a model profile has: ``http://host`` or ``http://host/v1``;
+        ``batch`` texts go in one request.
 
         Raises:
-            ConfigurationError: the address is none, the key cannot stand in a header, or numpy is missing (``extra_missing``).
+            ConfigurationError: the address is none, the key cannot stand in a header, or numpy is
+                missing (``extra_missing``).
         """
         if find_spec("numpy") is None:
-            raise ConfigurationError("recall by meaning needs an extra: pip install 'ordain[recall]'", code="extra_missing")
+            raise ConfigurationError(
+                "recall by meaning needs an extra: pip install 'ordain[recall]'",
+                code="extra_missing",
+            )
         checked_url(base_url.strip())
-        self._url = f"{one_spelling(base_url.strip().rstrip('/').removesuffix('/embeddings'))}/embeddings"
+        self._url = (
+            f"{one_spelling(base_url.strip().rstrip('/').removesuffix('/embeddings'))}/embeddings"
+        )
         self._model, self._batch, self._timeout_s = model, batch, timeout_s
         key = checked_key(api_key)
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
@@ -55,7 +76,8 @@ class EndpointEmbedder:
 
     @property
     def name(self) -> str:
-        """Model, place and dimension: an endpoint that serves another model under the same name is another embedder where that can be told.
+        """Model, place and dimension: an endpoint that serves another model under the same name is
+        another embedder where that can be told.
 
         Raises:
             Transient: nothing was embedded yet, and the endpoint does not answer.
@@ -73,11 +95,14 @@ class EndpointEmbedder:
         """See ``Embedder.embed``.
 
         Raises:
-            Transient: the endpoint does not answer, or with something else (``embedder_unavailable``).
+            Transient: the endpoint does not answer, or with something else
+                (``embedder_unavailable``).
         """
         found: list[bytes] = []
         for first in range(0, len(texts), self._batch):
-            found += self._asked([text[:TEXT_CHARS] or " " for text in texts[first : first + self._batch]])
+            found += self._asked(
+                [text[:TEXT_CHARS] or " " for text in texts[first : first + self._batch]]
+            )
         return found
 
     def _asked(self, texts: Sequence[str]) -> list[bytes]:
@@ -94,7 +119,9 @@ class EndpointEmbedder:
         import httpx2  # lazy: an offline start pays for no HTTP client
 
         if self._client is None:
-            self._client = httpx2.Client(timeout=self._timeout_s, headers=self._headers, follow_redirects=False)
+            self._client = httpx2.Client(
+                timeout=self._timeout_s, headers=self._headers, follow_redirects=False
+            )
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         try:
             with self._client.stream("POST", self._url, json=body) as response:
@@ -121,13 +148,17 @@ class EndpointEmbedder:
         except (KeyError, TypeError, ValueError):
             raise self._unavailable("its answer holds no embeddings") from None
         dimension = self._dimension or len(found[0])
-        if not 0 < dimension <= DIMENSION_MAX or any(len(one) != dimension or not all(map(isfinite, one)) for one in found):
+        if not 0 < dimension <= DIMENSION_MAX or any(
+            len(one) != dimension or not all(map(isfinite, one)) for one in found
+        ):
             raise self._unavailable("its vectors are not all of one length, or not of numbers")
         self._dimension = dimension
         return [_unit(one) for one in found]
 
     def _unavailable(self, why: str) -> Transient:
-        return Transient(f"the embedder's endpoint {self.place} is of no use now: {why}", code=UNAVAILABLE)
+        return Transient(
+            f"the embedder's endpoint {self.place} is of no use now: {why}", code=UNAVAILABLE
+        )
 
 
 def _unit(numbers: Sequence[float]) -> bytes:

@@ -1,8 +1,10 @@
-"""An answer that comes as server-sent events: read as it arrives, put together into what one body would have said.
+"""An answer that comes as server-sent events: read as it arrives, put together into what one body
+would have said.
 
-The end is judged as for one body: of JSON a finish reason is required, since a stream that was cut can look whole. ``[DONE]`` alone proves
-nothing, and some servers never send it. Plain text counts without either, and is then told to be of an end that nobody knows. Whatever an event
-holds besides, an error in it ends the answer.
+The end is judged as for one body: of JSON a finish reason is required, since a stream that was cut
+can look whole. ``[DONE]`` alone proves nothing, and some servers never send it. Plain text counts
+without either, and is then told to be of an end that nobody knows. Whatever an event holds besides,
+an error in it ends the answer.
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.models.chat_completions import AnswerMessage, Choice, Completion, as_text, conclude, decoded, fields, joined, objects
+from ordain.models.chat_completions import (
+    AnswerMessage,
+    Choice,
+    Completion,
+    as_text,
+    conclude,
+    decoded,
+    fields,
+    joined,
+    objects,
+)
 from ordain.models.endings import End, end_of, refuses, text_of
 from ordain.models.exchange import is_events
 from ordain.models.narrative import WHOLE, early_text
@@ -30,7 +42,9 @@ CALLS_KEPT = 8
 """Tool calls of one answer that are put together; one is asked for."""
 AFTER_END_S = 2.0
 """So long is waited for what may follow an answer that is whole."""
-CUT_OFF = ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
+CUT_OFF = ModelError(
+    code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did"
+)
 _DONE = b"[DONE]"
 _MARK = b"\xef\xbb\xbf"
 
@@ -72,7 +86,9 @@ def looks_like_events(body: bytes) -> bool:
 
 
 class Events:
-    """Cuts bytes into the data of events. Lines end with LF, CR or CRLF; comments and other fields are passed over."""
+    """Cuts bytes into the data of events. Lines end with LF, CR or CRLF; comments and other fields
+    are passed over.
+    """
 
     def __init__(self) -> None:
         """For one stream."""
@@ -82,7 +98,9 @@ class Events:
         self._first = True
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The data of the events that are whole now. An event that is not ended by an empty line never is."""
+        """The data of the events that are whole now. An event that is not ended by an empty line
+        never is.
+        """
         if not chunk:
             return []
         if self._after_cr:
@@ -110,10 +128,22 @@ class Events:
 
 
 class EventStream(ABC):
-    """One answer in the making. ``heard`` is told what each arriving piece adds to the narrative."""
+    """One answer in the making. ``heard`` is told what each arriving piece adds to the
+    narrative.
+    """
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0, *, unsure: bool = False) -> None:
-        """``place`` is the request's (``place_of``); with a ``tool`` its input is the answer. ``idle_ms`` as in the profile, ``unsure`` as in ``WordsApart``."""
+    def __init__(
+        self,
+        place: str,
+        heard: Heard,
+        tool: OutputTool | None = None,
+        idle_ms: int = 0,
+        *,
+        unsure: bool = False,
+    ) -> None:
+        """``place`` is the request's (``place_of``); with a ``tool`` its input is the answer.
+        ``idle_ms`` as in the profile, ``unsure`` as in ``WordsApart``.
+        """
         self.began = self._spoke = False
         self._idle_s = idle_ms / 1000 or None
         self._heard = heard
@@ -137,7 +167,9 @@ class EventStream(ABC):
 
     @property
     def patience_s(self) -> float | None:
-        """How long the next bytes may take, in seconds: before its first word a model may think for as long as it has."""
+        """How long the next bytes may take, in seconds: before its first word a model may think for
+        as long as it has.
+        """
         if self._ended and self._idle_s is not None:
             return min(self._idle_s, AFTER_END_S)
         return self._idle_s if any(self._said) else None
@@ -145,11 +177,21 @@ class EventStream(ABC):
     @property
     @abstractmethod
     def _ended(self) -> bool:
-        """Whether the answer is whole by what the stream said, though more may come: token counts."""
+        """Whether the answer is whole by what the stream said, though more may come: token
+        counts.
+        """
 
     def suffices(self, *, silent: bool) -> bool:
-        """See ``Listener``: an answer does that said its end, in JSON only where nothing broke; so do words that fell silent, which are then told as cut."""
-        self._silent = silent and self._plain and any(self._said) and self._error is None and self._fault is None
+        """See ``Listener``: an answer does that said its end, in JSON only where nothing broke; so
+        do words that fell silent, which are then told as cut.
+        """
+        self._silent = (
+            silent
+            and self._plain
+            and any(self._said)
+            and self._error is None
+            and self._fault is None
+        )
         return (self._ended and (silent or self._plain)) or self._silent
 
     def take(self, chunk: bytes) -> bool:
@@ -161,7 +203,8 @@ class EventStream(ABC):
         before = len(self._said)
         going_on = all(self._taken(data) for data in self._events.feed(chunk))
         shown = self._narrative.feed(self._whole_signs("".join(self._said[before:])))
-        if shown or (self._plain and not self._spoke and any(self._said)):  # that there are words is heard of, whatever they are
+        if shown or (self._plain and not self._spoke and any(self._said)):
+            # that there are words is heard of, whatever they are
             self._spoke = True
             self._heard(shown)
         return going_on
@@ -182,14 +225,20 @@ class EventStream(ABC):
 
     @abstractmethod
     def _event(self, data: bytes) -> bool:
-        """One event; False when nothing that comes after it could count. Raises what decoding raises."""
+        """One event; False when nothing that comes after it could count. Raises what decoding
+        raises.
+        """
 
     def conclude(self, asked: str, sent: str) -> ModelReply | ModelError:
         """What the stream said, after its end; ``asked`` and ``sent`` as for one body."""
         if self._error is not None:  # nothing follows it, so what was told of use is all
             return counted(read_stream_error(self._error, sent), self._told, spoke=any(self._said))
         if self._fault is not None:
-            return counted(self._fault, self._told, spoke=any(self._said)) if self._ended else self._fault
+            return (
+                counted(self._fault, self._told, spoke=any(self._said))
+                if self._ended
+                else self._fault
+            )
         said = self._whole(asked)
         if isinstance(said, ModelReply) and (rest := self._narrative.rest()):
             self._heard(rest)
@@ -200,9 +249,15 @@ class EventStream(ABC):
         self._told = later(self._told, counts_of(usage))
 
     def _unsaid(self, reply: ModelReply | ModelError) -> ModelReply | ModelError:
-        """Words whose stream ended, or fell silent, before anything said that they are whole: kept, and told so."""
+        """Words whose stream ended, or fell silent, before anything said that they are whole: kept,
+        and told so.
+        """
         notice = SILENCED if self._silent else ENDED_UNSAID
-        return msgspec.structs.replace(reply, notice=notice) if isinstance(reply, ModelReply) else reply
+        return (
+            msgspec.structs.replace(reply, notice=notice)
+            if isinstance(reply, ModelReply)
+            else reply
+        )
 
     @abstractmethod
     def _whole(self, asked: str) -> ModelReply | ModelError:
@@ -212,7 +267,15 @@ class EventStream(ABC):
 class CompletionStream(EventStream):
     """A chat completion in the making."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0, *, unsure: bool = False) -> None:
+    def __init__(
+        self,
+        place: str,
+        heard: Heard,
+        tool: OutputTool | None = None,
+        idle_ms: int = 0,
+        *,
+        unsure: bool = False,
+    ) -> None:
         """As every stream."""
         super().__init__(place, heard, tool, idle_ms, unsure=unsure)
         self._refuses = self._other_tool = False
@@ -227,7 +290,9 @@ class CompletionStream(EventStream):
             return False
         chunk = decoded(data, _CHUNK, plain=self._plain)
         self._used(chunk.usage)
-        error: Any = _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
+        error: Any = (
+            _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
+        )
         if error:
             self._error = error
             return False
@@ -251,7 +316,9 @@ class CompletionStream(EventStream):
             self._said.append(text_of(said.content) or text_of(part.text))
             self._other_tool = self._other_tool or bool(said.tool_calls or said.function_call)
         else:
-            for call in objects(said.tool_calls) or ([{"function": said.function_call}] if said.function_call is not None else []):
+            for call in objects(said.tool_calls) or (
+                [{"function": said.function_call}] if said.function_call is not None else []
+            ):
                 self._add_call(call)
 
     @property
@@ -260,9 +327,12 @@ class CompletionStream(EventStream):
 
     def _add_call(self, call: dict[str, Any]) -> None:
         index = call.get("index", 0)
-        if not isinstance(index, int) or (index not in self._calls and len(self._calls) >= CALLS_KEPT):
+        if not isinstance(index, int) or (
+            index not in self._calls and len(self._calls) >= CALLS_KEPT
+        ):
             return
-        names, given = self._calls.setdefault(index, ([], [] if self._calls else self._said))  # the first one's input is heard
+        # the first one's input is heard
+        names, given = self._calls.setdefault(index, ([], [] if self._calls else self._said))
         function = fields(call.get("function"))
         for pieces, piece in ((names, function.get("name")), (given, function.get("arguments"))):
             if isinstance(text := as_text(piece), str):
@@ -270,14 +340,26 @@ class CompletionStream(EventStream):
 
     def _whole(self, asked: str) -> ModelReply | ModelError:
         spoke = self._plain and any(self._said)
-        if (self._answered or not self._bytes) and self._finish is None and not (self._done or spoke):
+        if (
+            (self._answered or not self._bytes)
+            and self._finish is None
+            and not (self._done or spoke)
+        ):
             return CUT_OFF
-        calls = [{"function": {"name": "".join(names), "arguments": "".join(given)}} for names, given in self._calls.values()]
+        calls = [
+            {"function": {"name": "".join(names), "arguments": "".join(given)}}
+            for names, given in self._calls.values()
+        ]
         message = AnswerMessage(
             content=joined("".join(self._said)) if self._plain else "".join(self._said),
             refusal="refused" if self._refuses else None,
             tool_calls=calls or ([{}] if self._other_tool else None),
         )
         choices = [Choice(message, self._finish)] if self._answered else None
-        reply = conclude(Completion(choices=choices, model=self._model, usage=self._told), asked, self._tool, plain=self._plain)
+        reply = conclude(
+            Completion(choices=choices, model=self._model, usage=self._told),
+            asked,
+            self._tool,
+            plain=self._plain,
+        )
         return self._unsaid(reply) if self._finish is None and not self._done else reply

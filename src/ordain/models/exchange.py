@@ -1,8 +1,10 @@
 """One POST to one address over kept connections, with a bound on what is read back.
 
-This stands on httpcore2, the engine of httpx2, and not on ``httpx2.AsyncClient``: measured on one machine with the answer decoded, the
-client costs 650 µs of CPU per call (1.3 ms at 16 at a time, where its pool polls every idle connection before every request), a
-connection taken from a last-in-first-out stack 200-250 µs at any number. The last used connection is the likeliest to be alive.
+This stands on httpcore2, the engine of httpx2, and not on ``httpx2.AsyncClient``: measured on one
+machine with the answer decoded, the client costs 650 µs of CPU per call (1.3 ms at 16 at a time,
+where its pool polls every idle connection before every request), a connection taken from a
+last-in-first-out stack 200-250 µs at any number. The last used connection is the likeliest to be
+alive.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ from ordain.runtime.time_limit import TimeLimit
 ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_CONNECTIONS = 64
 KEPT_S = 4.0
-"""So long a connection is kept that nothing is asked over: many servers close theirs after five seconds, and a request sent at that moment is lost."""
+"""So long a connection is kept that nothing is asked over: many servers close theirs after five
+seconds, and a request sent at that moment is lost.
+"""
 REST_S = 0.1
 EVENTS = b"text/event-stream"
 USER_AGENT = b"ordain"
@@ -41,7 +45,9 @@ class Stalled(httpcore2.NetworkError):
 
 
 class HttpAnswer(Struct, frozen=True):
-    """Status, headers by lower-case name (the last of several wins) and body; None where the body is larger than ``ANSWER_BYTES``."""
+    """Status, headers by lower-case name (the last of several wins) and body; None where the body
+    is larger than ``ANSWER_BYTES``.
+    """
 
     status: int
     headers: Mapping[bytes, bytes]
@@ -53,7 +59,9 @@ class Listener(Protocol):
 
     @property
     def patience_s(self) -> float | None:
-        """How long the next bytes may take, in seconds; None: nothing bounds that here. Asked before each."""
+        """How long the next bytes may take, in seconds; None: nothing bounds that here. Asked
+        before each.
+        """
         ...
 
     def wants(self, media_type: bytes) -> bool:
@@ -65,18 +73,25 @@ class Listener(Protocol):
         ...
 
     def suffices(self, *, silent: bool) -> bool:
-        """Whether what came is an answer although the body broke off, or fell silent for as long as this waits."""
+        """Whether what came is an answer although the body broke off, or fell silent for as long as
+        this waits.
+        """
         ...
 
 
 class Exchange:
-    """Posts JSON to one URL. Follows no redirect, keeps no cookie, asks for no compression. One event loop only.
+    """Posts JSON to one URL. Follows no redirect, keeps no cookie, asks for no compression. One
+    event loop only.
 
-    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured as they are when this is made.
+    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured as they are
+    when this is made.
     """
 
-    def __init__(self, url: str, headers: list[tuple[bytes, bytes]], *, keeps_streams: bool = True) -> None:
-        """``headers`` are sent besides host, length and media type. Without ``keeps_streams`` a connection ends with a stream of events that came over it.
+    def __init__(
+        self, url: str, headers: list[tuple[bytes, bytes]], *, keeps_streams: bool = True
+    ) -> None:
+        """``headers`` are sent besides host, length and media type. Without ``keeps_streams`` a
+        connection ends with a stream of events that came over it.
 
         Raises:
             ConfigurationError: ``url`` is no plain http or https address.
@@ -87,7 +102,9 @@ class Exchange:
         port = parts.port or default
         shown = b"[" + host + b"]" if b":" in host else host
         self.url = url
-        self._target = httpcore2.URL(scheme=parts.scheme.encode(), host=host, port=port, target=parts.path.encode() or b"/")
+        self._target = httpcore2.URL(
+            scheme=parts.scheme.encode(), host=host, port=port, target=parts.path.encode() or b"/"
+        )
         self._headers = [
             (b"host", shown if port == default else shown + f":{port}".encode()),
             (b"user-agent", USER_AGENT),
@@ -103,13 +120,17 @@ class Exchange:
         self._closed = False
 
     async def post(self, body: bytes, listener: Listener | None = None) -> HttpAnswer:
-        """Send once and read the whole answer, whose body is empty where the listener took it. Cancelling closes the connection.
+        """Send once and read the whole answer, whose body is empty where the listener took it.
+        Cancelling closes the connection.
 
         Raises:
             OSError, and the classes of httpcore2: the caller maps them.
         """
         request = httpcore2.Request(
-            b"POST", self._target, headers=[*self._headers, (b"content-length", str(len(body)).encode())], content=body
+            b"POST",
+            self._target,
+            headers=[*self._headers, (b"content-length", str(len(body)).encode())],
+            content=body,
         )
         if self._proxy is not None:
             return await _read(await self._proxy.handle_async_request(request), listener)
@@ -118,13 +139,20 @@ class Exchange:
             answer = await _read(await connection.handle_async_request(request), listener)
             return answer
         finally:
-            if self._keeps(answer) and connection.is_available() and not self._closed and len(self._idle) < KEPT_CONNECTIONS:
+            if (
+                self._keeps(answer)
+                and connection.is_available()
+                and not self._closed
+                and len(self._idle) < KEPT_CONNECTIONS
+            ):
                 self._idle.append(connection)
             else:
                 await connection.aclose()
 
     def _keeps(self, answer: HttpAnswer | None) -> bool:
-        return answer is not None and (self._keeps_streams or not is_events(answer.headers.get(b"content-type", b"")))
+        return answer is not None and (
+            self._keeps_streams or not is_events(answer.headers.get(b"content-type", b""))
+        )
 
     async def _take(self) -> httpcore2.AsyncHTTPConnection:
         while self._idle:
@@ -132,7 +160,9 @@ class Exchange:
             if not connection.has_expired():
                 return connection
             await connection.aclose()
-        return httpcore2.AsyncHTTPConnection(self._target.origin, ssl_context=self._tls, keepalive_expiry=KEPT_S)
+        return httpcore2.AsyncHTTPConnection(
+            self._target.origin, ssl_context=self._tls, keepalive_expiry=KEPT_S
+        )
 
     async def close(self) -> None:
         """Close idle connections now and busy ones when they end; idempotent."""
@@ -150,7 +180,11 @@ def is_events(media_type: bytes) -> bool:
 
 async def _read(response: httpcore2.Response, listener: Listener | None) -> HttpAnswer:
     headers = {name.lower(): value for name, value in response.headers}
-    if listener is not None and 200 <= response.status < 300 and listener.wants(headers.get(b"content-type", b"")):
+    if (
+        listener is not None
+        and 200 <= response.status < 300
+        and listener.wants(headers.get(b"content-type", b""))
+    ):
         await _pour(response, listener)
         return HttpAnswer(response.status, headers, b"")
     body = bytearray()
@@ -170,7 +204,9 @@ async def _read(response: httpcore2.Response, listener: Listener | None) -> Http
 
 
 async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
-    """The body as it comes, with a turn for others between many chunks that are there already. Raises ``TooFine``."""
+    """The body as it comes, with a turn for others between many chunks that are there already.
+    Raises ``TooFine``.
+    """
     pace = Pace()
     async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
         async for chunk in stream:
@@ -209,12 +245,19 @@ def stalled(patience_s: float | None) -> str:
 
 
 async def _rest(stream: AsyncGenerator[bytes]) -> None:
-    """Read on to the end, which nearly always is there already: only then can the connection be kept. Nobody waits long for that."""
+    """Read on to the end, which nearly always is there already: only then can the connection be
+    kept. Nobody waits long for that.
+    """
     try:
         async with asyncio.timeout(REST_S):
             async for _ in stream:
                 pass
-    except (TimeoutError, httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
+    except (
+        TimeoutError,
+        httpcore2.TimeoutException,
+        httpcore2.NetworkError,
+        httpcore2.ProtocolError,
+    ):
         return  # all that counts had come
 
 
@@ -222,7 +265,8 @@ def checked_url(url: str) -> SplitResult:
     """Take a URL apart.
 
     Raises:
-        ConfigurationError: not http or https, no host, or with a user, a query or a fragment, where secrets hide.
+        ConfigurationError: not http or https, no host, or with a user, a query or a fragment, where
+            secrets hide.
     """
     try:
         parts = urlsplit(url)
@@ -230,9 +274,13 @@ def checked_url(url: str) -> SplitResult:
     except ValueError as error:
         raise ConfigurationError("base_url: not a URL") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
-        raise ConfigurationError("base_url: must be http://host or https://host, with an optional port and path")
+        raise ConfigurationError(
+            "base_url: must be http://host or https://host, with an optional port and path"
+        )
     if parts.username is not None or parts.query or parts.fragment:
-        raise ConfigurationError("base_url: no user, query or fragment; the key belongs into its own setting")
+        raise ConfigurationError(
+            "base_url: no user, query or fragment; the key belongs into its own setting"
+        )
     if not (url.isascii() and url.isprintable()) or " " in url:
         raise ConfigurationError("base_url: write it in ASCII, percent-encoded")
     return parts
@@ -261,5 +309,9 @@ def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore2.AsyncHTT
         raise ConfigurationError("proxy: only http:// proxies are supported")
     auth = (proxy.username, proxy.password or "") if proxy.username else None
     return httpcore2.AsyncHTTPProxy(
-        f"http://{proxy.hostname}:{proxy.port or 80}", proxy_auth=auth, ssl_context=tls, max_connections=None, keepalive_expiry=KEPT_S
+        f"http://{proxy.hostname}:{proxy.port or 80}",
+        proxy_auth=auth,
+        ssl_context=tls,
+        max_connections=None,
+        keepalive_expiry=KEPT_S,
     )

@@ -1,9 +1,11 @@
-"""What the adapters over pydantic-ai's direct API share: one attempt, one request, one reading of what came.
+"""What the adapters over pydantic-ai's direct API share: one attempt, one request, one reading of
+what came.
 
-The libraries below are good at their providers' wires and generous by design: they retry, follow redirects, continue cut answers and take
-answers of any size. Here nothing of that happens unseen. Every request and answer passes two hooks of the HTTP client: a second request
-within an attempt is refused, and what is read is bounded. Foreign exceptions are mapped by their class; their words, which quote prompts,
-keys and sentences of the provider, are never looked at.
+The libraries below are good at their providers' wires and generous by design: they retry, follow
+redirects, continue cut answers and take answers of any size. Here nothing of that happens unseen.
+Every request and answer passes two hooks of the HTTP client: a second request within an attempt is
+refused, and what is read is bounded. Foreign exceptions are mapped by their class; their words,
+which quote prompts, keys and sentences of the provider, are never looked at.
 
 This module needs one of the extras; the adapters turn its absence into advice.
 """
@@ -45,11 +47,29 @@ from ordain.models.certificates import trusted
 from ordain.models.chat_completions import as_text
 from ordain.models.endings import End
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
-from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
+from ordain.models.exchange import (
+    ANSWER_BYTES,
+    KEPT_CONNECTIONS,
+    KEPT_S,
+    LOOPBACK,
+    checked_key,
+    checked_url,
+    stalled,
+)
 from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
-from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
+from ordain.models.refusals import (
+    NO_TIME,
+    NOT_UNICODE,
+    bounded_ms,
+    error_within,
+    malformed,
+    meaning,
+    named,
+    read_refusal,
+    retry_after_ms,
+)
 from ordain.models.replies import TRUNCATED, Counts, counted, counts_within, ended, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
@@ -123,7 +143,9 @@ class _Bounded(httpx2.AsyncByteStream):
             async with TimeLimit(patience_s):
                 return await anext(chunks, None)
         except TimeoutError:
-            self._wire.fault = ModelError(code=ModelErrorCode.CONNECTION, message=stalled(patience_s))
+            self._wire.fault = ModelError(
+                code=ModelErrorCode.CONNECTION, message=stalled(patience_s)
+            )
             raise httpx2.ReadError("stalled") from None
 
     async def aclose(self) -> None:
@@ -131,10 +153,11 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
-    """The client that a provider's library speaks through; ``key_header`` is left out where there is no key.
+    """The client that a provider's library speaks through; ``key_header`` is left out where there
+    is no key.
 
-    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured, but for this machine's own loopback, which no
-    proxy can reach. It has no time-outs: an attempt has one.
+    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured, but for
+    this machine's own loopback, which no proxy can reach. It has no time-outs: an attempt has one.
     """
 
     async def asked(request: httpx2.Request) -> None:
@@ -166,7 +189,11 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
         verify=trusted(trust_env),
         trust_env=trust_env,
         follow_redirects=False,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_S),
+        limits=httpx2.Limits(
+            max_connections=None,
+            max_keepalive_connections=KEPT_CONNECTIONS,
+            keepalive_expiry=KEPT_S,
+        ),
         event_hooks={"request": [asked], "response": [answered]},
     )
 
@@ -174,7 +201,8 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
 class ForeignModel(ABC):
     """One attempt at one model through pydantic-ai.
 
-    Ordering: none; calls run side by side. Errors: every failure is a ``ModelError``; only cancellation passes through.
+    Ordering: none; calls run side by side. Errors: every failure is a ``ModelError``; only
+    cancellation passes through.
     """
 
     def __init__(self, url: str, api_key: str | None, key_header: str) -> None:
@@ -200,14 +228,20 @@ class ForeignModel(ABC):
         return request.held_by
 
     def _settings(self, request: ModelRequest) -> ModelSettings:
-        """What is set for this request. Retries and time-outs are none of the library's business."""
+        """What is set for this request. Retries and time-outs are none of the library's
+        business.
+        """
         settings = ModelSettings(max_tokens=min(request.max_tokens, request.profile.max_tokens))
         if request.temperature is not None:
             settings["temperature"] = request.temperature
         return settings
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
-        """Ask once, within what is left of the deadline and the profile's own time-out; as a stream where somebody listens."""
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
+        """Ask once, within what is left of the deadline and the profile's own time-out; as a stream
+        where somebody listens.
+        """
         timeout_s = min(request.timeout_s, request.profile.timeout_ms / 1000)
         if timeout_s <= 0:
             return NO_TIME
@@ -215,15 +249,21 @@ class ForeignModel(ABC):
             return NOT_UNICODE
         listener = heard if request.narrative else None
         wire = _Wire(
-            STREAM_BYTES if listener else ANSWER_BYTES, streams=listener is not None, idle_s=request.profile.idle_ms / 1000 or None
+            STREAM_BYTES if listener else ANSWER_BYTES,
+            streams=listener is not None,
+            idle_s=request.profile.idle_ms / 1000 or None,
         )
         token = _WIRE.set(wire)
         try:
             async with TimeLimit(timeout_s):
                 answer = await self._ask(request, listener)
         except TimeoutError:
-            answer = ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
-        except Exception as error:  # the boundary to foreign code: what it lets through is mapped, never the run's end
+            answer = ModelError(
+                code=ModelErrorCode.TIMED_OUT,
+                message=f"no complete answer within {timeout_s:.3g} s",
+            )
+        except Exception as error:
+            # the boundary to foreign code: what it lets through is mapped, never the run's end
             answer = wire.fault or self._failed(error, wire, request)
         finally:
             _WIRE.reset(token)
@@ -232,14 +272,20 @@ class ForeignModel(ABC):
     async def _ask(self, request: ModelRequest, listener: Heard | None) -> ModelReply | ModelError:
         held = self._held(request)
         tool = tool_of(request, held)
-        prompt = [ForeignRequest(parts=[SystemPromptPart(system_text(request, held)), user_part(request)])]
+        prompt = [
+            ForeignRequest(parts=[SystemPromptPart(system_text(request, held)), user_part(request)])
+        ]
         parameters, settings = self._parameters(request, held), self._settings(request)
         model = self._kept_model(request.profile.model)
         if listener is None:
-            response = await model_request(model, prompt, model_settings=settings, model_request_parameters=parameters)
+            response = await model_request(
+                model, prompt, model_settings=settings, model_request_parameters=parameters
+            )
             return _read(response, request, tool)
         narrative = early_text(place_of(request) if tool is None else tool.place(request.narrative))
-        async with model_request_stream(model, prompt, model_settings=settings, model_request_parameters=parameters) as stream:
+        async with model_request_stream(
+            model, prompt, model_settings=settings, model_request_parameters=parameters
+        ) as stream:
             async for event in stream:
                 piece = _piece(event, tool)
                 _WIRE.get().speaking |= bool(piece)
@@ -264,11 +310,21 @@ class ForeignModel(ABC):
         match held:
             case Structured.NATIVE:
                 output = OutputObjectDefinition(json_schema=schema_of(request), name=name)
-                return ModelRequestParameters(output_mode="native", output_object=output, allow_text_output=False)
+                return ModelRequestParameters(
+                    output_mode="native", output_object=output, allow_text_output=False
+                )
             case Structured.TOOL:
                 given = wrapped(schema_of(request))
-                tool = ToolDefinition(name=name, description="Takes the answer.", parameters_json_schema=given, strict=False, kind="output")
-                return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+                tool = ToolDefinition(
+                    name=name,
+                    description="Takes the answer.",
+                    parameters_json_schema=given,
+                    strict=False,
+                    kind="output",
+                )
+                return ModelRequestParameters(
+                    output_mode="tool", output_tools=[tool], allow_text_output=False
+                )
             case Structured.TEXT | None:
                 return ModelRequestParameters()
 
@@ -292,7 +348,9 @@ class ForeignModel(ABC):
 
 
 def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent: str) -> ModelError:
-    """A foreign exception as a code, after an answer of ``status`` (0: there was none). No word of ``sent`` comes back."""
+    """A foreign exception as a code, after an answer of ``status`` (0: there was none). No word of
+    ``sent`` comes back.
+    """
     if isinstance(error, foreign.ModelHTTPError):
         return _refused(error, headers, sent)
     code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
@@ -302,7 +360,9 @@ def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent:
         return ModelError(code=code, message=f"{code.replace('_', ' ')} ({type(error).__name__})")
     if isinstance(error, foreign.ModelAPIError):
         if error.in_stream:
-            return ModelError(code=ModelErrorCode.SERVER_ERROR, message="an error within the stream")
+            return ModelError(
+                code=ModelErrorCode.SERVER_ERROR, message="an error within the stream"
+            )
         return malformed("not JSON")
     if 200 <= status < 300:  # the answer was there, and what reads it fell over it
         return malformed(f"the answer cannot be read ({type(error).__name__})")
@@ -312,37 +372,68 @@ def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent:
 def _refused(error: foreign.ModelHTTPError, headers: dict[bytes, bytes], sent: str) -> ModelError:
     status, body = error.status_code, error_within(error.body)
     code = meaning(status, body)
-    if code in _QUALIFIED or error.in_stream:  # there the library knows more of its provider's own words
-        theirs = next((code for kind, code in _CODES if isinstance(error, kind)), ModelErrorCode.REJECTED)
+    if code in _QUALIFIED or error.in_stream:
+        # there the library knows more of its provider's own words
+        theirs = next(
+            (code for kind, code in _CODES if isinstance(error, kind)), ModelErrorCode.REJECTED
+        )
         code = code if theirs is ModelErrorCode.REJECTED else theirs
     what = "an error within the stream" if error.in_stream else f"status {status}"
     delay = None if error.in_stream else retry_after_ms(headers)
     if delay is None and error.retry_after is not None:  # some say it in the body
         delay = bounded_ms(error.retry_after * 1000)
-    return counted(ModelError(code=code, message=named(what, body, sent), retry_after_ms=delay), counts_within(error.body), spoke=False)
+    return counted(
+        ModelError(code=code, message=named(what, body, sent), retry_after_ms=delay),
+        counts_within(error.body),
+        spoke=False,
+    )
 
 
 def _disconnected(error: BaseException) -> ModelError:
-    """A peer that went away and one that does not speak HTTP end in the same class; only the HTTP library's words tell them apart."""
+    """A peer that went away and one that does not speak HTTP end in the same class; only the HTTP
+    library's words tell them apart.
+    """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, httpx2.TransportError):
         cause = cause.__cause__
     if isinstance(cause, httpx2.ConnectError):
-        return ModelError(code=ModelErrorCode.CONNECTION, message="cannot connect", known=Charge.NOTHING_SENT)
+        return ModelError(
+            code=ModelErrorCode.CONNECTION, message="cannot connect", known=Charge.NOTHING_SENT
+        )
     if isinstance(cause, httpx2.ProxyError):
-        return ModelError(code=ModelErrorCode.CONNECTION, message="the proxy refused the connection", known=Charge.NOTHING_SENT)
+        return ModelError(
+            code=ModelErrorCode.CONNECTION,
+            message="the proxy refused the connection",
+            known=Charge.NOTHING_SENT,
+        )
     if isinstance(cause, httpx2.RemoteProtocolError):
         words = str(cause).lower()
         if "disconnect" in words or "peer closed" in words or "closed connection" in words:
-            return ModelError(code=ModelErrorCode.CONNECTION, message="the server closed the connection before its answer was complete")
+            return ModelError(
+                code=ModelErrorCode.CONNECTION,
+                message="the server closed the connection before its answer was complete",
+            )
         return malformed("the answer is not HTTP")
-    return ModelError(code=ModelErrorCode.CONNECTION, message=f"the connection failed ({type(cause or error).__name__})")
+    return ModelError(
+        code=ModelErrorCode.CONNECTION,
+        message=f"the connection failed ({type(cause or error).__name__})",
+    )
 
 
-def _read(response: ModelResponse, request: ModelRequest, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
-    """As ``read_response``; words that were cut at their length, or ended for a reason that is not known, are words. These providers always give one."""
+def _read(
+    response: ModelResponse,
+    request: ModelRequest,
+    tool: OutputTool | None,
+    *,
+    streamed: bool = False,
+) -> ModelReply | ModelError:
+    """As ``read_response``; words that were cut at their length, or ended for a reason that is not
+    known, are words. These providers always give one.
+    """
     asked = request.profile.model
-    unknown = response.finish_reason is None and bool((response.provider_details or {}).get("finish_reason"))
+    unknown = response.finish_reason is None and bool(
+        (response.provider_details or {}).get("finish_reason")
+    )
     if request.schema is None and (unknown or response.finish_reason == "length"):
         whole = read_response(replace(response, finish_reason="stop"), asked, tool)
         if isinstance(whole, ModelReply):
@@ -350,15 +441,22 @@ def _read(response: ModelResponse, request: ModelRequest, tool: OutputTool | Non
     return read_response(response, asked, tool, streamed=streamed)
 
 
-def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
-    """Judge a whole answer; ``asked`` is the model's name where the answer gives none. With a ``tool`` its input is the answer."""
+def read_response(
+    response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False
+) -> ModelReply | ModelError:
+    """Judge a whole answer; ``asked`` is the model's name where the answer gives none. With a
+    ``tool`` its input is the answer.
+    """
     match response.finish_reason:
         case "stop" | "tool_call":
             text = _said(response, tool)
         case "length":
             text = TRUNCATED
         case "content_filter":
-            text = ModelError(code=ModelErrorCode.FILTERED, message="the model refused, or the provider's filter stopped it")
+            text = ModelError(
+                code=ModelErrorCode.FILTERED,
+                message="the model refused, or the provider's filter stopped it",
+            )
         case None if (response.provider_details or {}).get("finish_reason"):
             text = malformed("unknown finish reason")
         case None if streamed:
@@ -368,7 +466,12 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
         case _:
             text = malformed("the provider could not finish the answer")
     usage = response.usage
-    counts = Counts(given=usage.input_tokens, said=usage.output_tokens, cached=usage.cache_read_tokens, written=usage.cache_write_tokens)
+    counts = Counts(
+        given=usage.input_tokens,
+        said=usage.output_tokens,
+        cached=usage.cache_read_tokens,
+        written=usage.cache_write_tokens,
+    )
     if text is CUT_OFF:  # what it counted so far is not all
         return CUT_OFF
     if isinstance(text, ModelError):
@@ -380,13 +483,21 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
 
 def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
     if tool is not None:
-        return tool.answer([(part.tool_name, as_text(part.args)) for part in response.parts if isinstance(part, ToolCallPart)])
+        return tool.answer(
+            [
+                (part.tool_name, as_text(part.args))
+                for part in response.parts
+                if isinstance(part, ToolCallPart)
+            ]
+        )
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     return text or malformed("an answer without text")
 
 
 def _piece(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
-    """What an event adds to the answer's text; a second part would be refused in the end and adds nothing."""
+    """What an event adds to the answer's text; a second part would be refused in the end and adds
+    nothing.
+    """
     match event:
         case PartStartEvent(part=TextPart(content=text)) if tool is None:
             return text

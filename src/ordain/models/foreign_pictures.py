@@ -1,4 +1,6 @@
-"""The user's part of a request with its images, as pydantic-ai has it. Needs one of the extras of the adapters over it."""
+"""The user's part of a request with its images, as pydantic-ai has it. Needs one of the extras of
+the adapters over it.
+"""
 
 from __future__ import annotations
 
@@ -13,5 +15,8 @@ def user_part(request: ModelRequest) -> UserPromptPart:
     """The text, and the images behind it."""
     if not request.images:
         return UserPromptPart(request.user)
-    images = [BinaryContent(data=b64decode(image.data), media_type=image.media_type) for image in request.images]
+    images = [
+        BinaryContent(data=b64decode(image.data), media_type=image.media_type)
+        for image in request.images
+    ]
     return UserPromptPart([request.user, *images])

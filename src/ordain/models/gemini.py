@@ -20,7 +20,9 @@ try:
 except ImportError as error:
     if (error.name or "").startswith("ordain"):
         raise
-    raise ConfigurationError("provider gemini needs its libraries: pip install 'ordain[gemini]'") from error
+    raise ConfigurationError(
+        "provider gemini needs its libraries: pip install 'ordain[gemini]'"
+    ) from error
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 API_VERSION = "v1beta"
@@ -52,13 +54,18 @@ class GeminiModel(ForeignModel):
         """
         base, version = api_base(base_url)
         super().__init__(f"{base}/{version}", api_key, "x-goog-api-key")
-        tls = {"verify": trusted(trust_env=True)}  # of clients that it makes for itself and never uses
-        options = HttpOptions(base_url=base, api_version=version, httpx_async_client=self._http, client_args=tls)
+        # of clients that it makes for itself and never uses
+        tls = {"verify": trusted(trust_env=True)}
+        options = HttpOptions(
+            base_url=base, api_version=version, httpx_async_client=self._http, client_args=tls
+        )
         self._client = Client(vertexai=False, api_key=self._key or NO_KEY, http_options=options)
         self._provider = GoogleProvider(client=self._client)
 
     def _model(self, name: str) -> Model[Any]:
-        return GoogleModel(name, provider=self._provider, profile=ModelProfile(supports_json_schema_output=True))
+        return GoogleModel(
+            name, provider=self._provider, profile=ModelProfile(supports_json_schema_output=True)
+        )
 
     async def close(self) -> None:
         """Close the connections; idempotent."""

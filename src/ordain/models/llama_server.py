@@ -1,10 +1,13 @@
-"""llama.cpp's HTTP server as a process of its own: ``python -m ordain.models.llama_server``, started by ``models.local``.
+"""llama.cpp's HTTP server as a process of its own: ``python -m ordain.models.llama_server``,
+started by ``models.local``.
 
-A process, because measured within ours: loading a model holds the interpreter's lock all the time (0.4 s for 98 MB), closing the server
-while it answers never returned, and what llama.cpp cannot bear ends the process that it is in.
+A process, because measured within ours: loading a model holds the interpreter's lock all the time
+(0.4 s for 98 MB), closing the server while it answers never returned, and what llama.cpp cannot
+bear ends the process that it is in.
 
-One line of JSON comes in (``LlamaServerSettings``), one goes out (``LlamaServing``); the process ends when its standard input does, so it never
-outlives its parent. The key comes that way too: no argument or variable shows it.
+One line of JSON comes in (``LlamaServerSettings``), one goes out (``LlamaServing``); the process
+ends when its standard input does, so it never outlives its parent. The key comes that way too: no
+argument or variable shows it.
 """
 
 from __future__ import annotations
@@ -18,8 +21,10 @@ import msgspec
 from msgspec import Struct
 
 BATCH_TOKENS = 64
-"""Tokens of a prompt that are read before the server looks whether anybody still waits: about a second on one slow core. Measured: no
-slower than 512, and an abandoned prompt of 5,000 tokens keeps the slot 0.8 s instead of 13 s with llama.cpp's 2,048."""
+"""Tokens of a prompt that are read before the server looks whether anybody still waits: about a
+second on one slow core. Measured: no slower than 512, and an abandoned prompt of 5,000 tokens keeps
+the slot 0.8 s instead of 13 s with llama.cpp's 2,048.
+"""
 CACHE_MIB = 128
 HTTP_THREADS = 4
 
@@ -41,7 +46,9 @@ class LlamaServing(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def serve(settings: LlamaServerSettings) -> tuple[LlamaServing, Any]:
-    """Load the model and listen on a free port of loopback. The server lives as long as the second value."""
+    """Load the model and listen on a free port of loopback. The server lives as long as the second
+    value.
+    """
     llama: Any = import_module("xllamacpp")
     params = llama.CommonParams()
     params.model.path = settings.gguf
@@ -69,12 +76,15 @@ def main() -> None:
     """Serve until standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever llama.cpp prints is no answer of ours
-    serving, server = serve(msgspec.json.decode(sys.stdin.buffer.readline(), type=LlamaServerSettings))
+    serving, server = serve(
+        msgspec.json.decode(sys.stdin.buffer.readline(), type=LlamaServerSettings)
+    )
     answers.write(msgspec.json.encode(serving) + b"\n")
     answers.flush()
     if server is not None:
         sys.stdin.buffer.read()
-    os._exit(0)  # closing a server that answers may never return; the system closes everything at once
+    # closing a server that answers may never return; the system closes everything at once
+    os._exit(0)
 
 
 if __name__ == "__main__":

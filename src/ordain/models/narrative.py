@@ -1,8 +1,10 @@
-"""The one text of a growing JSON answer that may be shown before the answer is whole. Pure, incremental, total.
+"""The one text of a growing JSON answer that may be shown before the answer is whole. Pure,
+incremental, total.
 
-The object begins at the first ``{``, as ``rules.proposals`` reads it. What is given out is provisional: nothing here judges the answer.
-Where it stops being an object that rule could read, nothing more is given out. The time is linear in the text, and kept are a place
-and at most one key no longer than the one that is looked for.
+The object begins at the first ``{``, as ``rules.proposals`` reads it. What is given out is
+provisional: nothing here judges the answer. Where it stops being an object that rule could read,
+nothing more is given out. The time is linear in the text, and kept are a place and at most one key
+no longer than the one that is looked for.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from ordain.ports.model import ModelRequest
 from ordain.rules.thought_tags import CHANNELS, EITHER, MARK_CHARS, WordsApart
 
 _Step = Callable[["Narrative", str, int], int]
-_PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')  # what a JSON string may hold as it stands, lone surrogates apart
+# what a JSON string may hold as it stands, lone surrogates apart
+_PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _TURN = re.compile(r'["{}\[\],]')
 _STRING_STOP = re.compile(r'["\\]')
@@ -51,13 +54,16 @@ class EarlyText(Protocol):
 
 
 class Narrative:
-    """Follows one answer to the string at ``place`` (keys from the top, joined by dots; "" is no place)."""
+    """Follows one answer to the string at ``place`` (keys from the top, joined by dots; "" is no
+    place).
+    """
 
     def __init__(self, place: str) -> None:
         """One answer, one value: it cannot be used again."""
         self._path = place.split(".") if place else []
         self._level = 0
-        self._step: _Step | None = Narrative._before if place else None  # not bound to this value: that would be a cycle
+        # not bound to this value: that would be a cycle
+        self._step: _Step | None = Narrative._before if place else None
         self._ended = False  # the text is whole, and what was kept back of it not yet given out
         self._last = ""  # of the prose before the object
         self._head = ""  # the end of that prose
@@ -92,7 +98,8 @@ class Narrative:
     def _before(self, text: str, at: int) -> int:
         start = text.find("{", at)
         head = self._head + (text[at:] if start < 0 else text[at:start])
-        if EITHER.search(head) or CHANNELS.search(head):  # an object within a thought is none, and which one that is the whole answer tells
+        if EITHER.search(head) or CHANNELS.search(head):
+            # an object within a thought is none, and which one that is the whole answer tells
             return self._stop(text)
         self._head = head[-MARK_CHARS:]
         self._last = (text[at:] if start < 0 else text[at:start]).rstrip()[-1:] or self._last
@@ -119,7 +126,8 @@ class Narrative:
 
     def _in_key(self, text: str, at: int) -> int:
         at = self._string(text, at, Narrative._before_colon)
-        room = len(self._path[self._level]) + 1 - len(self._key)  # one more than the key looked for tells them apart
+        # one more than the key looked for tells them apart
+        room = len(self._path[self._level]) + 1 - len(self._key)
         self._key += "".join(self._pieces)[:room]
         self._pieces.clear()
         return at
@@ -194,7 +202,8 @@ class Narrative:
             self._escape = "\\"
             return at + 1
         plain = _PLAIN.match(text, at)
-        if self._high or (plain is None and text[at] != '"'):  # a lone surrogate or a bare control character: never an answer
+        if self._high or (plain is None and text[at] != '"'):
+            # a lone surrogate or a bare control character: never an answer
             return self._stop(text)
         if plain is None:
             self._step = then

@@ -1,4 +1,6 @@
-"""List prices by provider and model: the data that ``genai-prices`` ships, read when a profile is set up or the environment makes one, never at run time."""
+"""List prices by provider and model: the data that ``genai-prices`` ships, read when a profile is
+set up or the environment makes one, never at run time.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,12 @@ PRICES = frozenset(
 
 
 class ListPrice(Struct, frozen=True, kw_only=True):
-    """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` and ``written`` (the provider's cache, read and filled) None where the list does not say.
+    """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` and ``written`` (the
+    provider's cache, read and filled) None where the list does not say.
 
-    ``tiers`` are the prices of calls with long prompts, where the provider charges more for them. ``priced_on`` is
-    the last day on which the list is known to have been kept: its youngest entry. ``context_tokens`` is the model's window, if known.
+    ``tiers`` are the prices of calls with long prompts, where the provider charges more for them.
+    ``priced_on`` is the last day on which the list is known to have been kept: its youngest entry.
+    ``context_tokens`` is the model's window, if known.
     """
 
     model: str
@@ -59,7 +63,9 @@ class ListPrice(Struct, frozen=True, kw_only=True):
 
 
 def priced(profile: ModelProfile) -> ModelProfile:
-    """The profile at its model's list price, and with its window where the profile says none; without a price where the list has none."""
+    """The profile at its model's list price, and with its window where the profile says none;
+    without a price where the list has none.
+    """
     found = list_price(profile.provider, profile.model, profile.base_url)
     said = profile.model_dump(exclude_unset=True)
     rest = {name: value for name, value in said.items() if name not in PRICES}
@@ -71,12 +77,16 @@ def priced(profile: ModelProfile) -> ModelProfile:
 
 
 def list_price(provider: str, model: str, base_url: str | None) -> ListPrice | None:
-    """The price of a model at a provider's own endpoint, or at one that the list knows; None where it knows none."""
+    """The price of a model at a provider's own endpoint, or at one that the list knows; None where
+    it knows none.
+    """
     if provider not in HOUSES:
         return None
     snapshot = get_snapshot()
     try:
-        _, found = snapshot.find_provider_model(model, None, None if base_url else HOUSES[provider], base_url)
+        _, found = snapshot.find_provider_model(
+            model, None, None if base_url else HOUSES[provider], base_url
+        )
     except LookupError:
         return None
     today = datetime.now(UTC)
@@ -134,6 +144,7 @@ def _kept_until(providers: list[Provider], today: date) -> date:
         for model in provider.models
         if isinstance(model.prices, list)
         for entry in model.prices
-        if isinstance(entry.constraint, StartDateConstraint) and entry.constraint.start_date <= today
+        if isinstance(entry.constraint, StartDateConstraint)
+        and entry.constraint.start_date <= today
     ]
     return max(days, default=today)

@@ -1,7 +1,8 @@
 """Filling a JSON Schema's shape with verbatim parts of a text, or not at all.
 
-Every text that is put in is one contiguous piece of the source and together they leave none of its sentences out. Where a schema asks
-for what a quotation cannot honestly give (a second text beside the first, a number, a flag), it is not filled.
+Every text that is put in is one contiguous piece of the source and together they leave none of its
+sentences out. Where a schema asks for what a quotation cannot honestly give (a second text beside
+the first, a number, a flag), it is not filled.
 """
 
 from __future__ import annotations
@@ -16,9 +17,23 @@ from ordain.errors import ConfigurationError
 from ordain.models.sentences import Span, has_sentence, split
 
 MARK = "quoted"
-"""The value by which an enumeration, such as ``method``, lets an answer say that it was quoted and not analysed."""
+"""The value by which an enumeration, such as ``method``, lets an answer say that it was quoted and
+not analysed.
+"""
 _FLAGS = {MARK: True, "verbatim": True, "analysed": False, "analyzed": False}
-_TEXT_FIELDS = ("text", "statement", "sentence", "quote", "fact", "bullet", "content", "summary", "step", "description", "title")
+_TEXT_FIELDS = (
+    "text",
+    "statement",
+    "sentence",
+    "quote",
+    "fact",
+    "bullet",
+    "content",
+    "summary",
+    "step",
+    "description",
+    "title",
+)
 _DEPTH = 8
 
 
@@ -27,7 +42,8 @@ class Unfillable(ValueError):
 
 
 def quote_into(schema: Mapping[str, Any], text: str, spans: tuple[Span, ...]) -> dict[str, Any]:
-    """An object of the schema's shape that holds every span of the text, marked as quoted where the schema has a place for it.
+    """An object of the schema's shape that holds every span of the text, marked as quoted where the
+    schema has a place for it.
 
     Raises:
         Unfillable: no such object exists, or the schema is beyond these rules.
@@ -46,7 +62,8 @@ def quote_into(schema: Mapping[str, Any], text: str, spans: tuple[Span, ...]) ->
 
 
 def say_into(schema: Mapping[str, Any], name: str, text: str) -> dict[str, Any]:
-    """An object of the schema's shape that says one text under ``name`` and nothing else: other required parts are empty or null.
+    """An object of the schema's shape that says one text under ``name`` and nothing else: other
+    required parts are empty or null.
 
     Raises:
         Unfillable: no such object exists.
@@ -59,10 +76,14 @@ def say_into(schema: Mapping[str, Any], name: str, text: str) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for other in schema.get("required") or ():
         shape = declared.get(other)
-        part: Mapping[str, Any] = cast("Mapping[str, Any]", shape) if isinstance(shape, Mapping) else {}
+        part: Mapping[str, Any] = (
+            cast("Mapping[str, Any]", shape) if isinstance(shape, Mapping) else {}
+        )
         mark = _mark(other, part)
         empty: dict[str, Any] = {"array": [], "object": {}}
-        said[other] = mark if mark is not None else None if _nullable(part) else empty.get(_kind(part))
+        said[other] = (
+            mark if mark is not None else None if _nullable(part) else empty.get(_kind(part))
+        )
     said[name] = text
     if not compiled.accepts(said):
         raise Unfillable(f"the shape asks for more than {name}, or for another one")
@@ -104,15 +125,23 @@ class _Filler:
         target: Any = self._root.get(found[1], {}).get(found[2]) if found else None
         return self._resolved(target, depth + 1)
 
-    def _object(self, schema: Mapping[str, Any], spans: Sequence[Span], depth: int) -> dict[str, Any]:
+    def _object(
+        self, schema: Mapping[str, Any], spans: Sequence[Span], depth: int
+    ) -> dict[str, Any]:
         declared: Mapping[str, Mapping[str, Any]] = schema.get("properties") or {}
         properties = {name: self._resolved(part, depth + 1) for name, part in declared.items()}
         required: list[str] = list(schema.get("required") or ())
         if missing := [name for name in required if name not in properties]:
             raise Unfillable(f"{missing[0]} has no declared shape")
-        filled: dict[str, Any] = {name: mark for name, part in properties.items() if (mark := _mark(name, part)) is not None}
+        filled: dict[str, Any] = {
+            name: mark
+            for name, part in properties.items()
+            if (mark := _mark(name, part)) is not None
+        }
         wanted = [name for name in required if name not in filled]
-        for name in [name for name in wanted if _nullable(properties[name]) and name not in _TEXT_FIELDS]:
+        for name in [
+            name for name in wanted if _nullable(properties[name]) and name not in _TEXT_FIELDS
+        ]:
             filled[name] = None
             wanted.remove(name)
         if not properties and schema.get("additionalProperties", True) is not False:
@@ -125,7 +154,9 @@ class _Filler:
             filled[name] = self.fill(properties[name], spans, depth + 1)
         return {name: filled[name] for name in properties if name in filled}
 
-    def _optional(self, properties: Mapping[str, Mapping[str, Any]], filled: Mapping[str, Any]) -> list[str]:
+    def _optional(
+        self, properties: Mapping[str, Mapping[str, Any]], filled: Mapping[str, Any]
+    ) -> list[str]:
         """Where nothing is required: the one place for quotations, lists before texts."""
         free = [name for name in properties if name not in filled]
         for kind in ("array", "string", "object"):
@@ -146,7 +177,9 @@ class _Filler:
         return [self.fill(item, (piece,), depth + 1) for piece in pieces]
 
     def _pieces(self, item: Mapping[str, Any], spans: Sequence[Span], depth: int) -> list[Span]:
-        """One span per item; a sentence that is longer than an item's text may be is cut between words."""
+        """One span per item; a sentence that is longer than an item's text may be is cut between
+        words.
+        """
         bound = self._text_bound(item, depth)
         if bound is None:
             return list(spans)
@@ -155,8 +188,16 @@ class _Filler:
     def _text_bound(self, item: Mapping[str, Any], depth: int) -> int | None:
         if _kind(item) == "object":
             properties: Mapping[str, Mapping[str, Any]] = item.get("properties") or {}
-            texts = [part for name, part in properties.items() if name in (item.get("required") or ()) and _mark(name, part) is None]
-            bounds = [self._text_bound(self._resolved(part, depth + 1), depth + 1) for part in texts if depth < _DEPTH]
+            texts = [
+                part
+                for name, part in properties.items()
+                if name in (item.get("required") or ()) and _mark(name, part) is None
+            ]
+            bounds = [
+                self._text_bound(self._resolved(part, depth + 1), depth + 1)
+                for part in texts
+                if depth < _DEPTH
+            ]
             return min((bound for bound in bounds if bound is not None), default=None)
         bound = item.get("maxLength")
         return bound if isinstance(bound, int) and bound > 0 else None
@@ -169,21 +210,34 @@ class _Filler:
         quoted = self._text[spans[0].start : spans[-1].end]
         bound = schema.get("maxLength")
         if isinstance(bound, int) and len(quoted) > bound:
-            raise Unfillable(f"the text is longer than the {bound} characters that the shape allows")
+            raise Unfillable(
+                f"the text is longer than the {bound} characters that the shape allows"
+            )
         return quoted
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """The type to fill: the declared one, of several the first that can hold a quotation, else what the keywords say."""
+    """The type to fill: the declared one, of several the first that can hold a quotation, else what
+    the keywords say.
+    """
     declared: Any = schema.get("type")
     if isinstance(declared, str):
         return declared
     if isinstance(declared, list):
         several = cast("list[str]", declared)
-        return next((kind for kind in ("array", "object", "string") if kind in several), several[0] if several else "value")
+        return next(
+            (kind for kind in ("array", "object", "string") if kind in several),
+            several[0] if several else "value",
+        )
     if "properties" in schema:
         return "object"
-    return "array" if "items" in schema else "string" if not schema or "maxLength" in schema else "value"
+    return (
+        "array"
+        if "items" in schema
+        else "string"
+        if not schema or "maxLength" in schema
+        else "value"
+    )
 
 
 def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -192,7 +246,9 @@ def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _mark(name: str, schema: Mapping[str, Any]) -> Any:
-    """The value with which a field says how it was made, or the only value it can have; None where it is a field for content."""
+    """The value with which a field says how it was made, or the only value it can have; None where
+    it is a field for content.
+    """
     if "const" in schema:
         return schema["const"]
     values: Any = schema.get("enum")
@@ -207,7 +263,9 @@ def _nullable(schema: Mapping[str, Any]) -> bool:
 
 
 def _merged(spans: list[Span], most: int, bound: int | None) -> list[Span]:
-    """Neighbours joined so that at most ``most`` spans remain: of about the same number of parts, or, where that is too long, packed."""
+    """Neighbours joined so that at most ``most`` spans remain: of about the same number of parts,
+    or, where that is too long, packed.
+    """
     edges = [len(spans) * number // most for number in range(most + 1)]
     even = [Span(spans[start].start, spans[end - 1].end) for start, end in pairwise(edges)]
     if bound is None or all(span.end - span.start <= bound for span in even):
@@ -236,10 +294,13 @@ def _cut(text: str, span: Span, bound: int) -> list[Span]:
 
 
 def statements(output: Mapping[str, Any]) -> list[str]:
-    """What a tool's output says, verbatim, one statement each: sentences of texts, one text per listed object, else ``name: value``."""
+    """What a tool's output says, verbatim, one statement each: sentences of texts, one text per
+    listed object, else ``name: value``.
+    """
     found: list[str] = []
     for name, value in output.items():
-        if value != MARK and not (isinstance(value, bool) and name in _FLAGS):  # how the output was made is not what it says
+        if value != MARK and not (isinstance(value, bool) and name in _FLAGS):
+            # how the output was made is not what it says
             found += _said(name, value)
     return list(dict.fromkeys(found))
 

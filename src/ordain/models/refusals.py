@@ -1,7 +1,9 @@
-"""What a refusal of a model's endpoint means: one closed code, the provider's identifiers, its delay. Pure and total.
+"""What a refusal of a model's endpoint means: one closed code, the provider's identifiers, its
+delay. Pure and total.
 
-Messages are put together from fixed words and from the provider's *identifiers* (``rate_limit_exceeded``, ``RESOURCE_EXHAUSTED``), never
-from its sentences: those quote prompts and keys.
+Messages are put together from fixed words and from the provider's *identifiers*
+(``rate_limit_exceeded``, ``RESOURCE_EXHAUSTED``), never from its sentences: those quote prompts and
+keys.
 """
 
 from __future__ import annotations
@@ -21,32 +23,70 @@ from ordain.ports.model import Charge, Leave, ModelError
 MESSAGE_CHARS = 300
 RETRY_AFTER_MS_MAX = 24 * 3600 * 1000
 REST_LEAST_MS = 1000
-"""What a delay counts as that is over when it is named: whoever names it is to be left alone, and does not say for how long."""
-NO_TIME = ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent", known=Charge.NOTHING_SENT)
+"""What a delay counts as that is over when it is named: whoever names it is to be left alone, and
+does not say for how long.
+"""
+NO_TIME = ModelError(
+    code=ModelErrorCode.TIMED_OUT,
+    message="no time left; nothing was sent",
+    known=Charge.NOTHING_SENT,
+)
 NOT_UNICODE = ModelError(
-    code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent", known=Charge.NOTHING_SENT
+    code=ModelErrorCode.REJECTED,
+    message="the prompt is not valid Unicode; nothing was sent",
+    known=Charge.NOTHING_SENT,
 )
 
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.\[\]]{2,47}|[A-Z][A-Z_]{2,47}")
-_CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
-_CONTEXT_WORDS = re.compile(r"context (length|size|window)|maximum context|too many tokens", re.IGNORECASE)
-_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"})
+_CONTEXT_CODES = frozenset(
+    {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
+)
+_CONTEXT_WORDS = re.compile(
+    r"context (length|size|window)|maximum context|too many tokens", re.IGNORECASE
+)
+_QUOTA_CODES = frozenset(
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "insufficient_balance",
+    }
+)
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 _STATUS = {
     401: ModelErrorCode.AUTHENTICATION,
     402: ModelErrorCode.QUOTA_EXCEEDED,
     403: ModelErrorCode.AUTHENTICATION,
     404: ModelErrorCode.NOT_FOUND,
-    408: ModelErrorCode.SERVER_ERROR,  # it gave up on this request, and names no reason why another one should fare so
+    # it gave up on this request, and names no reason why another one should fare so
+    408: ModelErrorCode.SERVER_ERROR,
     413: ModelErrorCode.CONTEXT_TOO_LONG,
     429: ModelErrorCode.RATE_LIMITED,
     503: ModelErrorCode.OVERLOADED,
     529: ModelErrorCode.OVERLOADED,
 }
 _STATUS_OF_NAME = (
-    {"rate_limit_exceeded": 429, "rate_limit_error": 429, "too_many_requests": 429, "invalid_api_key": 401, "authentication_error": 401}
-    | {"permission_error": 403, "model_not_found": 404, "not_found_error": 404, "timeout": 408, "timeout_error": 408}
-    | {"overloaded": 503, "overloaded_error": 503, "engine_overloaded": 503, "service_unavailable": 503, "unavailable_error": 503}
+    {
+        "rate_limit_exceeded": 429,
+        "rate_limit_error": 429,
+        "too_many_requests": 429,
+        "invalid_api_key": 401,
+        "authentication_error": 401,
+    }
+    | {
+        "permission_error": 403,
+        "model_not_found": 404,
+        "not_found_error": 404,
+        "timeout": 408,
+        "timeout_error": 408,
+    }
+    | {
+        "overloaded": 503,
+        "overloaded_error": 503,
+        "engine_overloaded": 503,
+        "service_unavailable": 503,
+        "unavailable_error": 503,
+    }
     | {"invalid_request_error": 400, "BadRequestError": 400, "invalid_prompt": 400}
     | dict.fromkeys(_QUOTA_CODES, 429)
     | dict.fromkeys(_CONTEXT_CODES | _FILTER_CODES, 400)
@@ -60,12 +100,17 @@ LEAVES: tuple[tuple[Leave, re.Pattern[str]], ...] = (
     (Leave.SYSTEM, re.compile(r"\bsystem\b|\bdeveloper (?:role|instruction|message)")),
     (Leave.LENGTH, re.compile(r"max_tokens|max_completion_tokens")),
 )
-"""What may be left out of a chat completion's request or said otherwise, by the words in which a refusal names it; looked at in this order."""
+"""What may be left out of a chat completion's request or said otherwise, by the words in which a
+refusal names it; looked at in this order.
+"""
 RESPONSE_LEAVES: tuple[tuple[Leave, re.Pattern[str]], ...] = (
     (Leave.STORE, re.compile(r"\bstore\b")),
     (Leave.STREAM, re.compile(r"\bstream(?:ing)?\b")),
     (Leave.TEMPERATURE, re.compile(r"\btemperature\b")),
-    (Leave.SYSTEM, re.compile(r"\binstructions?\b|\bsystem\b|\bdeveloper (?:role|instruction|message)")),
+    (
+        Leave.SYSTEM,
+        re.compile(r"\binstructions?\b|\bsystem\b|\bdeveloper (?:role|instruction|message)"),
+    ),
     (Leave.LENGTH, re.compile(r"max_output_tokens|max_tokens")),
 )
 """The same of a response's request."""
@@ -76,7 +121,10 @@ DOUBTED: tuple[frozenset[Leave], ...] = (
 )
 """What a refusal may mean that names nothing: first what is missed least."""
 WAY_WORDS: Mapping[Structured, re.Pattern[str]] = {
-    Structured.NATIVE: re.compile(r"response[_ ]format|json[_ ]schema|structured[_ ]output|\btext\.format\b|\bguided[_ ](?:json|decoding)"),
+    Structured.NATIVE: re.compile(
+        r"response[_ ]format|json[_ ]schema|structured[_ ]output|\btext\.format\b|\bguided[_ "
+        r"](?:json|decoding)"
+    ),
     Structured.TOOL: re.compile(r"\btool[_ -]choice|\btools\b|\bfunction[_ -]call"),
 }
 """What holds an answer to its schema, by the words in which a refusal names it."""
@@ -102,34 +150,55 @@ def why_unreadable(body: bytes, error: Exception, what: str = "a chat completion
     return "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
 
 
-def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent: str = "") -> ModelError:
-    """What an answer other than 2xx means, with what it tells of use. No word of ``sent`` (prompt, key) comes back in the message. Never raises."""
+def read_refusal(
+    status: int, headers: Mapping[bytes, bytes], body: bytes, sent: str = ""
+) -> ModelError:
+    """What an answer other than 2xx means, with what it tells of use. No word of ``sent`` (prompt,
+    key) comes back in the message. Never raises.
+    """
     if 300 <= status < 400:
-        return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
+        return ModelError(
+            code=ModelErrorCode.REJECTED,
+            message=f"status {status}: redirects are not followed, correct base_url",
+        )
     value = _value_of(body)
     error = error_within(value)
     refused = ModelError(
-        code=meaning(status, error), message=named(f"status {status}", error, sent), retry_after_ms=retry_after_ms(headers)
+        code=meaning(status, error),
+        message=named(f"status {status}", error, sent),
+        retry_after_ms=retry_after_ms(headers),
     )
     return counted(refused, counts_within(value), spoke=False)
 
 
-def fault_of(body: bytes, left: Container[Leave], leaves: Iterable[tuple[Leave, re.Pattern[str]]] = LEAVES) -> Leave | None:
-    """The first part of a request that the body of a refusal names, that may be left out and was not yet. Never raises."""
+def fault_of(
+    body: bytes, left: Container[Leave], leaves: Iterable[tuple[Leave, re.Pattern[str]]] = LEAVES
+) -> Leave | None:
+    """The first part of a request that the body of a refusal names, that may be left out and was
+    not yet. Never raises.
+    """
     words, _ = _named_in(_error_of(body))
-    return next((leave for leave, named_so in leaves if leave not in left and named_so.search(words)), None)
+    return next(
+        (leave for leave, named_so in leaves if leave not in left and named_so.search(words)), None
+    )
 
 
 def refuses_way(status: int, body: bytes, held: Structured | None) -> bool:
-    """Whether a failure with a server's status names how the answer was to be held, which it then does not take: some answer so what they do not know. Never raises."""
+    """Whether a failure with a server's status names how the answer was to be held, which it then
+    does not take: some answer so what they do not know. Never raises.
+    """
     words = WAY_WORDS.get(held) if held is not None and status >= 500 else None
     return words is not None and words.search(_named_in(_error_of(body))[0]) is not None
 
 
-def doubted_of(status: int, body: bytes, has: frozenset[Leave], *, at_once: bool) -> frozenset[Leave]:
-    """What of a request a refusal may mean that says that the request is wrong, and names no part of it; ``has`` is what can still be left out.
+def doubted_of(
+    status: int, body: bytes, has: frozenset[Leave], *, at_once: bool
+) -> frozenset[Leave]:
+    """What of a request a refusal may mean that says that the request is wrong, and names no part
+    of it; ``has`` is what can still be left out.
 
-    Step by step, or but for the length ``at_once``: where several ways were tried before, few attempts are left. Never raises.
+    Step by step, or but for the length ``at_once``: where several ways were tried before, few
+    attempts are left. Never raises.
     """
     if status not in _WRONG_REQUEST or _named_in(_error_of(body))[1]:
         return frozenset()
@@ -138,27 +207,40 @@ def doubted_of(status: int, body: bytes, has: frozenset[Leave], *, at_once: bool
 
 
 def _named_in(error: Mapping[str, Any]) -> tuple[str, bool]:
-    """The words of a refusal, in lower case, and whether it names a part of the request: by a parameter, or by a place as validators do."""
-    words = [_word(error.get(key))[:2000] for key in ("param", "message", "detail", "msg", "title", "code")]
+    """The words of a refusal, in lower case, and whether it names a part of the request: by a
+    parameter, or by a place as validators do.
+    """
+    words = [
+        _word(error.get(key))[:2000]
+        for key in ("param", "message", "detail", "msg", "title", "code")
+    ]
     places = list[str]()
     for key in ("detail", "errors"):
         found = error.get(key)
         for one in cast("list[object]", found)[:PLACES] if isinstance(found, list) else []:
             named_so = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
             loc = named_so.get("loc")
-            places += [_word(part)[:200] for part in cast("list[object]", loc)[:PLACES]] if isinstance(loc, list) else []
+            places += (
+                [_word(part)[:200] for part in cast("list[object]", loc)[:PLACES]]
+                if isinstance(loc, list)
+                else []
+            )
             words.append(_word(named_so.get("msg"))[:2000])
     return " ".join([*words, *places]).lower(), bool(words[0] or places)
 
 
 def read_stream_error(value: object, sent: str = "") -> ModelError:
-    """What an error that came as an event means: the same as with its status; one that names none broke off at the server's fault.
+    """What an error that came as an event means: the same as with its status; one that names none
+    broke off at the server's fault.
 
-    Whatever it is, the provider had accepted the request before. As in ``read_refusal``, no word of ``sent`` comes back. Never raises.
+    Whatever it is, the provider had accepted the request before. As in ``read_refusal``, no word of
+    ``sent`` comes back. Never raises.
     """
     error = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     message = named("an error within the stream", error, sent)
-    return ModelError(code=meaning(_status_of(error), error), message=message, known=Charge.POSSIBLE)
+    return ModelError(
+        code=meaning(_status_of(error), error), message=message, known=Charge.POSSIBLE
+    )
 
 
 def _status_of(error: Mapping[str, Any]) -> int:
@@ -176,13 +258,17 @@ def _speaks_of_context(error: Mapping[str, Any]) -> bool:
 
 
 def _word(value: object) -> str:
-    """A field of a refusal as text; "" for what is neither text nor a whole number: lists and objects of a hostile answer may nest without end."""
+    """A field of a refusal as text; "" for what is neither text nor a whole number: lists and
+    objects of a hostile answer may nest without end.
+    """
     return str(value) if isinstance(value, str | int) else ""
 
 
 def meaning(status: int, error: Mapping[str, Any]) -> ModelErrorCode:
     """The code of a status of 400 or more, with what the body says about it."""
-    code = _STATUS.get(status, ModelErrorCode.SERVER_ERROR if status >= 500 else ModelErrorCode.REJECTED)
+    code = _STATUS.get(
+        status, ModelErrorCode.SERVER_ERROR if status >= 500 else ModelErrorCode.REJECTED
+    )
     said = {_word(error.get(key)) for key in ("code", "type", "status")}
     if code is ModelErrorCode.RATE_LIMITED and said & _QUOTA_CODES:
         code = ModelErrorCode.QUOTA_EXCEEDED
@@ -214,17 +300,25 @@ def error_within(value: object) -> dict[str, Any]:
 
 
 def named(what: str, error: Mapping[str, Any], sent: str) -> str:
-    """``what`` with the provider's own words for the fault that are identifiers and no part of what was sent."""
+    """``what`` with the provider's own words for the fault that are identifiers and no part of what
+    was sent.
+    """
     values = [error.get(key) for key in ("type", "code", "status", "param")]
-    found = [value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value) and value not in sent]
+    found = [
+        value
+        for value in values
+        if isinstance(value, str) and _IDENTIFIER.fullmatch(value) and value not in sent
+    ]
     names = list(dict.fromkeys(found))
     return f"{what} ({', '.join(names)})" if names else what
 
 
 def retry_after_ms(headers: Mapping[bytes, bytes]) -> int | None:
-    """The delay a server asks for, in milliseconds: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date. One of nothing, less, or in the past is the least rest.
+    """The delay a server asks for, in milliseconds: ``retry-after-ms``, or ``Retry-After`` in
+    seconds or as a date. One of nothing, less, or in the past is the least rest.
 
-    A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without one it says nothing.
+    A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without
+    one it says nothing.
     """
     milliseconds = _number(headers.get(b"retry-after-ms"))
     if milliseconds is None:
@@ -239,12 +333,20 @@ def bounded_ms(milliseconds: float) -> int:
 
 
 def _number(value: bytes | None) -> float | None:
-    return float(value) if value is not None and re.fullmatch(rb"-?[0-9]{1,12}(\.[0-9]{1,6})?", value.strip()) else None
+    return (
+        float(value)
+        if value is not None and re.fullmatch(rb"-?[0-9]{1,12}(\.[0-9]{1,6})?", value.strip())
+        else None
+    )
 
 
 def _until(headers: Mapping[bytes, bytes]) -> float | None:
     try:
-        later, now = (parsedate_to_datetime(headers[name].decode("ascii")) for name in (b"retry-after", b"date"))
+        later, now = (
+            parsedate_to_datetime(headers[name].decode("ascii"))
+            for name in (b"retry-after", b"date")
+        )
         return (later - now).total_seconds() * 1000
-    except (KeyError, ValueError, TypeError, OverflowError):  # absent, no date, or one with and one without a zone
+    except (KeyError, ValueError, TypeError, OverflowError):
+        # absent, no date, or one with and one without a zone
         return None

@@ -1,4 +1,6 @@
-"""A whole answer as a reply: every wire names its parts otherwise, and all of them say who answered and what was counted. Pure and total."""
+"""A whole answer as a reply: every wire names its parts otherwise, and all of them say who answered
+and what was counted. Pure and total.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 def counts_of(usage: object) -> Counts:
-    """The counts of an object that tells of use, in the words of either wire; none where there are none. What is put together already stays."""
+    """The counts of an object that tells of use, in the words of either wire; none where there are
+    none. What is put together already stays.
+    """
     if isinstance(usage, Counts):
         return usage
     told = _object(usage)
@@ -45,9 +49,16 @@ def counts_within(body: object) -> Counts:
 
 
 def later(before: Counts, now: Counts) -> Counts:
-    """What counts after a stream has told of its use again: it adds up as it goes, so a count of nothing takes none back."""
+    """What counts after a stream has told of its use again: it adds up as it goes, so a count of
+    nothing takes none back.
+    """
     told = {name: (getattr(before, name), getattr(now, name)) for name in Counts.__struct_fields__}
-    return Counts(**{name: new if count(new) or count(old) is None else old for name, (old, new) in told.items()})
+    return Counts(
+        **{
+            name: new if count(new) or count(old) is None else old
+            for name, (old, new) in told.items()
+        }
+    )
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -55,7 +66,8 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
-    """The reply; ``model`` is the name that the answer gives, ``asked`` the one that stands where it gives none or one that no wire can carry.
+    """The reply; ``model`` is the name that the answer gives, ``asked`` the one that stands where
+    it gives none or one that no wire can carry.
 
     Nothing counted is as good as no count: an answer has tokens.
     """
@@ -71,9 +83,11 @@ def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
 
 
 def counted(error: ModelError, counts: Counts, *, spoke: bool) -> ModelError:
-    """The error with what was told of its use: none that counts was given, and it costs what it costs.
+    """The error with what was told of its use: none that counts was given, and it costs what it
+    costs.
 
-    Of an answer that came to nothing none is a count; of one that said something (``spoke``) it can be none.
+    Of an answer that came to nothing none is a count; of one that said something (``spoke``) it can
+    be none.
     """
     said = count(counts.said)
     return msgspec.structs.replace(
@@ -93,7 +107,11 @@ def ended(reply: ModelReply, end: End) -> ModelReply:
 
 def count(value: object) -> int | None:
     """A token count, or None where it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+        else None
+    )
 
 
 def is_text(text: str) -> bool:

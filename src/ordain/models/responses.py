@@ -1,7 +1,9 @@
-"""The wire of ``/v1/responses``: what is sent, how an answer and its events are read. Pure and total.
+"""The wire of ``/v1/responses``: what is sent, how an answer and its events are read. Pure and
+total.
 
-The same rules as for chat completions: only status ``completed`` is a whole answer, in JSON what is missing or unknown is an error, and words count
-all the same. Nothing is stored at the provider. A stream's last event carries the whole answer, and that is what is judged; a server that leaves its
+The same rules as for chat completions: only status ``completed`` is a whole answer, in JSON what is
+missing or unknown is an error, and words count all the same. Nothing is stored at the provider. A
+stream's last event carries the whole answer, and that is what is judged; a server that leaves its
 output out, and one that sends no such event, is taken at the pieces it sent.
 """
 
@@ -20,7 +22,13 @@ from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.pictures import response_input
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.replies import TRUNCATED, Counts, counted, counts_of, ended, later, replied
-from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
+from ordain.models.schemas import (
+    OutputTool,
+    clean_name,
+    native_format,
+    system_text,
+    tool_definition,
+)
 from ordain.ports.model import Heard, Leave, ModelError, ModelReply, ModelRequest
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -66,7 +74,8 @@ _EVENT = msgspec.json.Decoder(_Event)
 
 
 def encode_request(request: ModelRequest, *, stream: bool = False) -> bytes:
-    """The body of one request; ``stream`` asks for the answer as events. What the request is to do without (``left``) is left out.
+    """The body of one request; ``stream`` asks for the answer as events. What the request is to do
+    without (``left``) is left out.
 
     Raises:
         UnicodeEncodeError: the prompt holds a lone surrogate, which no wire can carry.
@@ -78,29 +87,45 @@ def encode_request(request: ModelRequest, *, stream: bool = False) -> bytes:
         _Body(
             model=profile.model,
             instructions=UNSET if Leave.SYSTEM in left else system,
-            input=response_input(request, f"{system}\n\n{request.user}" if Leave.SYSTEM in left else request.user),
-            max_output_tokens=UNSET if Leave.LENGTH in left else min(request.max_tokens, profile.max_tokens),
+            input=response_input(
+                request, f"{system}\n\n{request.user}" if Leave.SYSTEM in left else request.user
+            ),
+            max_output_tokens=UNSET
+            if Leave.LENGTH in left
+            else min(request.max_tokens, profile.max_tokens),
             store=UNSET if Leave.STORE in left else False,
-            temperature=UNSET if request.temperature is None or Leave.TEMPERATURE in left else request.temperature,
-            text={"format": _typed("json_schema", native_format(request))} if held is Structured.NATIVE else UNSET,
-            tools=[_typed("function", tool_definition(request))] if held is Structured.TOOL else UNSET,
-            tool_choice={"type": "function", "name": clean_name(request.schema_name)} if held is Structured.TOOL else UNSET,
+            temperature=UNSET
+            if request.temperature is None or Leave.TEMPERATURE in left
+            else request.temperature,
+            text={"format": _typed("json_schema", native_format(request))}
+            if held is Structured.NATIVE
+            else UNSET,
+            tools=[_typed("function", tool_definition(request))]
+            if held is Structured.TOOL
+            else UNSET,
+            tool_choice={"type": "function", "name": clean_name(request.schema_name)}
+            if held is Structured.TOOL
+            else UNSET,
             stream=True if stream and Leave.STREAM not in left else UNSET,
         )
     )
 
 
 def _typed(kind: str, members: Raw) -> Raw:
-    """The encoded object with a type in front: this wire nests one level less than chat completions."""
+    """The encoded object with a type in front: this wire nests one level less than chat
+    completions.
+    """
     return Raw(b'{"type":"%b",%b' % (kind.encode(), bytes(members)[1:]))
 
 
 def read_response(
     body: bytes, asked: str, tool: OutputTool | None = None, sent: str = "", *, plain: bool = False
 ) -> ModelReply | ModelError:
-    """Read the body of a 2xx answer; ``asked`` is the model's name where the answer gives none. Never raises.
+    """Read the body of a 2xx answer; ``asked`` is the model's name where the answer gives none.
+    Never raises.
 
-    Where a ``tool`` was asked for, its input is the answer; ``plain``: words were, which count also where they were cut. No word of ``sent`` comes back in a message.
+    Where a ``tool`` was asked for, its input is the answer; ``plain``: words were, which count also
+    where they were cut. No word of ``sent`` comes back in a message.
     """
     try:
         response = decoded(body, _RESPONSE, plain=plain)
@@ -153,7 +178,15 @@ def _end_of(response: _Response, sent: str) -> End | ModelError:
         case "incomplete":
             reason = fields(response.incomplete_details).get("reason")
             end = end_of(reason) if isinstance(reason, str) else End.UNKNOWN
-            return FILTERED if end is End.FILTERED else BROKEN if end is End.BROKEN else end if end is End.CUT else End.UNKNOWN
+            return (
+                FILTERED
+                if end is End.FILTERED
+                else BROKEN
+                if end is End.BROKEN
+                else end
+                if end is End.CUT
+                else End.UNKNOWN
+            )
         case "queued" | "in_progress" | "cancelled" as status:
             return malformed(f"status {status}")
         case None | "":
@@ -166,7 +199,11 @@ def _said(output: list[dict[str, Any]], tool: OutputTool | None, pieces: str) ->
     said = [item.get("content") for item in output if item.get("type") == "message"]
     if any(refuses(None, content) for content in said):
         return REFUSED
-    calls = [(item.get("name"), as_text(item.get("arguments"))) for item in output if item.get("type") == "function_call"]
+    calls = [
+        (item.get("name"), as_text(item.get("arguments")))
+        for item in output
+        if item.get("type") == "function_call"
+    ]
     if tool is not None:
         return tool.answer(calls)
     text = "".join(map(text_of, said)) or (pieces if not output else "")
@@ -176,7 +213,15 @@ def _said(output: list[dict[str, Any]], tool: OutputTool | None, pieces: str) ->
 class ResponseStream(EventStream):
     """A response in the making."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0, *, unsure: bool = False) -> None:
+    def __init__(
+        self,
+        place: str,
+        heard: Heard,
+        tool: OutputTool | None = None,
+        idle_ms: int = 0,
+        *,
+        unsure: bool = False,
+    ) -> None:
         """As every stream."""
         super().__init__(place, heard, tool, idle_ms, unsure=unsure)
         self._response: _Response | None = None
@@ -192,12 +237,20 @@ class ResponseStream(EventStream):
         self._begun = True
         self._used(event.usage if event.response is None else event.response.usage)
         if event.type == "error" or (event.error and event.response is None):
-            self._error = event.error or {"code": event.code, "param": event.param, "message": event.message}
+            self._error = event.error or {
+                "code": event.code,
+                "param": event.param,
+                "message": event.message,
+            }
             return False
         if event.type in _ENDS:
             self._response = event.response or _Response()
             return False
-        if event.type == ("response.output_text.delta" if self._tool is None else "response.function_call_arguments.delta"):
+        if event.type == (
+            "response.output_text.delta"
+            if self._tool is None
+            else "response.function_call_arguments.delta"
+        ):
             self._add(event)
         return True
 
@@ -223,6 +276,10 @@ class ResponseStream(EventStream):
             reply = replied(joined("".join(self._said)), None, asked, Counts())
             return reply if self._done else self._unsaid(reply)
         if self._response is None:
-            return CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
-        how = _Asked(self._tool, self._sent, plain=self._plain, pieces="".join(self._said), told=self._told)
+            return (
+                CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
+            )
+        how = _Asked(
+            self._tool, self._sent, plain=self._plain, pieces="".join(self._said), told=self._told
+        )
         return _judged(self._response, asked, how)

@@ -1,7 +1,9 @@
-"""How the JSON Schema of an answer travels: what strict modes take, as the input of a tool, or in words. Pure.
+"""How the JSON Schema of an answer travels: what strict modes take, as the input of a tool, or in
+words. Pure.
 
-A tool's input must be an object at the root, without alternatives there. A schema of another shape (a planner's step is one of two
-objects) travels as the one property of an object, and the answer is taken out of it again.
+A tool's input must be an object at the root, without alternatives there. A schema of another shape
+(a planner's step is one of two objects) travels as the one property of an object, and the answer is
+taken out of it again.
 """
 
 from __future__ import annotations
@@ -24,12 +26,36 @@ WRAPPED = "answer"
 SCHEMAS_KEPT = 256
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _STRICT_KEYWORDS = frozenset(
-    {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "title", "description"}
-    | {"pattern", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}
+    {
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "enum",
+        "const",
+        "anyOf",
+        "$ref",
+        "$defs",
+        "title",
+        "description",
+    }
+    | {
+        "pattern",
+        "format",
+        "multipleOf",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minItems",
+        "maxItems",
+    }
 )
 _NOT_AT_A_ROOT = frozenset({"oneOf", "anyOf", "allOf", "enum", "const", "not", "$ref"})
 _ENCODER = msgspec.json.Encoder()
-_kept: dict[tuple[str, str, bytes], Raw] = {}  # encoded by name and content: a pure function's results, so sharing them is safe
+# encoded by name and content: a pure function's results, so sharing them is safe
+_kept: dict[tuple[str, str, bytes], Raw] = {}
 
 
 class _Wrapping(Struct, frozen=True):
@@ -57,7 +83,9 @@ def is_wrapped(schema: Mapping[str, Any]) -> bool:
 
 
 def wrapped(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as that of an object; the same where it is one already. References keep their targets at the root."""
+    """The schema as that of an object; the same where it is one already. References keep their
+    targets at the root.
+    """
     if not is_wrapped(schema):
         return schema
     inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
@@ -81,10 +109,12 @@ class OutputTool(Struct, frozen=True):
         return f"{WRAPPED}.{place}" if place and is_wrapped(self.schema) else place
 
     def answer(self, calls: Sequence[tuple[object, object]]) -> str | ModelError:
-        """What was called with, from (name, input as JSON text) of every call; the answer as it was written.
+        """What was called with, from (name, input as JSON text) of every call; the answer as it was
+        written.
 
-        Of a tool that must be called there is one call: any other is told as such (``miscalled``), and so is an input that no enforced tool
-        takes. One that is broken or cut off may be of an endpoint that keeps to it.
+        Of a tool that must be called there is one call: any other is told as such (``miscalled``),
+        and so is an input that no enforced tool takes. One that is broken or cut off may be of an
+        endpoint that keeps to it.
         """
         if not calls:
             return msgspec.structs.replace(malformed(UNCALLED), ignored=True)
@@ -101,8 +131,13 @@ class OutputTool(Struct, frozen=True):
         return msgspec.structs.replace(malformed(OTHER_INPUT), miscalled=True)
 
     def _other(self, why: str, calls: Sequence[tuple[object, object]]) -> ModelError:
-        """What is no answer; of another tool is what does not have an answer for its input, by whatever name it was called."""
-        others = any(name != self.name and not (isinstance(given, str) and self._taken(given)) for name, given in calls)
+        """What is no answer; of another tool is what does not have an answer for its input, by
+        whatever name it was called.
+        """
+        others = any(
+            name != self.name and not (isinstance(given, str) and self._taken(given))
+            for name, given in calls
+        )
         return msgspec.structs.replace(malformed(why), miscalled=True, calls=others)
 
     def _taken(self, given: str) -> str | None:
@@ -139,7 +174,11 @@ def native_format(request: ModelRequest) -> Raw:
     schema = schema_of(request)
 
     def make(encoded: bytes) -> dict[str, Any]:
-        return {"name": clean_name(request.schema_name), "strict": keeps_strict_rules(schema), "schema": Raw(encoded)}
+        return {
+            "name": clean_name(request.schema_name),
+            "strict": keeps_strict_rules(schema),
+            "schema": Raw(encoded),
+        }
 
     return _encoded("native", request, make)
 
@@ -160,7 +199,9 @@ def tool_definition(request: ModelRequest) -> Raw:
 
 
 def _encoded(kind: str, request: ModelRequest, make: Callable[[bytes], dict[str, Any]]) -> Raw:
-    """Judging strictness walks the whole schema, so the result is kept by content; a mutated schema has another key."""
+    """Judging strictness walks the whole schema, so the result is kept by content; a mutated schema
+    has another key.
+    """
     encoded = _ENCODER.encode(request.schema)
     key = (kind, request.schema_name, encoded)
     found = _kept.get(key)
@@ -172,7 +213,9 @@ def _encoded(kind: str, request: ModelRequest, make: Callable[[bytes], dict[str,
 
 
 def keeps_strict_rules(schema: Mapping[str, Any]) -> bool:
-    """Whether OpenAI's strict mode would take the schema: an object at the root, each object closed with every property required."""
+    """Whether OpenAI's strict mode would take the schema: an object at the root, each object closed
+    with every property required.
+    """
     return schema.get("type") == "object" and _strict(schema)
 
 
@@ -184,9 +227,15 @@ def _strict(schema: object) -> bool:
         return False
     if "object" in _types(node) or "properties" in node:
         properties: Mapping[str, Any] = node.get("properties") or {}
-        if node.get("additionalProperties") is not False or set(node.get("required", ())) != set(properties):
+        if node.get("additionalProperties") is not False or set(node.get("required", ())) != set(
+            properties
+        ):
             return False
-    parts: list[object] = [*(node.get("properties") or {}).values(), *(node.get("$defs") or {}).values(), *(node.get("anyOf") or ())]
+    parts: list[object] = [
+        *(node.get("properties") or {}).values(),
+        *(node.get("$defs") or {}).values(),
+        *(node.get("anyOf") or ()),
+    ]
     if "items" in node:
         parts.append(node["items"])
     return all(_strict(part) for part in parts)
@@ -198,7 +247,9 @@ def _types(node: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_closed(schema: object) -> bool:
-    """Whether nothing in the schema is open or unsaid: every object closed, every part of a named type or a choice of such parts."""
+    """Whether nothing in the schema is open or unsaid: every object closed, every part of a named
+    type or a choice of such parts.
+    """
     if not isinstance(schema, Mapping):
         return False
     node = cast("Mapping[str, Any]", schema)
@@ -222,8 +273,16 @@ def parameter_counts(schema: Mapping[str, Any]) -> tuple[int, int]:
     """How many properties within the schema are optional, and how many are of alternative types."""
     properties: Mapping[str, Any] = schema.get("properties") or {}
     optional = len(set(properties) - set(schema.get("required") or ()))
-    union = sum(1 for part in properties.values() if "anyOf" in part or "oneOf" in part or len(_types(part)) > 1)
-    parts: list[Any] = [*properties.values(), *(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())]
+    union = sum(
+        1
+        for part in properties.values()
+        if "anyOf" in part or "oneOf" in part or len(_types(part)) > 1
+    )
+    parts: list[Any] = [
+        *properties.values(),
+        *(schema.get("anyOf") or ()),
+        *(schema.get("oneOf") or ()),
+    ]
     if "items" in schema:
         parts.append(schema["items"])
     for part in parts:

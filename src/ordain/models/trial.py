@@ -1,4 +1,6 @@
-"""One cheap call to the model behind a profile, and what follows from it for people: a verdict, and what to do."""
+"""One cheap call to the model behind a profile, and what follows from it for people: a verdict, and
+what to do.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SCHEMA_IGNORED = "schema_ignored"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What one call showed. ``code`` is "" where the profile can be used; ``advice`` is "" where there is nothing to do."""
+    """What one call showed. ``code`` is "" where the profile can be used; ``advice`` is "" where
+    there is nothing to do.
+    """
 
     profile: str
     provider: str
@@ -46,14 +50,20 @@ class Verdict:
         return {**asdict(self), "ok": self.ok}
 
 
-async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Structured | None = None) -> Verdict:
-    """Ask once, for one word. Never raises for what it meets; the call belongs to no run and stands in no journal.
+async def try_once(
+    name: str, profile: ModelProfile, model: ModelPort, way: Structured | None = None
+) -> Verdict:
+    """Ask once, for one word. Never raises for what it meets; the call belongs to no run and stands
+    in no journal.
 
-    ``way`` is how the answer is held to its schema, where runs have learnt of another one than the profile declares.
+    ``way`` is how the answer is held to its schema, where runs have learnt of another one than the
+    profile declares.
     """
     began = time.monotonic()
     held = way or profile.held_by
-    answer = await model.attempt(msgspec.structs.replace(probe_request(profile, PROBE_SCHEMA), held=way))
+    answer = await model.attempt(
+        msgspec.structs.replace(probe_request(profile, PROBE_SCHEMA), held=way)
+    )
     known: dict[str, Any] = {"profile": name, "provider": profile.provider, "model": profile.model}
     known["duration_ms"] = round((time.monotonic() - began) * 1000)
     if isinstance(answer, ModelError):
@@ -63,7 +73,11 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Stru
             message=answer.message,
             advice=NOT_HELD if answer.ignored or answer.miscalled else REMEDIES[answer.code],
         )
-    known |= {"answering_model": answer.model, "input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
+    known |= {
+        "answering_model": answer.model,
+        "input_tokens": answer.input_tokens,
+        "output_tokens": answer.output_tokens,
+    }
     known["usd_micros"] = cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
     if profile.provider in NO_MODELS:
         return Verdict(**known, message=answer.notice or "answers, and is no language model")
@@ -71,7 +85,17 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Stru
         return Verdict(**known, message="answers, and keeps to a schema")
     if held is Structured.TEXT:
         return Verdict(
-            **known, message="answers, but did not keep to the schema that it was told", advice="expect failed steps; see ordain doctor"
+            **known,
+            message="answers, but did not keep to the schema that it was told",
+            advice="expect failed steps; see ordain doctor",
         )
-    advice = 'the endpoint does not enforce schemas that way, and runs step down by themselves: ordain doctor says which structured = "..." it does'
-    return Verdict(**known, code=SCHEMA_IGNORED, message=f"answers, but its answer was not held to the schema ({held})", advice=advice)
+    advice = (
+        "the endpoint does not enforce schemas that way, and runs step down by themselves: ordain "
+        'doctor says which structured = "..." it does'
+    )
+    return Verdict(
+        **known,
+        code=SCHEMA_IGNORED,
+        message=f"answers, but its answer was not held to the schema ({held})",
+        advice=advice,
+    )

@@ -1,6 +1,8 @@
-"""What was learnt of models' endpoints, in a small file of the data folder: written whole or not at all, read as what anybody may have written.
+"""What was learnt of models' endpoints, in a small file of the data folder: written whole or not at
+all, read as what anybody may have written.
 
-A file and no table: it is knowledge about the world, like a cache, which no backup needs, and which a command reads beside a running server.
+A file and no table: it is knowledge about the world, like a cache, which no backup needs, and which
+a command reads beside a running server.
 """
 
 from __future__ import annotations
@@ -44,15 +46,19 @@ class WaysFile:
             kept = _DECODER.decode(_bytes(self._file))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, RecursionError) as error:  # msgspec's errors and a text that is no UTF-8 are ValueErrors
-            LOG.warning("%s is not read (%s): what was learnt is learnt again", FILE, type(error).__name__)
+        except (OSError, ValueError, RecursionError) as error:
+            # msgspec's errors and a text that is no UTF-8 are ValueErrors
+            LOG.warning(
+                "%s is not read (%s): what was learnt is learnt again", FILE, type(error).__name__
+            )
             return {}
         return kept.profiles if kept.version == 1 and len(kept.profiles) <= PROFILES_KEPT else {}
 
     def write(self, learnt: Mapping[str, LearntWays]) -> None:
         """See ``WaysStore.write``."""
         body = msgspec.json.format(msgspec.json.encode(_Kept(1, dict(learnt)), order="sorted"))
-        descriptor, name = tempfile.mkstemp(prefix=".ordain-", dir=self._file.parent)  # its owner's alone
+        # its owner's alone
+        descriptor, name = tempfile.mkstemp(prefix=".ordain-", dir=self._file.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(body + b"\n")

@@ -1,4 +1,6 @@
-"""A person's own file in YAML: plain values, anchors and merge keys, and no key that a later one overwrites without a word."""
+"""A person's own file in YAML: plain values, anchors and merge keys, and no key that a later one
+overwrites without a word.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,17 @@ from typing import Any
 import yaml
 
 _UNREADABLE = (ValueError, LookupError, AttributeError, TypeError, OverflowError)
-"""What the library's constructors raise of values that do not fit their tags: ``!!int ""``, ``2026-99-99``, a number with more digits than can be read."""
+"""What the library's constructors raise of values that do not fit their tags: ``!!int ""``,
+``2026-99-99``, a number with more digits than can be read.
+"""
 
 
 def yaml_tree(text: str) -> object:
     """What a YAML text holds.
 
     Raises:
-        ValueError: it is none, or more than can be read; with the line where that is known, and nothing else of the text but a key that stands twice.
+        ValueError: it is none, or more than can be read; with the line where that is known, and
+            nothing else of the text but a key that stands twice.
     """
     try:
         return yaml.load(text, _UniqueKeys)  # noqa: S506 - a SafeLoader
@@ -26,7 +31,9 @@ def yaml_tree(text: str) -> object:
     except RecursionError:
         raise ValueError("it nests too deep") from None
     except _UNREADABLE:
-        raise ValueError("a value in it cannot be read: a number, a time, or what is no value of its tag") from None
+        raise ValueError(
+            "a value in it cannot be read: a number, a time, or what is no value of its tag"
+        ) from None
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -37,7 +44,9 @@ class _UniqueKeys(yaml.SafeLoader):
         known = set[str]()
         for key, _ in node.value:
             if isinstance(key.value, str) and key.value != "<<" and key.value in known:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} stands twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key.value!r} stands twice", key.start_mark
+                )
             if isinstance(key.value, str):
                 known.add(key.value)
         return node

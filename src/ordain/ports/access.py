@@ -1,4 +1,6 @@
-"""TokenStore: the bearer tokens and the audit of their use, as durable now. Written by operations of the one writer (``store.access``)."""
+"""TokenStore: the bearer tokens and the audit of their use, as durable now. Written by operations
+of the one writer (``store.access``).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class AuditEvent(StrEnum):
 
 
 class Token(Struct, frozen=True, kw_only=True):
-    """A token without its secret. Times in microseconds since 1970 UTC; ``rate`` None is the server's own."""
+    """A token without its secret. Times in microseconds since 1970 UTC; ``rate`` None is the
+    server's own.
+    """
 
     name: str
     scopes: tuple[TokenScope, ...]
@@ -35,7 +39,9 @@ class Token(Struct, frozen=True, kw_only=True):
 
 
 class KnownToken(Struct, frozen=True, kw_only=True):
-    """A token found by the public id of one of its secrets, with that secret's digest and, once replaced, the end of its own time."""
+    """A token found by the public id of one of its secrets, with that secret's digest and, once
+    replaced, the end of its own time.
+    """
 
     token: Token
     digest: bytes
@@ -49,7 +55,8 @@ class KnownToken(Struct, frozen=True, kw_only=True):
 class AuditLine(Struct, frozen=True, kw_only=True):
     """What happened, and how often on that day: uses and refusals of one kind are one line a day.
 
-    ``token`` is "" where none is known. ``asked`` is the scope that the address asks for, ``address`` where the last of them came from.
+    ``token`` is "" where none is known. ``asked`` is the scope that the address asks for,
+    ``address`` where the last of them came from.
     """
 
     no: int
@@ -79,7 +86,9 @@ class Noted(Struct, frozen=True, kw_only=True):
 
 
 class TokenStore(Protocol):
-    """Reading tokens and their audit. Errors: none but the storage's own; what is not there is None or empty."""
+    """Reading tokens and their audit. Errors: none but the storage's own; what is not there is None
+    or empty.
+    """
 
     async def find(self, secret_id: str) -> KnownToken | None:
         """The token that has a secret with this public id, dead or alive."""
@@ -93,6 +102,15 @@ class TokenStore(Protocol):
         """How many tokens are neither revoked nor expired."""
         ...
 
-    async def audit(self, *, limit: int, before: int | None, token: str | None, among: frozenset[str] | None = None) -> Sequence[AuditLine]:
-        """Lines of the audit, newest first; older than line ``before``, of one token, of ``among`` alone."""
+    async def audit(
+        self,
+        *,
+        limit: int,
+        before: int | None,
+        token: str | None,
+        among: frozenset[str] | None = None,
+    ) -> Sequence[AuditLine]:
+        """Lines of the audit, newest first; older than line ``before``, of one token, of ``among``
+        alone.
+        """
         ...

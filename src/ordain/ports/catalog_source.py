@@ -11,7 +11,8 @@ from ordain.contracts.catalog import Catalog
 
 
 class CatalogProblem(Struct, frozen=True, kw_only=True):
-    """Something that an operator wrote and that cannot be used; ``file`` and ``line`` where it stands in one ("", 0: nowhere).
+    """Something that an operator wrote and that cannot be used; ``file`` and ``line`` where it
+    stands in one ("", 0: nowhere).
 
     ``warning``: it is in use, and not as it was written.
     """
@@ -24,7 +25,9 @@ class CatalogProblem(Struct, frozen=True, kw_only=True):
 
 
 class Built(Struct, frozen=True, kw_only=True):
-    """A catalog, the code that belongs to it, and what was left out of it. ``install`` makes the executor use that code; it never fails."""
+    """A catalog, the code that belongs to it, and what was left out of it. ``install`` makes the
+    executor use that code; it never fails.
+    """
 
     catalog: Catalog
     install: Callable[[], None]
@@ -32,7 +35,9 @@ class Built(Struct, frozen=True, kw_only=True):
 
 
 class CatalogSource(Protocol):
-    """What an operator has written, as files. Both methods read and may be called in any thread, one at a time."""
+    """What an operator has written, as files. Both methods read and may be called in any thread,
+    one at a time.
+    """
 
     def fingerprint(self) -> object:
         """Equal as long as nothing was written; cheap, and never an error."""

@@ -6,7 +6,9 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Wall time in microseconds since 1970 UTC; may step back, the journal does not (``journal.codec.Scribe``)."""
+    """Wall time in microseconds since 1970 UTC; may step back, the journal does not
+    (``journal.codec.Scribe``).
+    """
 
     def now(self) -> int:
         """Now."""

@@ -30,7 +30,8 @@ class Documents(Protocol):
         """A document's text; its format is told by its first bytes and the ending of its name.
 
         Raises:
-            InvalidRequest: it is too large, of no known format, encrypted, broken, or without text; the code says which.
+            InvalidRequest: it is too large, of no known format, encrypted, broken, or without text;
+                the code says which.
             Transient: no process can be started to read it.
         """
         ...

@@ -1,7 +1,9 @@
-"""What is behind the latest entries of a session, as far as a bare answer may be about it: found by runs, so that no number of entries bounds it.
+"""What is behind the latest entries of a session, as far as a bare answer may be about it: found by
+runs, so that no number of entries bounds it.
 
-What a run said, asked and was told stands under its id, and a thread knows its latest run. Threads at work are all looked at; of the others, the most
-recently touched first, no more than until one is found whose reply asks, for that was asked last.
+What a run said, asked and was told stands under its id, and a thread knows its latest run. Threads
+at work are all looked at; of the others, the most recently touched first, no more than until one is
+found whose reply asks, for that was asked last.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ EntriesOf = Callable[[str], Iterable[LatestEntry]]
 
 
 class Behind(Struct, frozen=True, kw_only=True):
-    """Where to look: ``threads`` are those that are known, with who is asked, ``others`` all of the session, the most recently touched first, as (run, when).
+    """Where to look: ``threads`` are those that are known, with who is asked, ``others`` all of the
+    session, the most recently touched first, as (run, when).
 
-    ``bare``: the message of ``author`` may be an answer to anything, else to an open question alone.
+    ``bare``: the message of ``author`` may be an answer to anything, else to an open question
+    alone.
     """
 
     threads: Sequence[Thread]
@@ -39,13 +43,24 @@ class Behind(Struct, frozen=True, kw_only=True):
 
 
 def further_back(latest: Sequence[LatestEntry], behind: Behind) -> tuple[LatestEntry, ...]:
-    """What else a decision looks at, the newest first: of threads at work, and of the one whose reply asked last, where nothing younger is asked."""
+    """What else a decision looks at, the newest first: of threads at work, and of the one whose
+    reply asked last, where nothing younger is asked.
+    """
     if not latest or latest[-1].seq <= 1:
         return ()
-    live = [run for thread in behind.threads if thread.turns for run in dict.fromkeys((*thread.turns, thread.run))]
+    live = [
+        run
+        for thread in behind.threads
+        if thread.turns
+        for run in dict.fromkeys((*thread.turns, thread.run))
+    ]
     found = {one.seq: one for run in live for one in _of_run(behind.entries(run))}
     asking = frozenset(thread.id for thread in behind.threads if thread.asked is not None)
-    mine = [one.asked.seq for one in behind.threads if one.asked is not None and one.asked.of in ("", behind.author)]
+    mine = [
+        one.asked.seq
+        for one in behind.threads
+        if one.asked is not None and one.asked.of in ("", behind.author)
+    ]
     since = max(mine, default=0)
     if since < latest[-1].seq and (behind.bare or mine) and _asks(latest, asking) is None:
         found |= {one.seq: one for one in _asked_last(behind, asking, found.get(since))}
@@ -63,8 +78,12 @@ def _of_run(entries: Iterable[LatestEntry]) -> list[LatestEntry]:
     return found
 
 
-def _asked_last(behind: Behind, asking: Set[int], question: LatestEntry | None) -> list[LatestEntry]:
-    """The entries of the run whose reply asked last, behind the open question that the sender could answer."""
+def _asked_last(
+    behind: Behind, asking: Set[int], question: LatestEntry | None
+) -> list[LatestEntry]:
+    """The entries of the run whose reply asked last, behind the open question that the sender could
+    answer.
+    """
     found: list[LatestEntry] = []
     seq, at = (0, 0) if question is None else (question.seq, question.at)
     for run, touched_at in behind.others():
@@ -78,7 +97,9 @@ def _asked_last(behind: Behind, asking: Set[int], question: LatestEntry | None) 
 
 
 def _asks(entries: Sequence[LatestEntry], aside: Set[int]) -> LatestEntry | None:
-    """The youngest of ours that asks and was not taken up, in a thread without a question of its own."""
+    """The youngest of ours that asks and was not taken up, in a thread without a question of its
+    own.
+    """
     taken: set[int] = set()
     for one in entries:
         if one.kind is EntryKind.MESSAGE and one.attached in TAKEN:

@@ -1,4 +1,6 @@
-"""What the stored decision about a message says of orders: whether it stops, goes on with what was held, or halts whatever its sender had said before."""
+"""What the stored decision about a message says of orders: whether it stops, goes on with what was
+held, or halts whatever its sender had said before.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class _Decided(Struct, frozen=True):
 
 
 class Ordered(Struct, frozen=True, gc=False, kw_only=True):
-    """What a message ordered: ``stops`` and nothing new, ``resumes`` what was held, ``anew``: in a thread of its own, for it had never begun, ``halts`` all that was said before."""
+    """What a message ordered: ``stops`` and nothing new, ``resumes`` what was held, ``anew``: in a
+    thread of its own, for it had never begun, ``halts`` all that was said before.
+    """
 
     stops: bool = False
     resumes: bool = False
@@ -50,7 +54,9 @@ _NOTHING: Final = Ordered()
 
 
 def ordered(decision: bytes | None) -> Ordered:
-    """What the stored decision about a message says that it ordered; nothing where it does not say: what is damaged is reported by who reads it."""
+    """What the stored decision about a message says that it ordered; nothing where it does not say:
+    what is damaged is reported by who reads it.
+    """
     if decision is None:
         return _NOTHING
     try:
@@ -58,14 +64,26 @@ def ordered(decision: bytes | None) -> Ordered:
     except msgspec.MsgspecError:
         return _NOTHING
     outcome = found.outcome
-    return Ordered(stops=outcome.stop, resumes=outcome.resumes, anew=outcome.resumes and not outcome.thread, halts=_halts(found.facts))
+    return Ordered(
+        stops=outcome.stop,
+        resumes=outcome.resumes,
+        anew=outcome.resumes and not outcome.thread,
+        halts=_halts(found.facts),
+    )
 
 
 def halts(decision: bytes | None) -> bool:
-    """Whether a stored decision is about an order to stop or to wait that is said to no one thread: whatever was said before it is meant."""
+    """Whether a stored decision is about an order to stop or to wait that is said to no one thread:
+    whatever was said before it is meant.
+    """
     return ordered(decision).halts
 
 
 def _halts(facts: _Facts) -> bool:
     cues = facts.cues
-    return not facts.anchor and not facts.explicit and (cues.hold or cues.stop >= CERTAIN) and cues.steer < CERTAIN
+    return (
+        not facts.anchor
+        and not facts.explicit
+        and (cues.hold or cues.stop >= CERTAIN)
+        and cues.steer < CERTAIN
+    )

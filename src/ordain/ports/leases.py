@@ -1,8 +1,10 @@
-"""Leases: who drives which run. An engine is a row with a heartbeat on the store's clock, and holds runs while its lease lasts.
+"""Leases: who drives which run. An engine is a row with a heartbeat on the store's clock, and holds
+runs while its lease lasts.
 
-A run is held in an epoch, which counts who has held it: what somebody writes of it in an earlier one is refused. What an engine opens it holds. Where its
-lease lapses, what it held is anybody's, and whoever takes it counts one death of that run where it was being driven.
-All times are microseconds since 1970 by the wall clock.
+A run is held in an epoch, which counts who has held it: what somebody writes of it in an earlier
+one is refused. What an engine opens it holds. Where its lease lapses, what it held is anybody's,
+and whoever takes it counts one death of that run where it was being driven. All times are
+microseconds since 1970 by the wall clock.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ QUARANTINE = 4
 
 
 def deaths(before: int, *, moved: bool, driven: bool) -> int:
-    """How many deaths speak against a run after one more of its engine's, ``before`` at the same record unless it has ``moved`` since. Pure.
+    """How many deaths speak against a run after one more of its engine's, ``before`` at the same
+    record unless it has ``moved`` since. Pure.
 
-    At first all that the engine held are counted: a run may kill the process before its first commit. Of suspects only the one that was being driven
-    is: the others waited for their turn.
+    At first all that the engine held are counted: a run may kill the process before its first
+    commit. Of suspects only the one that was being driven is: the others waited for their turn.
     """
     if moved:
         return 1
@@ -33,10 +36,12 @@ def deaths(before: int, *, moved: bool, driven: bool) -> int:
 
 
 class Lease(Struct, frozen=True, kw_only=True):
-    """An engine, by its number, which no other one has had; ``alone``: while it lasts, nobody else drives what is in the store.
+    """An engine, by its number, which no other one has had; ``alone``: while it lasts, nobody else
+    drives what is in the store.
 
-    ``last_beat`` is when an engine was at work before it, where the time since then was lost for all that is in the store; None where that is not
-    so, or unknown. ``pauses`` are when nobody could work, in order, as far back as an unsettled run may ask.
+    ``last_beat`` is when an engine was at work before it, where the time since then was lost for
+    all that is in the store; None where that is not so, or unknown. ``pauses`` are when nobody
+    could work, in order, as far back as an unsettled run may ask.
     """
 
     engine: int
@@ -48,8 +53,9 @@ class Lease(Struct, frozen=True, kw_only=True):
 class Beat(Struct, frozen=True, kw_only=True):
     """The engine is at work.
 
-    ``pauses`` are what it has found since it said so last; ``clock_back``: the clock was set back to then, and nothing is known of what comes after.
-    ``back_us`` is by how much: moments that runs wait for, and that lay ahead of the clock as it was, come so much earlier.
+    ``pauses`` are what it has found since it said so last; ``clock_back``: the clock was set back
+    to then, and nothing is known of what comes after. ``back_us`` is by how much: moments that runs
+    wait for, and that lay ahead of the clock as it was, come so much earlier.
     """
 
     at: int
@@ -59,10 +65,11 @@ class Beat(Struct, frozen=True, kw_only=True):
 
 
 class Held(Struct, frozen=True, kw_only=True):
-    """A run that the engine may drive, as durable now, with its untaken mail. ``run`` is what is wrong with one that cannot be read.
+    """A run that the engine may drive, as durable now, with its untaken mail. ``run`` is what is
+    wrong with one that cannot be read.
 
-    ``refused`` is what is wrong with mail that lies there and that nobody sent: it is none of ``mail``. ``lost`` is when nobody could work on it, beyond
-    the pauses of the lease.
+    ``refused`` is what is wrong with mail that lies there and that nobody sent: it is none of
+    ``mail``. ``lost`` is when nobody could work on it, beyond the pauses of the lease.
     """
 
     id: str
@@ -73,7 +80,9 @@ class Held(Struct, frozen=True, kw_only=True):
 
 
 class Leases(Protocol):
-    """Errors: ``EngineLost`` where the lease has lapsed or another engine took the store, ``StorageUnavailable``."""
+    """Errors: ``EngineLost`` where the lease has lapsed or another engine took the store,
+    ``StorageUnavailable``.
+    """
 
     async def join(self, build: str) -> Lease:
         """A new engine of this build; one whose lease has lapsed comes back as another one."""
@@ -84,19 +93,30 @@ class Leases(Protocol):
         ...
 
     async def hold(
-        self, lease: Lease, *, limit: int, flows: Collection[tuple[str, int]] | None, only: Sequence[str] = ()
+        self,
+        lease: Lease,
+        *,
+        limit: int,
+        flows: Collection[tuple[str, int]] | None,
+        only: Sequence[str] = (),
     ) -> Sequence[Held]:
-        """Runs that are now the engine's: at most ``limit`` that nobody holds and that are ready, were being driven or are due, orphans first.
+        """Runs that are now the engine's: at most ``limit`` that nobody holds and that are ready,
+        were being driven or are due, orphans first.
 
-        ``flows`` are those that the engine has; None: any. With ``only`` those runs, whatever their status, those that it holds already among them;
-        one that another engine holds, whose flow is none of ``flows``, or that does not exist, is left out.
+        ``flows`` are those that the engine has; None: any. With ``only`` those runs, whatever their
+        status, those that it holds already among them; one that another engine holds, whose flow is
+        none of ``flows``, or that does not exist, is left out.
         """
         ...
 
     async def next_due(self, lease: Lease) -> int | None:
-        """When the first run is due that waits and that no engine holds any more; None where there is none."""
+        """When the first run is due that waits and that no engine holds any more; None where there
+        is none.
+        """
         ...
 
     async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
-        """Let go of runs that are not driven any more, or of all that it holds: whoever takes them next counts no death."""
+        """Let go of runs that are not driven any more, or of all that it holds: whoever takes them
+        next counts no death.
+        """
         ...

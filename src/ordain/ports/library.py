@@ -1,7 +1,8 @@
-"""Library and Embedder: what is remembered (notes, entries, documents), and the vectors by which it is found again.
+"""Library and Embedder: what is remembered (notes, entries, documents), and the vectors by which it
+is found again.
 
-Everything belongs to one workspace and keeps who wrote it, where it came from and how far it is trusted. Times are in
-microseconds since 1970 UTC.
+Everything belongs to one workspace and keeps who wrote it, where it came from and how far it is
+trusted. Times are in microseconds since 1970 UTC.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ class ItemKind(StrEnum):
 
 
 NOTES = (ItemKind.NOTE, ItemKind.ENTRY)
-LOOKED_IN = {RecallMode.HYBRID: NOTES, RecallMode.GRAPH: NOTES, RecallMode.DEEP: (*NOTES, ItemKind.DOCUMENT)}
+LOOKED_IN = {
+    RecallMode.HYBRID: NOTES,
+    RecallMode.GRAPH: NOTES,
+    RecallMode.DEEP: (*NOTES, ItemKind.DOCUMENT),
+}
 """Which kinds a mode of recall looks at."""
 
 
@@ -37,7 +42,9 @@ class Method(StrEnum):
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """A stretch of an item's text below one heading or on one page (from 1; 0: it has no pages); ``start`` is where it begins."""
+    """A stretch of an item's text below one heading or on one page (from 1; 0: it has no pages);
+    ``start`` is where it begins.
+    """
 
     text: str
     heading: str = ""
@@ -48,9 +55,11 @@ class Section(Struct, frozen=True, kw_only=True):
 class NewItem(Struct, frozen=True, kw_only=True):
     """Something to remember. ``run`` ties it to a run's subject: erasing that erases the item.
 
-    ``key``: the same key is the same item, however often it is added. A document with a ``source`` that came before replaces it.
-    ``staged``: it waits for the unit that a message arrives in (``AttachmentKept``), found by nobody until then; what is given up is removed by its id.
-    ``by`` is who adds it, as journals name them: what a token adds counts for its bound. ``digest`` is the content's, where the same content (of a document: of the same source) is to be kept once.
+    ``key``: the same key is the same item, however often it is added. A document with a ``source``
+    that came before replaces it. ``staged``: it waits for the unit that a message arrives in
+    (``AttachmentKept``), found by nobody until then; what is given up is removed by its id. ``by``
+    is who adds it, as journals name them: what a token adds counts for its bound. ``digest`` is the
+    content's, where the same content (of a document: of the same source) is to be kept once.
     """
 
     workspace: str
@@ -74,7 +83,8 @@ class NewItem(Struct, frozen=True, kw_only=True):
 
 
 class Added(Struct, frozen=True, kw_only=True):
-    """What became of an addition. ``outcome``: added, same (it was there already), replaced (an older document of its source) or staged.
+    """What became of an addition. ``outcome``: added, same (it was there already), replaced (an
+    older document of its source) or staged.
 
     ``notice``: why it is found by its words alone, where there is no embedder or none answers.
     """
@@ -117,7 +127,9 @@ class Item(Struct, frozen=True, kw_only=True):
 
 
 class Passage(Struct, frozen=True, kw_only=True):
-    """A stretch of an item that is found as one: characters ``start`` to ``stop`` of the item's text, or of its page's."""
+    """A stretch of an item that is found as one: characters ``start`` to ``stop`` of the item's
+    text, or of its page's.
+    """
 
     seq: int
     text: str
@@ -128,12 +140,15 @@ class Passage(Struct, frozen=True, kw_only=True):
 
 
 class LibrarySearch(Struct, frozen=True, kw_only=True):
-    """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
+    """A question: at most ``limit`` passages of items of these kinds, added in the last ``days``
+    (0: ever), of item ``document`` alone if named.
 
-    ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody else wrote as their own is a member's to them.
-    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared. ``session``: of what came with a message only
-    what came in that one ("": none; None: whatever came). ``attached``: of these items alone, and what they begin with whatever is asked.
-    ``within_s``: so much time is left for it, of which an embedder gets a part (0: nobody said).
+    ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody
+    else wrote as their own is a member's to them. ``personal``: whatever another user let be
+    remembered is not found, unless the library was opened as shared. ``session``: of what came with
+    a message only what came in that one ("": none; None: whatever came). ``attached``: of these
+    items alone, and what they begin with whatever is asked. ``within_s``: so much time is left for
+    it, of which an embedder gets a part (0: nobody said).
     """
 
     workspace: str
@@ -151,7 +166,9 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
 
 
 class Fragment(Struct, frozen=True, kw_only=True):
-    """A passage that was found, with its item. ``score``: cosine for dense, the text index's rank (greater is nearer) for text."""
+    """A passage that was found, with its item. ``score``: cosine for dense, the text index's rank
+    (greater is nearer) for text.
+    """
 
     id: str
     text: str
@@ -169,7 +186,9 @@ class Fragment(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What was found, best first; how, and what whoever reads it should know of that ("": nothing). ``of``: passages that the attached items have in all."""
+    """What was found, best first; how, and what whoever reads it should know of that ("": nothing).
+    ``of``: passages that the attached items have in all.
+    """
 
     method: Method
     fragments: tuple[Fragment, ...]
@@ -185,7 +204,9 @@ class Theme(Struct, frozen=True, kw_only=True):
 
 
 class Reindexed(Struct, frozen=True, kw_only=True):
-    """How many passages have a vector of the present embedder ("": there is none, or its endpoint does not answer, as ``notice`` says), and how many got theirs now."""
+    """How many passages have a vector of the present embedder ("": there is none, or its endpoint
+    does not answer, as ``notice`` says), and how many got theirs now.
+    """
 
     embedder: str
     passages: int
@@ -201,12 +222,13 @@ OnProgress = Callable[[int, int], None]
 class Library(Protocol):
     """Storage of what is remembered.
 
-    Writes are durable when they return. Errors: ``StorageUnavailable`` where nothing can be written or read; ``InvalidRequest`` for an item
-    of too many passages.
+    Writes are durable when they return. Errors: ``StorageUnavailable`` where nothing can be written
+    or read; ``InvalidRequest`` for an item of too many passages.
     """
 
     async def add(self, item: NewItem, progress: OnProgress | None = None) -> Added:
-        """Keep an item. Idempotent by ``key``, by ``digest`` and, for documents, by source; one that fails or is given up leaves nothing.
+        """Keep an item. Idempotent by ``key``, by ``digest`` and, for documents, by source; one
+        that fails or is given up leaves nothing.
 
         Raises:
             Erased: the run that adds it was erased meanwhile.
@@ -227,9 +249,11 @@ class Library(Protocol):
         named: str = "",
         of: SourceContent | None = None,
     ) -> Sequence[Item]:
-        """Items, the last one added first, of numbers below ``before``; each with the beginning of its text.
+        """Items, the last one added first, of numbers below ``before``; each with the beginning of
+        its text.
 
-        Only those whose id begins or ends with ``named``, and those that hold this content ``of`` this source, where either is given.
+        Only those whose id begins or ends with ``named``, and those that hold this content ``of``
+        this source, where either is given.
         """
         ...
 
@@ -238,20 +262,31 @@ class Library(Protocol):
         ...
 
     async def remove(self, workspace: str, item: str, *, by: str, staged: bool = False) -> bool:
-        """Destroy an item, its words and its vectors; False where none is kept. ``staged``: only where it is staged, and what is kept stays."""
+        """Destroy an item, its words and its vectors; False where none is kept. ``staged``: only
+        where it is staged, and what is kept stays.
+        """
         ...
 
-    async def themes(self, workspace: str, *, limit: int, run: str | None = None) -> Sequence[Theme]:
-        """The themes of the last entries that have one, oldest first; with a ``run`` those that whoever it works for may be given."""
+    async def themes(
+        self, workspace: str, *, limit: int, run: str | None = None
+    ) -> Sequence[Theme]:
+        """The themes of the last entries that have one, oldest first; with a ``run`` those that
+        whoever it works for may be given.
+        """
         ...
 
-    async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:
-        """Give a vector of the present embedder to every passage that has none, in one workspace or (None) in all."""
+    async def reindex(
+        self, workspace: str | None = None, progress: OnProgress | None = None
+    ) -> Reindexed:
+        """Give a vector of the present embedder to every passage that has none, in one workspace or
+        (None) in all.
+        """
         ...
 
 
 class Embedder(Protocol):
-    """Turns text into vectors: float32, little-endian, of length 1. Called from threads; vectors of two names are never compared.
+    """Turns text into vectors: float32, little-endian, of length 1. Called from threads; vectors of
+    two names are never compared.
 
     One that asks an endpoint raises ``Transient`` of each of these while that does not answer.
     """
@@ -267,5 +302,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """One vector for each text; of zeros where the text holds nothing the model knows: whoever asks takes that for none."""
+        """One vector for each text; of zeros where the text holds nothing the model knows: whoever
+        asks takes that for none.
+        """
         ...

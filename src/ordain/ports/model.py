@@ -15,7 +15,9 @@ Heard = Callable[[str], None]
 
 
 class Leave(StrEnum):
-    """A part of a request that is left out, or said otherwise, for an endpoint that does not take it."""
+    """A part of a request that is left out, or said otherwise, for an endpoint that does not take
+    it.
+    """
 
     LENGTH_RENAMED = "length_renamed"
     """The length stands under its other name."""
@@ -33,7 +35,9 @@ class Leave(StrEnum):
 
 
 class ByCode(StrEnum):
-    """What answers a prompt where no model is configured: nothing, code that takes the only step there is, or code that quotes."""
+    """What answers a prompt where no model is configured: nothing, code that takes the only step
+    there is, or code that quotes.
+    """
 
     NOTHING = ""
     STEP = "step"
@@ -50,14 +54,20 @@ class SentImage(Struct, frozen=True, kw_only=True):
 class ModelRequest(Struct, frozen=True, kw_only=True):
     """What one attempt sends.
 
-    ``schema`` is the JSON Schema the answer must fit; None: the answer is plain text, and nothing of JSON is asked for. ``held`` is how it is
-    held to that schema, where that is another way than the profile declares; ``left`` is what the endpoint is known not to take. ``inputs`` are the typed values the prompt was rendered from, for
-    providers that are no language model (shapes: ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how
-    many model calls of its purpose (and role) the run made before this one, so that a scripted answer depends on the journal and not on
-    memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
-    dots, like ``final_answer.content``), of plain text all of it; "" where nothing may be shown. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
-    answer where no model is configured (``ByCode``). ``role`` is as whom the model is asked where several are asked for one purpose ("": no other is). ``words_first``: plain text of this endpoint is known not to begin within a thought that only ends
-    in it; of any other nothing is heard before that is certain. ``images`` go behind the user's text; only to a profile with ``vision``.
+    ``schema`` is the JSON Schema the answer must fit; None: the answer is plain text, and nothing
+    of JSON is asked for. ``held`` is how it is held to that schema, where that is another way than
+    the profile declares; ``left`` is what the endpoint is known not to take. ``inputs`` are the
+    typed values the prompt was rendered from, for providers that are no language model (shapes:
+    ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how many model calls
+    of its purpose (and role) the run made before this one, so that a scripted answer depends on the
+    journal and not on memory. ``narrative`` is the place in the JSON answer of the text that may be
+    shown while it is being written (keys joined by dots, like ``final_answer.content``), of plain
+    text all of it; "" where nothing may be shown. ``verb`` is the verb whose prompt plan asks ("":
+    none), ``by_code`` what code may answer where no model is configured (``ByCode``). ``role`` is
+    as whom the model is asked where several are asked for one purpose ("": no other is).
+    ``words_first``: plain text of this endpoint is known not to begin within a thought that only
+    ends in it; of any other nothing is heard before that is certain. ``images`` go behind the
+    user's text; only to a profile with ``vision``.
     """
 
     profile: ModelProfile
@@ -82,8 +92,12 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def temperature(self) -> float | None:
-        """What the answer is drawn at: what the question asks for, else the profile's; None: the endpoint's own."""
-        return self.profile.temperature if self.asked_temperature is None else self.asked_temperature
+        """What the answer is drawn at: what the question asks for, else the profile's; None: the
+        endpoint's own.
+        """
+        return (
+            self.profile.temperature if self.asked_temperature is None else self.asked_temperature
+        )
 
     @property
     def held_by(self) -> Structured | None:
@@ -95,7 +109,11 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
         """The tools that the prompt offers, by id; a prompt that offers some names them so."""
         tools = self.inputs.get("tools")
         listed = cast("Sequence[Any]", tools) if isinstance(tools, list | tuple) else ()
-        return [str(cast("dict[str, Any]", tool)["tool_id"]) for tool in listed if isinstance(tool, dict) and "tool_id" in tool]
+        return [
+            str(cast("dict[str, Any]", tool)["tool_id"])
+            for tool in listed
+            if isinstance(tool, dict) and "tool_id" in tool
+        ]
 
 
 CUT = "the answer was cut at its length limit"
@@ -113,11 +131,14 @@ ENDED_UNSAID = "the answer's stream ended, and nothing said that the answer was 
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
-    """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
+    """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into
+    the header verbatim.
 
-    ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache, ``written_tokens`` the part that it wrote there.
-    ``held`` is how its endpoint was told to hold it to the schema; None: not at all. ``left`` is what the request did without. ``words_first``: whether
-    the text began with words, or with a thought that says where it begins; None where the adapter keeps thoughts apart anyway.
+    ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache,
+    ``written_tokens`` the part that it wrote there. ``held`` is how its endpoint was told to hold
+    it to the schema; None: not at all. ``left`` is what the request did without. ``words_first``:
+    whether the text began with words, or with a thought that says where it begins; None where the
+    adapter keeps thoughts apart anyway.
     """
 
     text: str
@@ -140,7 +161,9 @@ class Charge(StrEnum):
     REFUSED = "refused"
     """The provider refused it before any work: a call is booked, and no tokens."""
     POSSIBLE = "possible"
-    """Work may have begun, and nobody here knows whether it will be charged: all that was reserved is booked."""
+    """Work may have begun, and nobody here knows whether it will be charged: all that was reserved
+    is booked.
+    """
 
 
 REFUSALS = frozenset(
@@ -164,13 +187,17 @@ REFUSALS = frozenset(
 
 
 class ModelError(Struct, frozen=True, kw_only=True):
-    """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret, no prompt.
+    """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret,
+    no prompt.
 
-    An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``. ``held`` is as in a reply;
-    ``ignored``: the endpoint answered, and not in the way that it was told to; ``miscalled``: it called tools,
-    and not the one as it was told to, which may be a slip of its model once, and is its endpoint's way twice; ``calls``: it called a tool, or meant to. ``left`` is what the request did without, ``fault`` the part of it that
-    a refusal names and that can be left out too, ``doubted`` what may be meant by one that names nothing. The token counts are those of the whole answer that
-    was none, as in a reply: None where there was none, or its provider gave none.
+    An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks
+    for ``charge``. ``held`` is as in a reply; ``ignored``: the endpoint answered, and not in the
+    way that it was told to; ``miscalled``: it called tools, and not the one as it was told to,
+    which may be a slip of its model once, and is its endpoint's way twice; ``calls``: it called a
+    tool, or meant to. ``left`` is what the request did without, ``fault`` the part of it that a
+    refusal names and that can be left out too, ``doubted`` what may be meant by one that names
+    nothing. The token counts are those of the whole answer that was none, as in a reply: None where
+    there was none, or its provider gave none.
     """
 
     code: ModelErrorCode
@@ -198,18 +225,23 @@ class ModelError(Struct, frozen=True, kw_only=True):
 class ModelPort(Protocol):
     """One adapter for one provider.
 
-    One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every foreign failure comes back as
-    a ``ModelError``; empty choices are one, and of JSON a missing finish reason and a length stop. Plain text that was cut at its length, after which its
-    endpoint fell silent or its stream ended without a word, or that ended in an unknown word, is a reply, whose notice says so (``CUT``,
-    ``SILENCED``, ``ENDED_UNSAID``, ``ENDED_UNKNOWN``). What is known of the cost of a
-    failure beyond what its code says goes with it. Cancelling the awaiting task abandons the attempt.
+    One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every
+    foreign failure comes back as a ``ModelError``; empty choices are one, and of JSON a missing
+    finish reason and a length stop. Plain text that was cut at its length, after which its endpoint
+    fell silent or its stream ended without a word, or that ended in an unknown word, is a reply,
+    whose notice says so (``CUT``, ``SILENCED``, ``ENDED_UNSAID``, ``ENDED_UNKNOWN``). What is known
+    of the cost of a failure beyond what its code says goes with it. Cancelling the awaiting task
+    abandons the attempt.
 
-    Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls ``heard`` with pieces of that
-    text, unescaped and in order, while they arrive. They are provisional: the reply is what counts, and after an error what was
-    heard counts for nothing. ``heard`` is cheap and never raises. An adapter that cannot ignores it.
+    Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls
+    ``heard`` with pieces of that text, unescaped and in order, while they arrive. They are
+    provisional: the reply is what counts, and after an error what was heard counts for nothing.
+    ``heard`` is cheap and never raises. An adapter that cannot ignores it.
     """
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """Ask once."""
         ...
 

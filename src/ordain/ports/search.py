@@ -12,7 +12,9 @@ from ordain.ports.spending import SpendingSearch
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """One run in a list. Times in microseconds since 1970 UTC. ``opening`` is the record that it begins with, None where that is erased or damaged."""
+    """One run in a list. Times in microseconds since 1970 UTC. ``opening`` is the record that it
+    begins with, None where that is erased or damaged.
+    """
 
     id: str
     flow: str
@@ -28,14 +30,25 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
 
 class RunSearch(Protocol):
-    """Lists and counts; newest first. Errors: ``StorageUnavailable``. What is awaited may look at many runs, and holds nobody else up."""
+    """Lists and counts; newest first. Errors: ``StorageUnavailable``. What is awaited may look at
+    many runs, and holds nobody else up.
+    """
 
     async def runs(
-        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None, named: str = ""
+        self,
+        *,
+        statuses: Sequence[str],
+        roots_only: bool,
+        limit: int,
+        before: str | None,
+        workspace: str | None,
+        named: str = "",
     ) -> Sequence[RunRow]:
-        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all; ``named``: whose id begins or ends so.
+        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None)
+        of all; ``named``: whose id begins or ends so.
 
-        ``roots_only`` leaves child runs out, but not where a status is asked for that a run has stopped with: what stopped is found wherever it is.
+        ``roots_only`` leaves child runs out, but not where a status is asked for that a run has
+        stopped with: what stopped is found wherever it is.
         """
         ...
 
@@ -56,11 +69,15 @@ class RunSearch(Protocol):
         ...
 
     async def stopped_below(self, run: str) -> bool:
-        """Whether a run that it waits for, directly or not, has stopped and cannot go on by itself."""
+        """Whether a run that it waits for, directly or not, has stopped and cannot go on by
+        itself.
+        """
         ...
 
     async def workspace(self, run: str) -> str | None:
-        """The workspace that a run belongs to, or None where there is no such run; its records need not be readable."""
+        """The workspace that a run belongs to, or None where there is no such run; its records need
+        not be readable.
+        """
         ...
 
 
@@ -71,8 +88,12 @@ class WholeSearch(Protocol):
         """A run and everything that descends from it; empty where there is none."""
         ...
 
-    async def every_run(self, *, roots_only: bool, since: int | None = None, until: int | None = None) -> Sequence[str]:
-        """Every run, or every run without a parent, that began at ``since`` or later and before ``until``, in microseconds since 1970."""
+    async def every_run(
+        self, *, roots_only: bool, since: int | None = None, until: int | None = None
+    ) -> Sequence[str]:
+        """Every run, or every run without a parent, that began at ``since`` or later and before
+        ``until``, in microseconds since 1970.
+        """
         ...
 
     async def every_session(self) -> Sequence[tuple[str, str]]:
@@ -83,8 +104,12 @@ class WholeSearch(Protocol):
 class SentSearch(Protocol):
     """Messages that came with a whole conversation, by what they came with."""
 
-    async def sent(self, workspace: str, digest: str, *, session: str = "", limit: int) -> Sequence[tuple[str, int]]:
-        """(session, number) of messages of the workspace, or of a session of it, whose id has this digest (``sent_id``), the latest first; an erased one is not found."""
+    async def sent(
+        self, workspace: str, digest: str, *, session: str = "", limit: int
+    ) -> Sequence[tuple[str, int]]:
+        """(session, number) of messages of the workspace, or of a session of it, whose id has this
+        digest (``sent_id``), the latest first; an erased one is not found.
+        """
         ...
 
 

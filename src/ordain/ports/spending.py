@@ -11,7 +11,8 @@ from ordain.journal.records import Record
 
 
 class SpendingRun(Struct, frozen=True, kw_only=True):
-    """A run that asked models, and those of its records that say what that came to (``journal.spending``), in order.
+    """A run that asked models, and those of its records that say what that came to
+    (``journal.spending``), in order.
 
     ``opening`` is the ``started`` record of the run at its root, which says whom the work was for.
     """
@@ -26,8 +27,9 @@ class SpendingRun(Struct, frozen=True, kw_only=True):
 class SpendingPage(Struct, frozen=True, kw_only=True):
     """Runs, newest first.
 
-    ``seen`` is how many were looked at, those that asked no model included; ``oldest`` is when the oldest of them began, in
-    microseconds; ``next`` is where the page after this one begins, None after the last. ``damaged`` runs have rows that are no records.
+    ``seen`` is how many were looked at, those that asked no model included; ``oldest`` is when the
+    oldest of them began, in microseconds; ``next`` is where the page after this one begins, None
+    after the last. ``damaged`` runs have rows that are no records.
     """
 
     runs: Sequence[SpendingRun]

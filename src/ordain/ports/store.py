@@ -1,8 +1,9 @@
 """JournalStore: what writes under everything, and what it can be given.
 
-A unit is applied whole or not at all, and those of one run in the order of submission. Across runs only what was acknowledged comes before what is submitted
-after it. ``submit`` does not wait; awaiting its future is the barrier. A unit whose condition does not hold is an answer (``Outcome.refused``), not
-a failure.
+A unit is applied whole or not at all, and those of one run in the order of submission. Across runs
+only what was acknowledged comes before what is submitted after it. ``submit`` does not wait;
+awaiting its future is the barrier. A unit whose condition does not hold is an answer
+(``Outcome.refused``), not a failure.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Mail(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """A maintenance step by name (erase, sweep, account for resumes), applied inside the write transaction."""
+    """A maintenance step by name (erase, sweep, account for resumes), applied inside the write
+    transaction.
+    """
 
     name: str
     args: dict[str, Any]
@@ -40,10 +43,12 @@ class Operation(Struct, frozen=True, kw_only=True):
 class Append(Struct, frozen=True, gc=False, kw_only=True):
     """Continue a run: records, and everything that stands or falls with them.
 
-    ``epoch`` is the one in which whoever writes holds the run: a unit of somebody who has lost it, or behind another head, is refused.
-    ``status`` changes as ``journal.transitions`` says, or the unit is refused. ``suspend`` names the effect the run would wait at and makes the unit
-    conditional: refused if there is untaken mail for that effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being
-    awaited). A run that settles, or a turn of which a run stops, gives its place in its thread to the next. ``operation`` is applied last.
+    ``epoch`` is the one in which whoever writes holds the run: a unit of somebody who has lost it,
+    or behind another head, is refused. ``status`` changes as ``journal.transitions`` says, or the
+    unit is refused. ``suspend`` names the effect the run would wait at and makes the unit
+    conditional: refused if there is untaken mail for that effect, or an untaken interrupt unless
+    ``deaf`` (children of an interrupted run are being awaited). A run that settles, or a turn of
+    which a run stops, gives its place in its thread to the next. ``operation`` is applied last.
     """
 
     run: str
@@ -59,9 +64,11 @@ class Append(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ClaimUnit(Struct, frozen=True, kw_only=True):
-    """A shared decision of a run: its own records, then what ``shared`` reads, decides and writes, and the record of it, in one commit.
+    """A shared decision of a run: its own records, then what ``shared`` reads, decides and writes,
+    and the record of it, in one commit.
 
-    One that is durable already is refused with ``RunLost``, and decides nothing again: what was decided stands in the run's journal.
+    One that is durable already is refused with ``RunLost``, and decides nothing again: what was
+    decided stands in the run's journal.
     """
 
     append: Append
@@ -69,7 +76,9 @@ class ClaimUnit(Struct, frozen=True, kw_only=True):
 
 
 class RequestKey(Struct, frozen=True, kw_only=True):
-    """Once per request id (of a kind) of a workspace; ``digest`` is the content's: the same id with another one is refused (``request_id_reused``)."""
+    """Once per request id (of a kind) of a workspace; ``digest`` is the content's: the same id with
+    another one is refused (``request_id_reused``).
+    """
 
     request_id: str
     digest: str
@@ -79,10 +88,12 @@ WITHOUT_PLACE = "without_place"
 
 
 class MessageKey(Struct, frozen=True, kw_only=True):
-    """Once per message id of a session's channel; with another ``body`` it is refused (``message_id_reused``).
+    """Once per message id of a session's channel; with another ``body`` it is refused
+    (``message_id_reused``).
 
-    One that came before and found no place (``rules.attach.UNPLACED``) is refused as ``WITHOUT_PLACE``, with the run that says so: a unit that places it
-    anew names that run in ``anew``, and is applied while that is so.
+    One that came before and found no place (``rules.attach.UNPLACED``) is refused as
+    ``WITHOUT_PLACE``, with the run that says so: a unit that places it anew names that run in
+    ``anew``, and is applied while that is so.
     """
 
     session: str
@@ -96,9 +107,11 @@ OnceKey = RequestKey | MessageKey
 
 
 class Arrive(Struct, frozen=True, kw_only=True):
-    """A shared decision about what comes from outside: a request, a message, mail for a run; once by its key, which None has none.
+    """A shared decision about what comes from outside: a request, a message, mail for a run; once
+    by its key, which None has none.
 
-    What came before has its earlier outcome, ``refused`` as ``same`` (a message without a place as ``MessageKey`` says).
+    What came before has its earlier outcome, ``refused`` as ``same`` (a message without a place as
+    ``MessageKey`` says).
     """
 
     workspace: str
@@ -110,7 +123,8 @@ Unit = Append | ClaimUnit | Arrive | Operation
 
 
 class Outcome(Struct, frozen=True, gc=False, kw_only=True):
-    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what a decision names, or an earlier one did.
+    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is
+    what a decision names, or an earlier one did.
 
     ``seq`` is the message's number in its session's transcript; ``item`` an item of the library.
     """
@@ -123,10 +137,12 @@ class Outcome(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
-    """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order.
+    """A run as stored: its row, its subject's digest key (None once destroyed) and its records in
+    order.
 
-    ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts. ``head`` is the number of
-    its last record, as its row has it; None where nobody says. ``epoch`` counts who has held it, ``holder`` is the engine that does (0: none).
+    ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth
+    counts. ``head`` is the number of its last record, as its row has it; None where nobody says.
+    ``epoch`` counts who has held it, ``holder`` is the engine that does (0: none).
     """
 
     id: str
@@ -156,7 +172,9 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Change(Struct, frozen=True, gc=False, kw_only=True):
-    """A hint: these runs were opened or have mail (or have ended, where several engines are), the transcripts of these sessions, by (workspace, id), have grown or were erased."""
+    """A hint: these runs were opened or have mail (or have ended, where several engines are), the
+    transcripts of these sessions, by (workspace, id), have grown or were erased.
+    """
 
     runs: tuple[str, ...] = ()
     sessions: tuple[tuple[str, str], ...] = ()
@@ -165,8 +183,10 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
 class JournalStore(Protocol):
     """Storage of runs. Adapters pass one contract suite (``tests/contract``).
 
-    The same unit again has the same outcome, by its keys or by (run, seq, chain): whether a unit whose acknowledgement was lost is durable says the store, to
-    whoever offers it again. Errors: ``StorageUnavailable`` (offer it again), ``RunLost`` (this run alone is somebody else's), ``EngineLost``.
+    The same unit again has the same outcome, by its keys or by (run, seq, chain): whether a unit
+    whose acknowledgement was lost is durable says the store, to whoever offers it again. Errors:
+    ``StorageUnavailable`` (offer it again), ``RunLost`` (this run alone is somebody else's),
+    ``EngineLost``.
     """
 
     def submit(self, unit: Unit) -> Future[Outcome]:
@@ -174,19 +194,23 @@ class JournalStore(Protocol):
         ...
 
     async def load(self, runs: Sequence[str]) -> Mapping[str, StoredRun | JournalCorrupt]:
-        """Runs as durable now, all that was acknowledged to this process before among it; what cannot be read as what is wrong with it."""
+        """Runs as durable now, all that was acknowledged to this process before among it; what
+        cannot be read as what is wrong with it.
+        """
         ...
 
     async def mail(self, run: str) -> Sequence[Mail]:
         """Mail that no record has taken, in the order of its commits.
 
         Raises:
-            JournalCorrupt: some of it nobody sent (``mail_not_sent``): a store that others can write to keeps a ledger of what was.
+            JournalCorrupt: some of it nobody sent (``mail_not_sent``): a store that others can
+                write to keeps a ledger of what was.
         """
         ...
 
     async def unknown_beside(self, run: str) -> Sequence[str]:
-        """Other runs of its root, and below the latest of its session's, whose journals may hold what went out and of whose end nobody knew, as durable now.
+        """Other runs of its root, and below the latest of its session's, whose journals may hold
+        what went out and of whose end nobody knew, as durable now.
 
         A hint, the latest first: whoever wants to know reads them.
         """
@@ -197,7 +221,8 @@ class JournalStore(Protocol):
         ...
 
     def listen(self, heard: Callable[[Change], None]) -> None:
-        """Have ``heard`` called on this event loop after commits, whoever made them: at least once, within the store's poll.
+        """Have ``heard`` called on this event loop after commits, whoever made them: at least once,
+        within the store's poll.
 
         A hint may come again, or late, or together with others: whoever hears it reads again.
         """

@@ -11,10 +11,12 @@ from ordain.contracts.verbs import Trust, VerbSpec
 
 
 class LeafCall(Struct, frozen=True, kw_only=True):
-    """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of deadline and verb timeout.
+    """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of
+    deadline and verb timeout.
 
-    ``at_us`` is when the attempt is made, in microseconds since 1970 UTC (0: nobody said). ``workspace``, ``session`` ("": none), ``run`` and
-    ``principal``, who asked for it, say on whose behalf; they come from the runtime, never from a model.
+    ``at_us`` is when the attempt is made, in microseconds since 1970 UTC (0: nobody said).
+    ``workspace``, ``session`` ("": none), ``run`` and ``principal``, who asked for it, say on whose
+    behalf; they come from the runtime, never from a model.
     """
 
     spec: VerbSpec
@@ -32,7 +34,8 @@ class LeafCall(Struct, frozen=True, kw_only=True):
 class LeafReturned(Struct, frozen=True, kw_only=True):
     """The verb returned this object; not yet checked against its output schema.
 
-    ``trust`` lowers what the verb declares of a top-level field, for values that were stored with less; it never raises it.
+    ``trust`` lowers what the verb declares of a top-level field, for values that were stored with
+    less; it never raises it.
     """
 
     output: dict[str, Any]
@@ -40,7 +43,8 @@ class LeafReturned(Struct, frozen=True, kw_only=True):
 
 
 class LeafFailed(Struct, frozen=True, kw_only=True):
-    """The verb failed. ``happened``: False = certainly no effect, None = nobody knows. ``message`` holds no secret.
+    """The verb failed. ``happened``: False = certainly no effect, None = nobody knows. ``message``
+    holds no secret.
 
     ``retry_after_ms``: the delay that it, or whom it asked, named for another try; 0: none.
     """
@@ -62,8 +66,9 @@ AnyLeafResult = LeafReturned | LeafFailed | LeafTimedOut
 class VerbPort(Protocol):
     """The executor of leaf verbs.
 
-    One call makes one attempt. Errors are values. A plain function runs in a bounded pool and keeps its slot until it has
-    really ended, even after its time-out. ``implements`` says whether there is code behind a spec.
+    One call makes one attempt. Errors are values. A plain function runs in a bounded pool and keeps
+    its slot until it has really ended, even after its time-out. ``implements`` says whether there
+    is code behind a spec.
     """
 
     async def run(self, call: LeafCall) -> AnyLeafResult:

@@ -22,9 +22,11 @@ class Learnt(StrEnum):
 
 
 class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What was learnt of one profile: of which endpoint (a digest of what the profile says of it), and when last, in microseconds since 1970.
+    """What was learnt of one profile: of which endpoint (a digest of what the profile says of it),
+    and when last, in microseconds since 1970.
 
-    ``left`` is what its requests do without. ``words_first`` is whether its plain text begins with words; False once one began within a thought.
+    ``left`` is what its requests do without. ``words_first`` is whether its plain text begins with
+    words; False once one began within a thought.
     """
 
     endpoint: str
@@ -35,7 +37,8 @@ class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
 
 class WaysStore(Protocol):
-    """Keeps what was learnt, by profile. Nothing is granted by it, and what is lost is learnt again.
+    """Keeps what was learnt, by profile. Nothing is granted by it, and what is lost is learnt
+    again.
 
     ``write`` replaces everything, whole or not at all; the last writer wins.
     """

@@ -1,7 +1,9 @@
-"""What a unit writes beside a run's own records: one vocabulary, and one meaning of each word, whoever decided it.
+"""What a unit writes beside a run's own records: one vocabulary, and one meaning of each word,
+whoever decided it.
 
-A store has one table from these types to what it does (in SQLite ``store.writes``). A unit's writes are carried out in the order in which they
-stand; those of one kind that follow each other are one set. What cannot be written refuses its whole unit.
+A store has one table from these types to what it does (in SQLite ``store.writes``). A unit's writes
+are carried out in the order in which they stand; those of one kind that follow each other are one
+set. What cannot be written refuses its whole unit.
 """
 
 from __future__ import annotations
@@ -15,7 +17,13 @@ from msgspec import Struct
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.records import Record, Started
-from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import (
+    ApprovalClaimed,
+    ApprovalDecided,
+    GrantRevoked,
+    GrantUse,
+    NewApproval,
+)
 from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import NewEntry, Placed, ThreadChange
 
@@ -37,7 +45,9 @@ ERASED_MAIL = b"{}"
 
 
 class NewMail(Struct, frozen=True, gc=False, kw_only=True):
-    """A row for a run's mailbox, which makes a waiting run ready. ``key`` is unique per run: a duplicate is ignored, the first one counts."""
+    """A row for a run's mailbox, which makes a waiting run ready. ``key`` is unique per run: a
+    duplicate is ignored, the first one counts.
+    """
 
     run: str
     kind: MailKind
@@ -55,9 +65,11 @@ class TakenMail(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NewRun(Struct, frozen=True, gc=False, kw_only=True):
-    """A run to open: its first record as a value, from which the store has its columns, and as it is written (``record``).
+    """A run to open: its first record as a value, from which the store has its columns, and as it
+    is written (``record``).
 
-    ``key`` is its subject's digest key; ``root`` is None where it is one. ``queued``: behind the unsettled turns of its thread.
+    ``key`` is its subject's digest key; ``root`` is None where it is one. ``queued``: behind the
+    unsettled turns of its thread.
     """
 
     id: str
@@ -69,7 +81,9 @@ class NewRun(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NewPlace(Struct, frozen=True, gc=False, kw_only=True):
-    """A run that was just opened takes a place in its thread, which becomes the session's active one; thread 0 is none. ``counts``: as at work."""
+    """A run that was just opened takes a place in its thread, which becomes the session's active
+    one; thread 0 is none. ``counts``: as at work.
+    """
 
     run: str
     session: str
@@ -79,13 +93,17 @@ class NewPlace(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class PlaceTakenBack(Struct, frozen=True, gc=False, kw_only=True):
-    """A stopped turn is to go on and takes its place again, if it had one. Refused (``thread_taken``) where that is another turn's by now."""
+    """A stopped turn is to go on and takes its place again, if it had one. Refused
+    (``thread_taken``) where that is another turn's by now.
+    """
 
     run: str
 
 
 class EntryPlaced(Struct, frozen=True, gc=False, kw_only=True):
-    """A message whose class was postponed, or which found no place, has it now; whoever waited for run ``instead_of`` waits for the run that serves it."""
+    """A message whose class was postponed, or which found no place, has it now; whoever waited for
+    run ``instead_of`` waits for the run that serves it.
+    """
 
     session: str
     seq: int
@@ -94,7 +112,9 @@ class EntryPlaced(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ClosedQuestion(Struct, frozen=True, gc=False, kw_only=True):
-    """The question that effect ``addr`` of a run asked its session was answered from elsewhere: no message is taken for its answer any more."""
+    """The question that effect ``addr`` of a run asked its session was answered from elsewhere: no
+    message is taken for its answer any more.
+    """
 
     run: str
     addr: int
@@ -117,7 +137,9 @@ class AccountCharge(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Refund(Struct, frozen=True, gc=False, kw_only=True):
-    """What a run gives back to a shared account at its end; negative where it overran. To an account that is over and was dropped, nothing."""
+    """What a run gives back to a shared account at its end; negative where it overran. To an
+    account that is over and was dropped, nothing.
+    """
 
     account: str
     tokens: int
@@ -138,7 +160,9 @@ _NAME = re.compile(r"[a-z][a-z_]{0,40}")
 
 
 class RowTable(Struct, frozen=True, kw_only=True):
-    """A table of rows by key, one of each in a workspace: what a shared decision keeps. Names are of lower-case letters and ``_``."""
+    """A table of rows by key, one of each in a workspace: what a shared decision keeps. Names are
+    of lower-case letters and ``_``.
+    """
 
     name: str
     key: tuple[str, ...]
@@ -151,8 +175,16 @@ class RowTable(Struct, frozen=True, kw_only=True):
             ValueError: one is no name, or stands twice.
         """
         names = ("workspace", *self.key, *self.columns)
-        if not self.key or not self.columns or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, (self.name, *names))):
-            raise ValueError(f"table {self.name!r} has a name, a key and columns, each named once, of letters a to z and _")
+        if (
+            not self.key
+            or not self.columns
+            or len(set(names)) < len(names)
+            or not all(map(_NAME.fullmatch, (self.name, *names)))
+        ):
+            raise ValueError(
+                f"table {self.name!r} has a name, a key and columns, each named once, of letters "
+                "a to z and _"
+            )
 
     @property
     def stored(self) -> str:
@@ -169,13 +201,17 @@ class TableRow(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ConfigVersion(Struct, frozen=True, gc=False, kw_only=True):
-    """The next version of a record of the configuration; those before it stay. Refused (``version_conflict``) where that version is there."""
+    """The next version of a record of the configuration; those before it stay. Refused
+    (``version_conflict``) where that version is there.
+    """
 
     record: ConfigRecord
 
 
 class AttachmentKept(Struct, frozen=True, gc=False, kw_only=True):
-    """A document that was staged for a message of this session is kept with it, and erased with it. Refused (``attachment_gone``) where it is staged no more."""
+    """A document that was staged for a message of this session is kept with it, and erased with it.
+    Refused (``attachment_gone``) where it is staged no more.
+    """
 
     item: str
     session: str

@@ -1,6 +1,7 @@
 """A JSON Schema in words, for a model whose endpoint enforces none.
 
-Records hold the digest of the prompt that it makes: another wording would be another way to hold an answer, with a name of its own.
+Records hold the digest of the prompt that it makes: another wording would be another way to hold an
+answer, with a name of its own.
 """
 
 from __future__ import annotations
@@ -18,4 +19,6 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 
 def constrained(prompt: Prompt, schema: Mapping[str, Any]) -> Prompt:
     """The prompt with its answer's schema at the end of the system part."""
-    return Prompt(system=prompt.system + _PREAMBLE + _ENCODER.encode(schema).decode(), user=prompt.user)
+    return Prompt(
+        system=prompt.system + _PREAMBLE + _ENCODER.encode(schema).decode(), user=prompt.user
+    )

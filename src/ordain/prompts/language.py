@@ -1,11 +1,13 @@
 """The language of prompts: what a template may consist of, and where its work is charged.
 
-Templates are catalog data and count as hostile, and they are compiled and rendered on the event loop. So the parsed tree is judged before anything
-is made of it: the few constructs of ``_ALLOWED``, so many nodes, and no text that no prompt can hold. What loops, compares, or puts values together is
-then told to the part that is rendered (``CHARGES``), which bounds it.
+Templates are catalog data and count as hostile, and they are compiled and rendered on the event
+loop. So the parsed tree is judged before anything is made of it: the few constructs of
+``_ALLOWED``, so many nodes, and no text that no prompt can hold. What loops, compares, or puts
+values together is then told to the part that is rendered (``CHARGES``), which bounds it.
 
-A catalog's new templates (``objection``) are held to less than what recorded ones may hold: no list of anything but constants, and nothing that nests
-deeper than a reader follows. A journal's own templates render as they did, within the same bounds of work.
+A catalog's new templates (``objection``) are held to less than what recorded ones may hold: no list
+of anything but constants, and nothing that nests deeper than a reader follows. A journal's own
+templates render as they did, within the same bounds of work.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ NODES = 4_000
 """Of one part: the shipped templates have up to a hundred."""
 LOOPS = 3
 DEPTH = 32
-"""How deep blocks, and expressions with their filters, nest in a new template; the shipped ones nest up to seven deep."""
+"""How deep blocks, and expressions with their filters, nest in a new template; the shipped ones
+nest up to seven deep.
+"""
 NODE_WORK = 4
 """What a node of a loop's body is charged each time that the loop turns."""
 TURNED, COMPARED, MADE = CHARGES = "#turned", "#compared", "#made"
@@ -28,7 +32,16 @@ TURNED, COMPARED, MADE = CHARGES = "#turned", "#compared", "#made"
 _REACHING_OUT = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign),
-    *(nodes.Name, nodes.Const, nodes.List, nodes.Tuple, nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Test),
+    *(
+        nodes.Name,
+        nodes.Const,
+        nodes.List,
+        nodes.Tuple,
+        nodes.Getattr,
+        nodes.Getitem,
+        nodes.Filter,
+        nodes.Test,
+    ),
     *(nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Neg),
 )
 
@@ -66,7 +79,9 @@ def parsed(environment: Environment, text: str, line: int = 0) -> nodes.Template
 
 
 def _too_many(line: int) -> TemplateSyntaxError:
-    return TemplateSyntaxError(f"a part of a template has at most {NODES} names, constants and constructs", line)
+    return TemplateSyntaxError(
+        f"a part of a template has at most {NODES} names, constants and constructs", line
+    )
 
 
 def _check(tree: nodes.Template, line: int) -> None:
@@ -82,8 +97,14 @@ def _check(tree: nodes.Template, line: int) -> None:
         if isinstance(node, _REACHING_OUT):
             raise TemplateSyntaxError("a template stands alone: no include, import or extends", at)
         if not isinstance(node, _ALLOWED) or (isinstance(node, nodes.For) and node.recursive):
-            raise TemplateSyntaxError(f"{type(node).__name__.lower()} is not available in prompts", at)
-        if isinstance(node, nodes.Const) and isinstance(node.value, str) and not _encodes(node.value):
+            raise TemplateSyntaxError(
+                f"{type(node).__name__.lower()} is not available in prompts", at
+            )
+        if (
+            isinstance(node, nodes.Const)
+            and isinstance(node.value, str)
+            and not _encodes(node.value)
+        ):
             raise TemplateSyntaxError("a text holds half a character: no prompt can", at)
         loops += isinstance(node, nodes.For)
         if loops > LOOPS:
@@ -112,7 +133,9 @@ def objection(tree: nodes.Template, line: int = 0) -> TemplateSyntaxError | None
         node, depth, at = left.pop()
         at = _line(node, line, at)
         if depth > DEPTH:
-            return TemplateSyntaxError(f"blocks, expressions and filters nest deeper than {DEPTH}", at)
+            return TemplateSyntaxError(
+                f"blocks, expressions and filters nest deeper than {DEPTH}", at
+            )
         if _made(node):
             return TemplateSyntaxError("a list in a prompt is one of constants", at)
         left += ((child, depth + 1, at) for child in node.iter_child_nodes())
@@ -127,12 +150,22 @@ def _made(node: object) -> bool:
 
 
 def _constant(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Const) or (isinstance(node, nodes.List | nodes.Tuple) and all(map(_constant, node.items)))
+    return isinstance(node, nodes.Const) or (
+        isinstance(node, nodes.List | nodes.Tuple) and all(map(_constant, node.items))
+    )
 
 
 def names_of(tree: nodes.Template) -> tuple[str, ...]:
     """Every name that it looks at, its own among them."""
-    return tuple(sorted({node.name for node in _all(tree) if isinstance(node, nodes.Name) and node.ctx == "load"}))
+    return tuple(
+        sorted(
+            {
+                node.name
+                for node in _all(tree)
+                if isinstance(node, nodes.Name) and node.ctx == "load"
+            }
+        )
+    )
 
 
 def _all(tree: nodes.Node) -> list[nodes.Node]:
@@ -150,13 +183,19 @@ def charged(tree: nodes.Template) -> nodes.Template:
     for node in every:
         for name, value in list(node.iter_fields()):
             if isinstance(value, list):
-                setattr(node, name, [_told(one, MADE) if _made(one) else one for one in cast("list[Any]", value)])
+                setattr(
+                    node,
+                    name,
+                    [_told(one, MADE) if _made(one) else one for one in cast("list[Any]", value)],
+                )
             elif _made(value):
                 setattr(node, name, _told(value, MADE))
     for node, each in zip(every, work, strict=True):
         if isinstance(node, nodes.For):
             node.iter = _told(node.iter, TURNED, nodes.Const(each, lineno=node.lineno))
-        elif isinstance(node, nodes.Compare | nodes.Operand) and not isinstance(node.expr, nodes.Const):
+        elif isinstance(node, nodes.Compare | nodes.Operand) and not isinstance(
+            node.expr, nodes.Const
+        ):
             node.expr = _told(node.expr, COMPARED)
     return tree
 

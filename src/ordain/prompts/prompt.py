@@ -1,4 +1,6 @@
-"""A prompt, and the way to it. The template engine is loaded with the first one: a start does without."""
+"""A prompt, and the way to it. The template engine is loaded with the first one: a start does
+without.
+"""
 
 from __future__ import annotations
 

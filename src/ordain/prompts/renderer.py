@@ -1,8 +1,11 @@
-"""The renderer: Jinja in its immutable sandbox, undefined names refused, nothing global but four filters.
+"""The renderer: Jinja in its immutable sandbox, undefined names refused, nothing global but four
+filters.
 
-A template consists of what ``prompts.language`` lets it, which has no calls, and so no methods, macros or recursion; no arithmetic or concatenation,
-which double a text with every line. What is left is charged to the part that is rendered: its loops turn ``LOOP_TURNS`` times in all, what its filters,
-loops and comparisons touch is at most ``WORK``, and neither the part nor any value that it makes grows above ``RENDERED_CHARS``.
+A template consists of what ``prompts.language`` lets it, which has no calls, and so no methods,
+macros or recursion; no arithmetic or concatenation, which double a text with every line. What is
+left is charged to the part that is rendered: its loops turn ``LOOP_TURNS`` times in all, what its
+filters, loops and comparisons touch is at most ``WORK``, and neither the part nor any value that it
+makes grows above ``RENDERED_CHARS``.
 """
 
 from __future__ import annotations
@@ -13,7 +16,14 @@ from operator import is_
 from typing import Any, cast
 
 import msgspec
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, nodes, pass_context
+from jinja2 import (
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateSyntaxError,
+    nodes,
+    pass_context,
+)
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -28,9 +38,13 @@ SEPARATOR = "=====\n"
 RENDERED_CHARS = 4_000_000
 """Far above every reservation, far below what would hurt this process."""
 LOOP_TURNS = 200_000
-"""Of all loops of one part: a prompt's turn some hundred times, and three in each other over a long input would turn for ever and show nothing."""
+"""Of all loops of one part: a prompt's turn some hundred times, and three in each other over a long
+input would turn for ever and show nothing.
+"""
 WORK = 32_000_000
-"""Characters that a part's filters write and its comparisons look at, with ``ITEM_WORK`` for each value among them: tenths of a second."""
+"""Characters that a part's filters write and its comparisons look at, with ``ITEM_WORK`` for each
+value among them: tenths of a second.
+"""
 ITEM_WORK = 24
 MESSAGE_CHARS = 300
 
@@ -49,7 +63,9 @@ class _Part(Context):
 
 
 def _measured(value: Any, bound: int) -> int:
-    """How much a value is, each of its places counted as often as it stands there; as soon as that is beyond the bound no more is counted."""
+    """How much a value is, each of its places counted as often as it stands there; as soon as that
+    is beyond the bound no more is counted.
+    """
     size, left = 0, [value]
     while left and size <= bound:
         one = left.pop()
@@ -65,7 +81,9 @@ def _measured(value: Any, bound: int) -> int:
 
 
 def _turned(part: _Part, values: Any, work: int) -> Any:
-    """What a loop goes through: of a whole that has a length all its turns are charged before the first."""
+    """What a loop goes through: of a whole that has a length all its turns are charged before the
+    first.
+    """
     if not isinstance(values, list | tuple | str | Mapping):
         return _turned_singly(part, values, work)
     _turn(part, len(cast("Sized", values)), work)
@@ -136,7 +154,9 @@ def _cut(part: _Part, value: Any, bound: int) -> str:
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """A name after a dot is a key of the input, also where Python has a method of that name; a method is never a value."""
+    """A name after a dot is a key of the input, also where Python has a method of that name; a
+    method is never a value.
+    """
 
     context_class = _Part
 
@@ -177,7 +197,9 @@ def _environment() -> _Environment:
     )
     environment.globals.clear()
     environment.filters.clear()
-    environment.filters.update({name: pass_context(function) for name, function in _CHARGED.items()}, length=len)
+    environment.filters.update(
+        {name: pass_context(function) for name, function in _CHARGED.items()}, length=len
+    )
     for name in set(environment.tests) - {"none", "defined", "string", "mapping"}:
         del environment.tests[name]
     return environment
@@ -187,7 +209,9 @@ _ENVIRONMENT = _environment()
 
 
 class _Compiled(msgspec.Struct, frozen=True):
-    """A template's two parts; ``names`` are what its system part may look at, ``objection`` why no new catalog takes it, with its line."""
+    """A template's two parts; ``names`` are what its system part may look at, ``objection`` why no
+    new catalog takes it, with its line.
+    """
 
     system: Template | None
     user: Template
@@ -197,12 +221,18 @@ class _Compiled(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def _compiled(source: str) -> _Compiled:
-    """The system and the user part; the source is split, never the rendered text, so that no value can move the border."""
+    """The system and the user part; the source is split, never the rendered text, so that no value
+    can move the border.
+    """
     system, separator, user = source.partition(SEPARATOR)
     border = system.count("\n") + 1
     parts = ((system, 0), (user, border)) if separator else ((system, 0),)
     trees = [language.parsed(_ENVIRONMENT, text, line) for text, line in parts]
-    objections = [found for tree, (_, line) in zip(trees, parts, strict=True) if (found := language.objection(tree, line)) is not None]
+    objections = [
+        found
+        for tree, (_, line) in zip(trees, parts, strict=True)
+        if (found := language.objection(tree, line)) is not None
+    ]
     names = language.names_of(trees[0]) if separator else ()
     templates = [_template(tree, line) for tree, (_, line) in zip(trees, parts, strict=True)]
     return _Compiled(
@@ -218,7 +248,8 @@ def _template(tree: nodes.Template, line: int) -> Template:
         return _ENVIRONMENT.from_string(language.charged(tree))
     except TemplateSyntaxError as error:
         raise TemplateSyntaxError(error.message or "", line + error.lineno) from None
-    except (RecursionError, SyntaxError, MemoryError, ValueError):  # what Python's own compiler has to say of what nests deep
+    except (RecursionError, SyntaxError, MemoryError, ValueError):
+        # what Python's own compiler has to say of what nests deep
         raise TemplateSyntaxError("it nests too deep", line + 1) from None
 
 
@@ -226,7 +257,8 @@ def check_template(source: str) -> None:
     """Whether a new catalog takes this template. Compiles only.
 
     Raises:
-        ConfigurationError: ``invalid_template``: it does not compile, or uses what prompts do not have; ``line`` in the details says where.
+        ConfigurationError: ``invalid_template``: it does not compile, or uses what prompts do not
+            have; ``line`` in the details says where.
     """
     try:
         objection = _compiled(source).objection
@@ -249,28 +281,46 @@ def template_tree(source: str) -> nodes.Template:
 
 
 def _invalid(line: int, what: str) -> ConfigurationError:
-    return ConfigurationError(f"prompt template: {what}", code="invalid_template", details={"line": line})
+    return ConfigurationError(
+        f"prompt template: {what}", code="invalid_template", details={"line": line}
+    )
 
 
 _ABSENT = object()
 
 
 def rendered(source: str, inputs: Mapping[str, Any], before: SystemParts | None = None) -> Prompt:
-    """Render one prompt. ``before`` keeps system parts from call to call: one whose inputs are the very same objects has the same text.
+    """Render one prompt. ``before`` keeps system parts from call to call: one whose inputs are the
+    very same objects has the same text.
 
     Raises:
         ConfigurationError: the template asks for what its input does not have.
     """
     try:
         compiled = _compiled(source)
-        return Prompt(system=_system(compiled, source, inputs, {} if before is None else before), user=_rendered(compiled.user, inputs))
+        return Prompt(
+            system=_system(compiled, source, inputs, {} if before is None else before),
+            user=_rendered(compiled.user, inputs),
+        )
     except TemplateSyntaxError as error:
         raise _invalid(error.lineno, f"line {error.lineno}: {error.message}") from error
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(f"prompt template: {str(error)[:MESSAGE_CHARS]}", code="invalid_template") from error
+    except (
+        TemplateError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise ConfigurationError(
+            f"prompt template: {str(error)[:MESSAGE_CHARS]}", code="invalid_template"
+        ) from error
 
 
-def _system(compiled: _Compiled, source: str, inputs: Mapping[str, Any], before: SystemParts) -> str:
+def _system(
+    compiled: _Compiled, source: str, inputs: Mapping[str, Any], before: SystemParts
+) -> str:
     if compiled.system is None:
         return ""
     looked_at = [inputs.get(name, _ABSENT) for name in compiled.names]
@@ -286,7 +336,8 @@ def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
     """Piece by piece, so that a loop is stopped before its output is whole."""
     pieces: list[str] = []
     size = 0
-    part = _Part(_ENVIRONMENT, dict(inputs), template.name, template.blocks)  # as `new_context` makes it; nothing here is global
+    # as `new_context` makes it; nothing here is global
+    part = _Part(_ENVIRONMENT, dict(inputs), template.name, template.blocks)
     for piece in template.root_render_func(part):  # `generate` would turn each piece over once more
         size += len(piece)
         if size > RENDERED_CHARS:

@@ -1,1 +1,3 @@
-"""Code decides: one pure module per decision family, reasons in `reasons`. Imports `wording`, `contracts` and `errors`; no I/O, clock or chance."""
+"""Code decides: one pure module per decision family, reasons in `reasons`. Imports `wording`,
+`contracts` and `errors`; no I/O, clock or chance.
+"""

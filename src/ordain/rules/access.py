@@ -1,8 +1,10 @@
 """Rule ``access``: may this caller make this request.
 
-Every request meets it, before anything is read of it but its address and headers. A token opens what its scopes name, in its own workspaces,
-until it expires or is revoked. Without a token only a caller on this machine is let in, and only where none is asked for: there the data folder's
-owner speaks. A token that is sent counts, also where none is asked for: whoever sends a wrong one is refused, never taken for the owner.
+Every request meets it, before anything is read of it but its address and headers. A token opens
+what its scopes name, in its own workspaces, until it expires or is revoked. Without a token only a
+caller on this machine is let in, and only where none is asked for: there the data folder's owner
+speaks. A token that is sent counts, also where none is asked for: whoever sends a wrong one is
+refused, never taken for the owner.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ class Refusal(StrEnum):
 
 
 class Admitted(Struct, frozen=True, tag="admitted"):
-    """The request may go on, as ``presented`` says: the token's, the owner's, or of nobody in particular."""
+    """The request may go on, as ``presented`` says: the token's, the owner's, or of nobody in
+    particular.
+    """
 
     presented: Presented
 
@@ -66,8 +70,10 @@ class NotAdmitted(Struct, frozen=True, tag="not_admitted"):
 class AccessFacts(Struct, frozen=True, kw_only=True):
     """The token's facts, and what the request asks for. Times in microseconds since 1970 UTC.
 
-    ``asked`` are scopes any of which will do; with none, any token will. ``workspace`` is "" where the address is in none. ``demanded``: a token is
-    asked of whoever this is: of everybody, or of a process of another user of this machine. ``public``: the address is open. The token's facts count only where ``presented`` is ``token``.
+    ``asked`` are scopes any of which will do; with none, any token will. ``workspace`` is "" where
+    the address is in none. ``demanded``: a token is asked of whoever this is: of everybody, or of a
+    process of another user of this machine. ``public``: the address is open. The token's facts
+    count only where ``presented`` is ``token``.
     """
 
     presented: Presented
@@ -83,7 +89,9 @@ class AccessFacts(Struct, frozen=True, kw_only=True):
 
 
 def may_speak_for_users(presented: Presented, scopes: tuple[TokenScope, ...]) -> bool:
-    """Whether what this caller says of a user counts as said by that user: the owner's word does, and a token's that may send users' messages."""
+    """Whether what this caller says of a user counts as said by that user: the owner's word does,
+    and a token's that may send users' messages.
+    """
     return presented is not Presented.TOKEN or TokenScope.CHAT in scopes
 
 
@@ -91,7 +99,9 @@ _UNAUTHENTICATED = NotAdmitted(Refusal.UNAUTHENTICATED)
 _FORBIDDEN = NotAdmitted(Refusal.FORBIDDEN)
 
 
-def decide_access(facts: AccessFacts, inputs: None, policy: Policy) -> Decision[Admitted | NotAdmitted]:
+def decide_access(
+    facts: AccessFacts, inputs: None, policy: Policy
+) -> Decision[Admitted | NotAdmitted]:
     """Who is refused before what for: a wrong token says nothing of what a right one would open."""
     if facts.public:
         return Decision(outcome=Admitted(Presented.NOTHING), reason=AccessReason.PUBLIC)
@@ -122,4 +132,6 @@ def _of_token(facts: AccessFacts) -> Decision[Admitted | NotAdmitted]:
     return Decision(outcome=Admitted(Presented.TOKEN), reason=AccessReason.TOKEN)
 
 
-ACCESS: Rule[AccessFacts, None, Any] = Rule(name="access", outcome=Admitted | NotAdmitted, apply=decide_access, reasons=(AccessReason,))
+ACCESS: Rule[AccessFacts, None, Any] = Rule(
+    name="access", outcome=Admitted | NotAdmitted, apply=decide_access, reasons=(AccessReason,)
+)

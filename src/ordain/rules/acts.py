@@ -1,6 +1,8 @@
-"""Acts: the verb calls of a run and what became of each; and the verdict on them, which opens a header (RTE-12, FAIL-04).
+"""Acts: the verb calls of a run and what became of each; and the verdict on them, which opens a
+header (RTE-12, FAIL-04).
 
-An act was authorised and made, or denied, there or before it was a call. What a turn enters by is none. No word of a model counts for the verdict.
+An act was authorised and made, or denied, there or before it was a call. What a turn enters by is
+none. No word of a model counts for the verdict.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from ordain.contracts.verdict import RunVerdict
 class ActEnd(StrEnum):
     """What became of an act.
 
-    ``permitted``: allowed, and nothing is known yet of what became of it. ``quoted``: it returned what rules of code said in a model's place,
-    which is a copy of what they were given. ``refused``: a model proposed a call that there is, and it was outside of the run's tools or its input
-    fitted no schema.
+    ``permitted``: allowed, and nothing is known yet of what became of it. ``quoted``: it returned
+    what rules of code said in a model's place, which is a copy of what they were given.
+    ``refused``: a model proposed a call that there is, and it was outside of the run's tools or its
+    input fitted no schema.
     """
 
     PERMITTED = "permitted"
@@ -31,10 +34,12 @@ class ActEnd(StrEnum):
 
 
 class Act(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """One call: verb, digest of verb and arguments, what became of it; ``reads``: it was allowed as a read.
+    """One call: verb, digest of verb and arguments, what became of it; ``reads``: it was allowed as
+    a read.
 
-    ``run`` and ``addr`` are where the effect stands whose outcome nobody knows; "" and -1 of every other act. ``own``: it succeeded, and code made it by
-    itself, as where memory is asked for every message: it is no work that anybody wanted done.
+    ``run`` and ``addr`` are where the effect stands whose outcome nobody knows; "" and -1 of every
+    other act. ``own``: it succeeded, and code made it by itself, as where memory is asked for every
+    message: it is no work that anybody wanted done.
     """
 
     verb: str
@@ -47,10 +52,12 @@ class Act(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """All that a verdict is made of: the acts in order, how many calls models proposed, how it ended.
+    """All that a verdict is made of: the acts in order, how many calls models proposed, how it
+    ended.
 
-    ``completed``: the run came to the end that it was for. ``answered``: a model or a person said something in it; what rules of code say in a
-    model's place is not that. ``carries``: it carries out a verb's call, so that its end is the call's.
+    ``completed``: the run came to the end that it was for. ``answered``: a model or a person said
+    something in it; what rules of code say in a model's place is not that. ``carries``: it carries
+    out a verb's call, so that its end is the call's.
     """
 
     acts: tuple[Act, ...] = ()
@@ -66,8 +73,9 @@ _BAD = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.REFUSED})
 def verdict_of(work: Work) -> RunVerdict:
     """The verdict on a run's work.
 
-    A run that failed after one of its acts succeeded is ``partial``: neither all was done nor nothing. So is one of which a call was refused before it
-    was one, and something else was done: alone it is that no tool succeeded.
+    A run that failed after one of its acts succeeded is ``partial``: neither all was done nor
+    nothing. So is one of which a call was refused before it was one, and something else was done:
+    alone it is that no tool succeeded.
     """
     acts = tuple(act for act in work.acts if not act.own)
     succeeded = any(act.end is ActEnd.DONE for act in acts)
@@ -76,7 +84,11 @@ def verdict_of(work: Work) -> RunVerdict:
     called = tuple(act for act in acts if act.end is not ActEnd.REFUSED)
     if not_made_good(called) or (succeeded and not work.completed):
         return RunVerdict.PARTIAL
-    if (acts or work.proposed) and not succeeded and not any(act.end is ActEnd.QUOTED for act in acts):
+    if (
+        (acts or work.proposed)
+        and not succeeded
+        and not any(act.end is ActEnd.QUOTED for act in acts)
+    ):
         return RunVerdict.NO_TOOL
     if len(called) < len(acts) and not_made_good(acts):
         return RunVerdict.PARTIAL
@@ -88,8 +100,9 @@ def verdict_of(work: Work) -> RunVerdict:
 def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:
     """The verbs with a call that failed or was denied and was not made good, in order, each once.
 
-    A read is made good by any later success of its verb, every other call by a later success of the identical one; what was refused before it was a call,
-    by any later success of its verb, since the identical one would be refused again.
+    A read is made good by any later success of its verb, every other call by a later success of the
+    identical one; what was refused before it was a call, by any later success of its verb, since
+    the identical one would be refused again.
     """
     reads, calls, verbs = set[str](), set[str](), set[str]()
     bad: list[str] = []
@@ -100,6 +113,10 @@ def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:
             if act.reads:
                 reads.add(act.verb)
         elif act.end in _BAD:
-            good = act.verb in verbs if act.end is ActEnd.REFUSED else act.verb in reads or act.call in calls
+            good = (
+                act.verb in verbs
+                if act.end is ActEnd.REFUSED
+                else act.verb in reads or act.call in calls
+            )
             bad += () if good else (act.verb,)
     return tuple(dict.fromkeys(reversed(bad)))

@@ -1,10 +1,12 @@
 """Rule ``answer``: does an answer fit what a question expects, and what does it come to?
 
-A yes or a no is the entire message; what has more to it is no consent, whoever sorts it. It goes back once (``HalfAnswer``), or says under which
-condition (``Conditional``), which is told in its words and leaves the value open.
+A yes or a no is the entire message; what has more to it is no consent, whoever sorts it. It goes
+back once (``HalfAnswer``), or says under which condition (``Conditional``), which is told in its
+words and leaves the value open.
 
-What it looks at is the text and the wording that is pinned; neither is a fact. Facts are compared byte for byte when a run is replayed, so
-another table must show as another decision and not as a divergence.
+What it looks at is the text and the wording that is pinned; neither is a fact. Facts are compared
+byte for byte when a run is replayed, so another table must show as another decision and not as a
+divergence.
 """
 
 from __future__ import annotations
@@ -56,8 +58,14 @@ class AnswerReason(Reason):
     FITS = "answer.fits", "The answer is of the kind that the question expects."
     FREEFORM = "answer.freeform", "The question takes any answer."
     BOTH = "answer.both", "The answer says yes and says no."
-    CONDITION = "answer.condition", "The answer names a condition: its words are told, and the value is left open."
-    UNCLEAR = "answer.unclear", "The answer says something to the question and is none: it goes back once as A or B."
+    CONDITION = (
+        "answer.condition",
+        "The answer names a condition: its words are told, and the value is left open.",
+    )
+    UNCLEAR = (
+        "answer.unclear",
+        "The answer says something to the question and is none: it goes back once as A or B.",
+    )
     UNFIT = "answer.unfit", "The answer is not of the kind that the question expects."
 
 
@@ -74,7 +82,9 @@ class Chosen(Struct, frozen=True, kw_only=True, tag="choice"):
 
 
 class AsSaid(Struct, frozen=True, kw_only=True, tag="as_said"):
-    """The words themselves are the value: a place, a time, or what was asked for freely. They stand where the answer does, not here."""
+    """The words themselves are the value: a place, a time, or what was asked for freely. They stand
+    where the answer does, not here.
+    """
 
     kind: ExpectedType
 
@@ -95,10 +105,12 @@ AnswerOutcome = YesOrNo | Chosen | AsSaid | Conditional | HalfAnswer | Unfit
 
 
 class AnswerFacts(Struct, frozen=True, kw_only=True):
-    """What was asked for and what was had: the kind, the size in characters, and whether it was given as text.
+    """What was asked for and what was had: the kind, the size in characters, and whether it was
+    given as text.
 
-    ``options`` is how many were offered, ``takes`` what the question takes besides a whole answer; ``sorted`` is what whoever handed it over took it for.
-    All three are there where the question knows of them.
+    ``options`` is how many were offered, ``takes`` what the question takes besides a whole answer;
+    ``sorted`` is what whoever handed it over took it for. All three are there where the question
+    knows of them.
     """
 
     expects: ExpectedType
@@ -117,8 +129,12 @@ class AnswerInputs(Struct, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
 
 
-def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> Decision[AnswerOutcome]:
-    """What the answer comes to under this wording. Consent is a whole message, or the letter of an option, and nothing else."""
+def decide_answer(
+    facts: AnswerFacts, inputs: AnswerInputs, policy: Policy
+) -> Decision[AnswerOutcome]:
+    """What the answer comes to under this wording. Consent is a whole message, or the letter of an
+    option, and nothing else.
+    """
     expects = ExpectedType(facts.expects)
     if expects is ExpectedType.FREEFORM:
         return Decision(outcome=AsSaid(kind=expects), reason=AnswerReason.FREEFORM)
@@ -127,7 +143,11 @@ def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> D
     if whole is not None:
         return Decision(outcome=whole, reason=AnswerReason.FITS)
     takes = Takes.NOTHING if facts.takes is UNSET else Takes(facts.takes)
-    said = Partly(facts.sorted) if facts.sorted in (Partly.LEANS, Partly.CONDITION) else partly(expects, found, inputs)
+    said = (
+        Partly(facts.sorted)
+        if facts.sorted in (Partly.LEANS, Partly.CONDITION)
+        else partly(expects, found, inputs)
+    )
     if takes is not Takes.NOTHING and said is Partly.CONDITION:
         return Decision(outcome=Conditional(), reason=AnswerReason.CONDITION)
     if takes is Takes.UNCLEAR and said is Partly.LEANS:
@@ -137,7 +157,9 @@ def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> D
 
 
 def whole_answer(expects: ExpectedType, inputs: AnswerInputs, found: Cues) -> AnswerOutcome | None:
-    """What the answer comes to where it is one and nothing beside; None where it is none. ``found`` are the cues of its text."""
+    """What the answer comes to where it is one and nothing beside; None where it is none. ``found``
+    are the cues of its text.
+    """
     labels = (
         tuple("" for _ in inputs.options) if expects is ExpectedType.YES_NO else inputs.options
     )  # its words are read by closed lists alone
@@ -156,19 +178,28 @@ def whole_answer(expects: ExpectedType, inputs: AnswerInputs, found: Cues) -> An
 
 
 def partly(expects: ExpectedType, found: Cues, inputs: AnswerInputs | None = None) -> Partly:
-    """What an answer that is none whole is to a question of this kind; what speaks of an option without choosing one is said to the question.
+    """What an answer that is none whole is to a question of this kind; what speaks of an option
+    without choosing one is said to the question.
 
     Options are known from ``inputs`` alone.
     """
     if expects not in SORTED:
         return Partly.NO
-    if inputs is None or found.partly is not Partly.MAYBE or expects is not ExpectedType.OPTION or found.question or found.order:
+    if (
+        inputs is None
+        or found.partly is not Partly.MAYBE
+        or expects is not ExpectedType.OPTION
+        or found.question
+        or found.order
+    ):
         return found.partly
     return Partly.LEANS if inputs.wording.mentions(inputs.text, inputs.options) else found.partly
 
 
 def fits(expected: ExpectedType, found: Cues) -> bool:
-    """Whether the wording fits the kind of answer that is waited for; no cues alone tell whether it is an option."""
+    """Whether the wording fits the kind of answer that is waited for; no cues alone tell whether it
+    is an option.
+    """
     match expected:
         case ExpectedType.LOCATION:
             return found.location
@@ -181,7 +212,12 @@ def fits(expected: ExpectedType, found: Cues) -> bool:
         case ExpectedType.OPTION:
             return False
         case ExpectedType.FREEFORM:
-            return found.words > 0 and (found.filler < 2 or found.no or found.yes) and not found.question and not found.order
+            return (
+                found.words > 0
+                and (found.filler < 2 or found.no or found.yes)
+                and not found.question
+                and not found.order
+            )
 
 
 ANSWER: Rule[AnswerFacts, AnswerInputs, Any] = Rule(

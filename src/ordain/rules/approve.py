@@ -1,4 +1,6 @@
-"""Rule ``approve`` (shared): may this principal decide this open approval, for exactly this thing? Applied inside the transaction that writes the decision."""
+"""Rule ``approve`` (shared): may this principal decide this open approval, for exactly this thing?
+Applied inside the transaction that writes the decision.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class ApproveReason(Reason):
 
 
 class ApprovalState(StrEnum):
-    """Where an approval stands; all but the first are for good, but that a run which was resumed asks again for what was withdrawn."""
+    """Where an approval stands; all but the first are for good, but that a run which was resumed
+    asks again for what was withdrawn.
+    """
 
     OPEN = "open"
     APPROVED = "approved"
@@ -41,8 +45,9 @@ class ApprovalState(StrEnum):
 class ApproverFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The approval as the transaction reads it ("": there is none), and who comes to it.
 
-    ``same``: what came is about what the row is about. ``scoped``: the principal has the scope ``approvals``. ``named``: it is known who that is, ``lacks``
-    the roles that policy wants and it has not, ``own`` that it asked for the run; ``apart`` that policy wants another one.
+    ``same``: what came is about what the row is about. ``scoped``: the principal has the scope
+    ``approvals``. ``named``: it is known who that is, ``lacks`` the roles that policy wants and it
+    has not, ``own`` that it asked for the run; ``apart`` that policy wants another one.
     """
 
     state: str
@@ -58,7 +63,9 @@ class ApproverFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ApproveFacts(ApproverFacts, frozen=True, kw_only=True, omit_defaults=True):
-    """The same, and what is to become of it. ``withdrawn``: what is asked for may not be done any more, whatever anybody says."""
+    """The same, and what is to become of it. ``withdrawn``: what is asked for may not be done any
+    more, whatever anybody says.
+    """
 
     to: ApprovalState
     withdrawn: bool = False
@@ -83,7 +90,9 @@ _REASONS = {
 
 
 def decide_approve(facts: ApproveFacts, inputs: None, policy: Policy) -> Decision[ApproveOutcome]:
-    """Open, in time, the same, by somebody who may; a yes to what may not be done any more ends it, and is none."""
+    """Open, in time, the same, by somebody who may; a yes to what may not be done any more ends it,
+    and is none.
+    """
     if (refused := _refused(facts)) is not None:
         return Decision(outcome=MayNotDecide(), reason=refused)
     if facts.withdrawn and facts.to is not ApprovalState.DENIED:
@@ -103,13 +112,17 @@ def why_closed(facts: ApproverFacts) -> ApproveReason | None:
     """Why an approval waits for nobody; None where it is open and in time."""
     if not facts.state:
         return ApproveReason.NOT_FOUND
-    if facts.state == ApprovalState.EXPIRED or (facts.state == ApprovalState.OPEN and facts.at >= facts.expires_at):
+    if facts.state == ApprovalState.EXPIRED or (
+        facts.state == ApprovalState.OPEN and facts.at >= facts.expires_at
+    ):
         return ApproveReason.EXPIRED
     return None if facts.state == ApprovalState.OPEN else ApproveReason.DECIDED
 
 
 def why_not_theirs(facts: ApproverFacts, *, asks: bool) -> ApproveReason | None:
-    """Why this principal has no say about an open approval; ``asks``: it would let something happen, which whoever asked for it may be kept from."""
+    """Why this principal has no say about an open approval; ``asks``: it would let something
+    happen, which whoever asked for it may be kept from.
+    """
     if not facts.same:
         return ApproveReason.STALE
     if not facts.scoped:
@@ -121,4 +134,6 @@ def why_not_theirs(facts: ApproverFacts, *, asks: bool) -> ApproveReason | None:
     return ApproveReason.OWN_REQUEST if facts.apart and facts.own and asks else None
 
 
-APPROVE: Rule[ApproveFacts, None, Any] = Rule(name="approve", outcome=ApproveOutcome, apply=decide_approve, reasons=(ApproveReason,))
+APPROVE: Rule[ApproveFacts, None, Any] = Rule(
+    name="approve", outcome=ApproveOutcome, apply=decide_approve, reasons=(ApproveReason,)
+)

@@ -1,9 +1,12 @@
-"""Rule ``attach`` (shared): what a message means to its session: which thread it belongs to, and how (RTE-05, RTE-08, C5).
+"""Rule ``attach`` (shared): what a message means to its session: which thread it belongs to, and
+how (RTE-05, RTE-08, C5).
 
-The precedence is fixed: override, then a nudge where there is something to ask after, then an answer that fits, then filler, else
-a new request. What could be read in two ways becomes a repair question whose two options are chosen here. A model's suggestion
-counts only where the wording leaves the class open, and only for a class that the session's state makes possible (RTE-03). It stops
-nothing, overrides nothing and closes no question: what it takes for that is asked back (``asks_back``), or is a request of its own.
+The precedence is fixed: override, then a nudge where there is something to ask after, then an
+answer that fits, then filler, else a new request. What could be read in two ways becomes a repair
+question whose two options are chosen here. A model's suggestion counts only where the wording
+leaves the class open, and only for a class that the session's state makes possible (RTE-03). It
+stops nothing, overrides nothing and closes no question: what it takes for that is asked back
+(``asks_back``), or is a request of its own.
 """
 
 from __future__ import annotations
@@ -51,20 +54,28 @@ from ordain.rules.reasons import Reason
 from ordain.wording.cues import Cues, Partly
 
 THREADS_MAX = 6
-"""Most threads that the facts of one decision name: those referred to first, then the live ones, then the most recent."""
+"""Most threads that the facts of one decision name: those referred to first, then the live ones,
+then the most recent.
+"""
 WEAK_NUDGE_WORDS = 4
 SHORT_WORDS = 8
 SORTED_WORDS = 20
-"""Most words of what a model may call a question after work, or nothing, where an engine tells what could be said of work at hand."""
+"""Most words of what a model may call a question after work, or nothing, where an engine tells what
+could be said of work at hand.
+"""
 
 
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
 UNPLACED = "session_busy"
-"""What a message is that a run had to place when its session was too busy for it: whoever delivers it again has it placed anew."""
+"""What a message is that a run had to place when its session was too busy for it: whoever delivers
+it again has it placed anew.
+"""
 
 
-AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
+AttachOutcome = (
+    Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
+)
 AttachVerdict = tuple[AttachOutcome, Reason]
 
 
@@ -77,15 +88,21 @@ def decide_attach(facts: AttachFacts, inputs: None, policy: Policy) -> Decision[
 
 
 def inline(facts: AttachFacts, outcome: AttachOutcome) -> bool:
-    """Whether the reply names the message it answers: several live threads, another thread than the active one, override, repair (C5)."""
+    """Whether the reply names the message it answers: several live threads, another thread than the
+    active one, override, repair (C5).
+    """
     if isinstance(outcome, Override | Repair):
         return True
     thread = getattr(outcome, "thread", 0)
-    return sum(thread.live for thread in facts.threads) > 1 or (thread not in (0, facts.active) and facts.active != 0)
+    return sum(thread.live for thread in facts.threads) > 1 or (
+        thread not in (0, facts.active) and facts.active != 0
+    )
 
 
 def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
-    """Whether the session holds no more: an override takes the place of what it interrupts, what queues needs no place at work."""
+    """Whether the session holds no more: an override takes the place of what it interrupts, what
+    queues needs no place at work.
+    """
     full = facts.open >= policy.session.max_open
     match outcome:
         case NewRequest(thread=number):
@@ -93,7 +110,8 @@ def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
         case Override(thread=number, stop=stop):
             if not stop and _no_place(number, facts, policy):
                 return True
-            return facts.open >= 2 * policy.session.max_open  # what it interrupts makes room: a full session can still be stopped
+            # what it interrupts makes room: a full session can still be stopped
+            return facts.open >= 2 * policy.session.max_open
         case Triage():
             return full
         case StatusNudge():
@@ -122,7 +140,11 @@ def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         return found
     if facts.suggests:
         return _suggested(facts, policy)
-    if facts.may_ask and threads_at_work(facts) and not (facts.cues.whole and len(possible(facts)) == 1):
+    if (
+        facts.may_ask
+        and threads_at_work(facts)
+        and not (facts.cues.whole and len(possible(facts)) == 1)
+    ):
         return Triage(), AttachReason.ASK
     return _open(facts)
 
@@ -132,7 +154,10 @@ def _edited(facts: AttachFacts) -> AttachVerdict:
         return Override(thread=facts.anchor), AttachReason.EDIT
     if facts.edit is Edit.OVER:
         return NewRequest(thread=facts.anchor), AttachReason.EDIT_LATE
-    return Filler(), AttachReason.STALE_EDIT if facts.edit is Edit.STALE else AttachReason.SUPERSEDED
+    return (
+        Filler(),
+        AttachReason.STALE_EDIT if facts.edit is Edit.STALE else AttachReason.SUPERSEDED,
+    )
 
 
 def _certain(facts: AttachFacts) -> AttachVerdict | None:
@@ -140,7 +165,9 @@ def _certain(facts: AttachFacts) -> AttachVerdict | None:
     ordered = overriding(facts) or holding(facts) or _nudge(facts)
     if not facts.addressed:
         return ordered or _answer(facts) or _approval(facts) or _filler(facts)
-    answered = taken_back(facts) or _answer(facts) or resumed(facts) or _approval(facts) or too_late(facts)
+    answered = (
+        taken_back(facts) or _answer(facts) or resumed(facts) or _approval(facts) or too_late(facts)
+    )
     return ordered or answered or protesting(facts) or _filler(facts)
 
 
@@ -154,7 +181,9 @@ def _nudge(facts: AttachFacts) -> AttachVerdict | None:
 
 
 def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
-    """Whose state is told: the anchored thread, else the most recent at work, else one that waits, else one that failed."""
+    """Whose state is told: the anchored thread, else the most recent at work, else one that waits,
+    else one that failed.
+    """
     live = threads_at_work(facts)
     ranked = [t for t in live if not t.asks]
     if not at_work_only:
@@ -170,7 +199,11 @@ def _answer(facts: AttachFacts) -> AttachVerdict | None:
             return AnswerPending(thread=thread.id), AttachReason.ANSWER_ANCHORED
     if facts.closed:
         return None  # an answer to what is no longer asked answers nothing else
-    fitting = [thread for thread in pending if thread.fits and not (thread.asks == ExpectedType.FREEFORM and facts.cues.question)]
+    fitting = [
+        thread
+        for thread in pending
+        if thread.fits and not (thread.asks == ExpectedType.FREEFORM and facts.cues.question)
+    ]
     if facts.addressed:
         return answer_to(facts, fitting) or (None if fitting else _conditional(facts))
     typed = [thread for thread in fitting if thread.asks != ExpectedType.FREEFORM]
@@ -179,7 +212,9 @@ def _answer(facts: AttachFacts) -> AttachVerdict | None:
         return AnswerPending(thread=best[0].id), AttachReason.ANSWER
     if not best:
         return _conditional(facts)
-    first, second = (MessageReading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2])
+    first, second = (
+        MessageReading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2]
+    )
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
@@ -194,7 +229,9 @@ def _goes_back(facts: AttachFacts) -> AttachVerdict | None:
 
 
 def _in_part(facts: AttachFacts, partly: Partly, reason: Reason) -> AttachVerdict | None:
-    """Part of an answer to the one question that it can be about; where something else was asked since, the sender is asked."""
+    """Part of an answer to the one question that it can be about; where something else was asked
+    since, the sender is asked.
+    """
     number = partly_answered(facts, partly)
     thread = next((one for one in facts.threads if one.id == number), None)
     if thread is None:
@@ -205,10 +242,18 @@ def _in_part(facts: AttachFacts, partly: Partly, reason: Reason) -> AttachVerdic
 
 
 def _approval(facts: AttachFacts) -> AttachVerdict | None:
-    """What could be a yes or a no, where only an approval waits for one: it is none to that, whoever says it, so it is told how one is given."""
+    """What could be a yes or a no, where only an approval waits for one: it is none to that,
+    whoever says it, so it is told how one is given.
+    """
     cues, waits = facts.cues, threads_awaiting(facts)
     says = cues.yes or cues.no or cues.hold or cues.partly in (Partly.LEANS, Partly.CONDITION)
-    if not waits or not says or facts.explicit or facts.closed or not any(reachable(facts, thread) for thread in waits):
+    if (
+        not waits
+        or not says
+        or facts.explicit
+        or facts.closed
+        or not any(reachable(facts, thread) for thread in waits)
+    ):
         return None
     chosen = [thread for thread in waits if thread.id == facts.anchor] or waits
     return StatusNudge(thread=chosen[0].id), AttachReason.APPROVAL
@@ -217,18 +262,27 @@ def _approval(facts: AttachFacts) -> AttachVerdict | None:
 def _filler(facts: AttachFacts) -> AttachVerdict | None:
     if facts.cues.partly is Partly.LEANS and partly_answered(facts, Partly.LEANS) is not None:
         return None  # "sure..." wants nothing of work, and is no answer to a question either
-    return (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
+    return (
+        (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
+    )
 
 
 def _open(facts: AttachFacts) -> AttachVerdict:
-    """No cue decides: it goes back to its sender where it is about a question, else it is a new request."""
+    """No cue decides: it goes back to its sender where it is about a question, else it is a new
+    request.
+    """
     return _goes_back(facts) or _request(facts)
 
 
 def _request(facts: AttachFacts) -> AttachVerdict:
-    """A new request, in the thread it replies to or a thread of its own. Behind a question, or an approval, it would wait for that."""
+    """A new request, in the thread it replies to or a thread of its own. Behind a question, or an
+    approval, it would wait for that.
+    """
     waiting = [thread.id for thread in threads_awaiting(facts)] if facts.outspoken else []
-    known = any(thread.id == facts.anchor and not thread.asks and thread.id not in waiting for thread in facts.threads)
+    known = any(
+        thread.id == facts.anchor and not thread.asks and thread.id not in waiting
+        for thread in facts.threads
+    )
     request = NewRequest(thread=facts.anchor) if known else NewRequest()
     if untaken := untaken_by(facts):
         return structs.replace(request, untaken=untaken), AttachReason.BESIDE
@@ -248,7 +302,11 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
         found.append(Attached.STATUS_NUDGE)
     if any(thread.asks and thread.barred is Barred.NO for thread in live):
         found.append(Attached.ANSWER)
-    if facts.outspoken and cues.partly is Partly.MAYBE and len(live) == len(threads_awaiting(facts)):
+    if (
+        facts.outspoken
+        and cues.partly is Partly.MAYBE
+        and len(live) == len(threads_awaiting(facts))
+    ):
         return found  # beside an approval nobody would ask for it again
     if partly_answered(facts, Partly.MAYBE) is not None or (
         cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question
@@ -258,7 +316,9 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
 
 
 def _stoppable(facts: AttachFacts) -> Sequence[ThreadFact]:
-    """What a suggested override may stop: nothing without words that grade a stop or steer, and no question by what may be its answer."""
+    """What a suggested override may stop: nothing without words that grade a stop or steer, and no
+    question by what may be its answer.
+    """
     cues, live = facts.cues, threads_at_work(facts)
     graded = max(cues.stop, cues.steer) >= 1
     if not cues.whole:
@@ -286,7 +346,9 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
             outcome = _request(facts)[0]
     if outcome is None:
         return unsuggested, AttachReason.SUGGESTION_REJECTED
-    return outcome, AttachReason.SUGGESTED_BACK if isinstance(outcome, Repair) else AttachReason.SUGGESTED
+    return outcome, AttachReason.SUGGESTED_BACK if isinstance(
+        outcome, Repair
+    ) else AttachReason.SUGGESTED
 
 
 def _stops(cues: Cues) -> bool:
@@ -295,7 +357,9 @@ def _stops(cues: Cues) -> bool:
 
 
 def _suggested_override(facts: AttachFacts, thread: int) -> AttachOutcome:
-    """The sender says whether that was meant; what code itself reads as an order never comes here."""
+    """The sender says whether that was meant; what code itself reads as an order never comes
+    here.
+    """
     stop = _stops(facts.cues)
     if not facts.asks_back:
         return Override(thread=thread, stop=stop)
@@ -304,13 +368,26 @@ def _suggested_override(facts: AttachFacts, thread: int) -> AttachOutcome:
 
 def _meant(facts: AttachFacts, reading: MessageReading) -> Repair:
     """Did the sender mean this, or is it a request of its own?"""
-    return Repair(a=reading, b=MessageReading(attached=Attached.NEW_REQUEST, thread=getattr(_request(facts)[0], "thread", 0)))
+    return Repair(
+        a=reading,
+        b=MessageReading(
+            attached=Attached.NEW_REQUEST, thread=getattr(_request(facts)[0], "thread", 0)
+        ),
+    )
 
 
 def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
-    """No model makes a yes, a no or a choice of words, nor closes a question with them: they go back once, or the sender says what they are."""
+    """No model makes a yes, a no or a choice of words, nor closes a question with them: they go
+    back once, or the sender says what they are.
+    """
     said = [one for one in facts.threads if reachable(facts, one) and not facts.revises]
-    open_ = [one for one in said if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
+    open_ = [
+        one
+        for one in said
+        if one.live
+        and not one.barred
+        and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)
+    ]
     number = _named(facts, open_)
     thread = next((one for one in open_ if one.id == number), None)
     if thread is None:
@@ -318,14 +395,22 @@ def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
     if thread.fits:
         return AnswerPending(thread=thread.id)
     if not facts.asks_back:
-        return AnswerPending(thread=thread.id, partly=Partly.CONDITION if thread.takes else Partly.NO)
+        return AnswerPending(
+            thread=thread.id, partly=Partly.CONDITION if thread.takes else Partly.NO
+        )
     if thread.takes:
-        return AnswerPending(thread=thread.id, partly=Partly.LEANS) if thread.takes is Takes.UNCLEAR else None
+        return (
+            AnswerPending(thread=thread.id, partly=Partly.LEANS)
+            if thread.takes is Takes.UNCLEAR
+            else None
+        )
     return _meant(facts, MessageReading(attached=Attached.ANSWER, thread=thread.id))
 
 
 def _no_answer(facts: AttachFacts) -> AttachOutcome:
-    """What a model takes for nothing goes back where a question has not been asked again yet, also if it asks something."""
+    """What a model takes for nothing goes back where a question has not been asked again yet, also
+    if it asks something.
+    """
     thread = partly_answered(facts, Partly.LEANS) or partly_answered(facts, Partly.MAYBE)
     return Filler() if thread is None else AnswerPending(thread=thread, partly=Partly.LEANS)
 
@@ -339,13 +424,16 @@ def _named(facts: AttachFacts, candidates: Sequence[ThreadFact]) -> int | None:
 
 
 def _read(reading: MessageReading, facts: AttachFacts) -> AttachOutcome:
-    """A chosen reading, as far as it still can be: the thread may have moved on while the question was open."""
+    """A chosen reading, as far as it still can be: the thread may have moved on while the question
+    was open.
+    """
     thread = next((thread for thread in facts.threads if thread.id == reading.thread), None)
     live = thread is not None and thread.live
     if reading.attached is Attached.OVERRIDE and live:
         return Override(thread=reading.thread, stop=reading.stop)
     if reading.attached is Attached.ANSWER and live and thread is not None and thread.asks:
-        return Filler() if thread.barred else AnswerPending(thread=reading.thread)  # it asks something else by now
+        # it asks something else by now
+        return Filler() if thread.barred else AnswerPending(thread=reading.thread)
     if reading.attached is Attached.OVERRIDE and reading.stop:
         return Filler()
     if reading.attached is Attached.STATUS_NUDGE:

@@ -1,4 +1,6 @@
-"""What rule ``attach`` sees of a session's threads, what it may come to, and why (RTE-05, RTE-08, C5)."""
+"""What rule ``attach`` sees of a session's threads, what it may come to, and why (RTE-05, RTE-08,
+C5).
+"""
 
 from __future__ import annotations
 
@@ -18,25 +20,69 @@ class AttachReason(Reason):
     NOTHING_TO_STOP = "attach.nothing_to_stop", "The wording orders a stop and nothing runs."
     NUDGE = "attach.status_nudge", "The wording asks after work that there is."
     ANSWER = "attach.answer", "The message fits what exactly one open question expects."
-    ANSWER_ANCHORED = "attach.answer_anchored", "The message replies to the question itself and fits it."
-    CONDITION = "attach.condition", "The message names a condition for what one open question asks: its words are told, nothing is granted."
-    UNCLEAR = "attach.unclear", "The message is about one open question and no whole answer: it goes back once as A or B."
+    ANSWER_ANCHORED = (
+        "attach.answer_anchored",
+        "The message replies to the question itself and fits it.",
+    )
+    CONDITION = (
+        "attach.condition",
+        (
+            "The message names a condition for what one open question asks: its words are told, "
+            "nothing is granted."
+        ),
+    )
+    UNCLEAR = (
+        "attach.unclear",
+        "The message is about one open question and no whole answer: it goes back once as A or B.",
+    )
     APPROVAL = (
         "attach.awaits_approval",
-        "The message says yes, no or wait and nothing is asked of it: what waits for an approver is told, and no message decides that.",
+        (
+            "The message says yes, no or wait and nothing is asked of it: what waits for an "
+            "approver "
+            "is told, and no message decides that."
+        ),
     )
-    GOES_ON = "attach.goes_on", "A bare answer to the question at the end of a reply: the conversation of that thread goes on."
-    TAKEN_BACK = "attach.taken_back", "The sender says no after an answer that the work went on from: what runs is stopped."
-    TOO_LATE = "attach.too_late", "The sender says otherwise than before, and what was asked is over: what became of it is told."
-    RESUMED = "attach.resumed", "An order to go on with what was held: the request that was stopped begins again."
-    HALTED = "attach.halted", "The sender ordered a halt before it was clear what the message means: nothing begins."
-    HOLD = "attach.hold", "A bare order to wait, or word that something is wrong: what runs is stopped."
+    GOES_ON = (
+        "attach.goes_on",
+        (
+            "A bare answer to the question at the end of a reply: the conversation of that thread "
+            "goes on."
+        ),
+    )
+    TAKEN_BACK = (
+        "attach.taken_back",
+        "The sender says no after an answer that the work went on from: what runs is stopped.",
+    )
+    TOO_LATE = (
+        "attach.too_late",
+        (
+            "The sender says otherwise than before, and what was asked is over: what became of it "
+            "is told."
+        ),
+    )
+    RESUMED = (
+        "attach.resumed",
+        "An order to go on with what was held: the request that was stopped begins again.",
+    )
+    HALTED = (
+        "attach.halted",
+        "The sender ordered a halt before it was clear what the message means: nothing begins.",
+    )
+    HOLD = (
+        "attach.hold",
+        "A bare order to wait, or word that something is wrong: what runs is stopped.",
+    )
     FILLER = "attach.filler", "The wording wants nothing."
     NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
     ANCHORED = "attach.anchored", "A request that replies to a message of the thread."
     BESIDE = (
         "attach.beside",
-        "A request of its own that begins with a yes or a no: that is no answer to what is open, and its sender is told so.",
+        (
+            "A request of its own that begins with a yes or a no: that is no answer to what is "
+            "open, "
+            "and its sender is told so."
+        ),
     )
     AMBIGUOUS = "attach.ambiguous", "Two threads fit equally: the sender is asked."
     CHOSEN = "attach.chosen", "The sender chose one of the two readings."
@@ -44,7 +90,10 @@ class AttachReason(Reason):
     SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
     SUGGESTED_BACK = (
         "attach.suggested_back",
-        "A model suggests that it stops or answers something: the sender is asked whether that was meant.",
+        (
+            "A model suggests that it stops or answers something: the sender is asked whether that "
+            "was meant."
+        ),
     )
     SUGGESTION_REJECTED = (
         "attach.suggestion_rejected",
@@ -80,7 +129,9 @@ class Edit(StrEnum):
 
 
 class Barred(StrEnum):
-    """Why what a thread asks is not the message's to answer: it was asked after the message came, or asks another sender."""
+    """Why what a thread asks is not the message's to answer: it was asked after the message came,
+    or asks another sender.
+    """
 
     NO = ""
     LATER = "later"
@@ -88,10 +139,12 @@ class Barred(StrEnum):
 
 
 class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the message fits that.
+    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the
+    message fits that.
 
-    ``idle``: what is unsettled does not count as at work, such as a question which of two was meant. What is ``barred`` fits nothing.
-    ``takes`` says what of an answer that is none whole its question takes, ``partly`` what the message is to that.
+    ``idle``: what is unsettled does not count as at work, such as a question which of two was
+    meant. What is ``barred`` fits nothing. ``takes`` says what of an answer that is none whole its
+    question takes, ``partly`` what the message is to that.
     """
 
     id: int
@@ -114,7 +167,9 @@ class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Override(Struct, frozen=True, kw_only=True, tag="override"):
-    """The thread's turns are interrupted; a successor follows. ``stop``: nothing new was ordered."""
+    """The thread's turns are interrupted; a successor follows. ``stop``: nothing new was
+    ordered.
+    """
 
     thread: int
     stop: bool = False
@@ -127,7 +182,9 @@ class StatusNudge(Struct, frozen=True, kw_only=True, tag="status_nudge"):
 
 
 class AnswerPending(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="answer_to_pending"):
-    """The thread's question is answered. ``partly``: with words that grant nothing, a condition or what goes back once."""
+    """The thread's question is answered. ``partly``: with words that grant nothing, a condition or
+    what goes back once.
+    """
 
     thread: int
     partly: Partly = Partly.NO
@@ -138,9 +195,11 @@ class Filler(Struct, frozen=True, kw_only=True, tag="filler"):
 
 
 class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
-    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one. ``resumes``: the request that was held there.
+    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn,
+    if it has one. ``resumes``: the request that was held there.
 
-    ``untaken``: the yes or no that it begins with is no answer to what this thread asks or waits for.
+    ``untaken``: the yes or no that it begins with is no answer to what this thread asks or waits
+    for.
     """
 
     thread: int = 0
@@ -164,22 +223,28 @@ class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):
 
 
 class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Features of the message and of the session as read inside the write transaction. ``threads``: those that the message refers to, then live ones, then the most recently touched.
+    """Features of the message and of the session as read inside the write transaction. ``threads``:
+    those that the message refers to, then live ones, then the most recently touched.
 
-    ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
-    question that is no longer open.
-    ``approvals`` are the places in ``threads`` of those that wait for an approver.
-    ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
-    ``addressed``: what is said was held to what it is said to; in decisions from before that a reply chose a thread among many. ``last`` is the thread
-    whose question was put last, as an open question, an approval or the end of a reply; ``aside``: the message replied to is older than what its
-    thread asks, ``told``: it ends with a question, ``astray``: it is not known. ``answered`` is the thread whose question the sender's latest answer
-    closed, with ``refused`` if that was a no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose work was held.
-    ``newest``: what could be partly about several questions is about the one asked last; decisions from before that took it for a request of its own.
-    ``halted``: while it was found out what the message means, its sender said stop.
-    ``unbegun``: what was held last had not begun, for it was still being placed; ``paused`` is what was held before that.
-    ``outspoken``: a request waits behind no approval, and what of it is no answer is told; decisions from before that did neither.
-    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. These are recorded
-    under short names: of the largest session the facts fit into a kilobyte.
+    ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the
+    open question itself, ``closed``: it is a question that is no longer open. ``approvals`` are the
+    places in ``threads`` of those that wait for an approver. ``explicit``: it suggests a workflow
+    or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with
+    thread and confidence; ``options`` and ``choice`` resolve a repair question. ``addressed``: what
+    is said was held to what it is said to; in decisions from before that a reply chose a thread
+    among many. ``last`` is the thread whose question was put last, as an open question, an approval
+    or the end of a reply; ``aside``: the message replied to is older than what its thread asks,
+    ``told``: it ends with a question, ``astray``: it is not known. ``answered`` is the thread whose
+    question the sender's latest answer closed, with ``refused`` if that was a no, and ``revises``
+    if the message is an edit of that answer; ``paused`` is the thread whose work was held.
+    ``newest``: what could be partly about several questions is about the one asked last; decisions
+    from before that took it for a request of its own. ``halted``: while it was found out what the
+    message means, its sender said stop. ``unbegun``: what was held last had not begun, for it was
+    still being placed; ``paused`` is what was held before that. ``outspoken``: a request waits
+    behind no approval, and what of it is no answer is told; decisions from before that did neither.
+    ``asks_back``: what a model takes for an override or an answer goes back to the sender;
+    decisions from before that did as it said. These are recorded under short names: of the largest
+    session the facts fit into a kilobyte.
     """
 
     cues: Cues

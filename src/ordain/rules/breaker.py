@@ -1,7 +1,9 @@
-"""The circuit breaker of an endpoint: when it is left alone, and when it is tried again. Pure; the state is the process's own.
+"""The circuit breaker of an endpoint: when it is left alone, and when it is tried again. Pure; the
+state is the process's own.
 
-It protects the endpoint, and callers from waiting for it; it decides nothing that stays. What a run sees of it is a call that was held back
-(``circuit_open``, ``rate_limited``) in its own journal, and rule ``fallback`` decides on that.
+It protects the endpoint, and callers from waiting for it; it decides nothing that stays. What a run
+sees of it is a call that was held back (``circuit_open``, ``rate_limited``) in its own journal, and
+rule ``fallback`` decides on that.
 """
 
 from __future__ import annotations
@@ -20,17 +22,21 @@ FAULTS = frozenset(
         ModelErrorCode.ADAPTER_BUG,
     }
 )
-"""Errors that speak of the endpoint. All others show that it answers, and close the circuit like an answer."""
+"""Errors that speak of the endpoint. All others show that it answers, and close the circuit like an
+answer.
+"""
 SECOND = 1_000_000
 FULL_MS = 1000
 """After how long to come again where as many probes are under way as may be."""
 
 
 class Circuit(Struct, frozen=True):
-    """The times of the latest faults in a row, since when the circuit is open (0: closed), the calls that probe, and how often one answered since.
+    """The times of the latest faults in a row, since when the circuit is open (0: closed), the
+    calls that probe, and how often one answered since.
 
-    Calls are told apart by a number of their own. Only a probe's own fault opens the circuit again: a call from before it opened may fail
-    at any time, and says nothing of those that are out now. An answer counts whoever gets it.
+    Calls are told apart by a number of their own. Only a probe's own fault opens the circuit again:
+    a call from before it opened may fail at any time, and says nothing of those that are out now.
+    An answer counts whoever gets it.
     """
 
     faults: tuple[int, ...] = ()
@@ -40,7 +46,9 @@ class Circuit(Struct, frozen=True):
 
 
 class Admission(Struct, frozen=True):
-    """Whether a call may go out, the circuit after that, and otherwise how long to leave the endpoint alone, in milliseconds."""
+    """Whether a call may go out, the circuit after that, and otherwise how long to leave the
+    endpoint alone, in milliseconds.
+    """
 
     admitted: bool
     circuit: Circuit
@@ -48,10 +56,11 @@ class Admission(Struct, frozen=True):
 
 
 def admit(circuit: Circuit, call: int, now: int, policy: BreakerPolicy) -> Admission:
-    """Closed lets through; open refuses until ``open_s`` has passed, or something answered. Microseconds.
+    """Closed lets through; open refuses until ``open_s`` has passed, or something answered.
+    Microseconds.
 
-    Then it is half open: one probe is let through, and one more beside it for each answer since. Where nobody asked for so long that no fault of
-    before counts any more, an answer was enough.
+    Then it is half open: one probe is let through, and one more beside it for each answer since.
+    Where nobody asked for so long that no fault of before counts any more, an answer was enough.
     """
     if not circuit.opened_at or not policy.failures:
         return Admission(admitted=True, circuit=circuit)
@@ -65,8 +74,12 @@ def admit(circuit: Circuit, call: int, now: int, policy: BreakerPolicy) -> Admis
     return Admission(admitted=True, circuit=replace(circuit, probes=(*circuit.probes, call)))
 
 
-def after(circuit: Circuit, call: int, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> Circuit:
-    """The circuit after a call that ended with ``code`` (None: an answer). As many answers as there were faults close it."""
+def after(
+    circuit: Circuit, call: int, code: ModelErrorCode | None, now: int, policy: BreakerPolicy
+) -> Circuit:
+    """The circuit after a call that ended with ``code`` (None: an answer). As many answers as there
+    were faults close it.
+    """
     if code not in FAULTS:
         answered = circuit.answered + 1
         if not circuit.opened_at or answered >= policy.failures:
@@ -76,10 +89,18 @@ def after(circuit: Circuit, call: int, code: ModelErrorCode | None, now: int, po
         return circuit
     if circuit.opened_at:  # a probe failed, or a call that was under way when the circuit opened
         return Circuit(opened_at=now) if call in circuit.probes else circuit
-    recent = (*(at for at in circuit.faults if now - at < policy.window_s * SECOND), now)[-policy.failures :]
+    recent = (*(at for at in circuit.faults if now - at < policy.window_s * SECOND), now)[
+        -policy.failures :
+    ]
     return Circuit(opened_at=now) if len(recent) >= policy.failures else Circuit(faults=recent)
 
 
 def given_up(circuit: Circuit, call: int) -> Circuit:
-    """The circuit after a call that was abandoned: it says nothing, and if it was a probe another one may be."""
-    return replace(circuit, probes=tuple(probe for probe in circuit.probes if probe != call)) if call in circuit.probes else circuit
+    """The circuit after a call that was abandoned: it says nothing, and if it was a probe another
+    one may be.
+    """
+    return (
+        replace(circuit, probes=tuple(probe for probe in circuit.probes if probe != call))
+        if call in circuit.probes
+        else circuit
+    )

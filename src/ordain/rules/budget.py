@@ -1,7 +1,8 @@
-"""Rules of the budget: may this spend happen, and what did it come to. Local over the run's own account, shared when carving.
+"""Rules of the budget: may this spend happen, and what did it come to. Local over the run's own
+account, shared when carving.
 
-A reservation is an upper bound: a call that might not fit does not start. A settlement replaces it by what was used; a lost
-attempt settles at its reservation. Money is integer micro-dollars.
+A reservation is an upper bound: a call that might not fit does not start. A settlement replaces it
+by what was used; a lost attempt settles at its reservation. Money is integer micro-dollars.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ class SettleReason(Reason):
     """How a spend was booked."""
 
     SETTLED = "budget.settled", "The reservation is replaced by what was used."
-    OVERRUN = "budget.overrun", "More was used than reserved; the excess is booked and blocks the next."
+    OVERRUN = (
+        "budget.overrun",
+        "More was used than reserved; the excess is booked and blocks the next.",
+    )
 
 
 class CarveReason(Reason):
     """Whether shared accounts cover a run's bound."""
 
     CARVED = "budget.carved", "The run's bound was taken out of the shared accounts."
-    REST = "budget.rest", "What was left of a shared account is less than the run's bound: the run may use that."
+    REST = (
+        "budget.rest",
+        "What was left of a shared account is less than the run's bound: the run may use that.",
+    )
     ACCOUNT = "budget.account", "A shared account does not cover the run's bound."
 
 
@@ -57,7 +64,9 @@ class Settled(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, t
 
 
 class ReserveFacts(Struct, frozen=True, gc=False, kw_only=True):
-    """What the call may come to, and what the run has left; less than nothing after an overrun. ``calls`` is told where it is not one."""
+    """What the call may come to, and what the run has left; less than nothing after an overrun.
+    ``calls`` is told where it is not one.
+    """
 
     tokens: int
     usd_micros: int
@@ -76,7 +85,9 @@ class SettleFacts(Struct, frozen=True, gc=False, kw_only=True):
     calls: int
 
 
-def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decision[Reserved | BudgetRefused]:
+def decide_reserve(
+    facts: ReserveFacts, inputs: None, policy: Policy
+) -> Decision[Reserved | BudgetRefused]:
     """All of the bound must fit."""
     if facts.left_calls < (1 if facts.calls is UNSET else facts.calls):
         return Decision(outcome=BudgetRefused(), reason=ReserveReason.MODEL_CALLS)
@@ -90,7 +101,10 @@ def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decisio
 def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[Settled]:
     """Book what was used, and an overrun as such."""
     overrun = max(0, facts.tokens - facts.reserved)
-    return Decision(outcome=Settled(overrun_tokens=overrun), reason=SettleReason.OVERRUN if overrun else SettleReason.SETTLED)
+    return Decision(
+        outcome=Settled(overrun_tokens=overrun),
+        reason=SettleReason.OVERRUN if overrun else SettleReason.SETTLED,
+    )
 
 
 class _Booked(Struct):
@@ -116,18 +130,26 @@ RESERVE: Rule[ReserveFacts, None, Any] = Rule(
     outcome=Reserved | BudgetRefused,
     apply=decide_reserve,
     reasons=(ReserveReason,),
-    tells=tells_of("reserve", (ReserveReason.TOKENS, ReserveReason.MONEY, ReserveReason.MODEL_CALLS)),
+    tells=tells_of(
+        "reserve", (ReserveReason.TOKENS, ReserveReason.MONEY, ReserveReason.MODEL_CALLS)
+    ),
 )
 SETTLE: Rule[SettleFacts, None, Any] = Rule(
-    name="settle", outcome=Settled, apply=decide_settle, reasons=(SettleReason,), tells=_settle_tells
+    name="settle",
+    outcome=Settled,
+    apply=decide_settle,
+    reasons=(SettleReason,),
+    tells=_settle_tells,
 )
 
 
-# --- shared: the run's bound comes out of accounts that other runs use too -----------------------------------------------------------
+# --- shared: the run's bound comes out of accounts that other runs use too ------------------------
 
 
 class AccountFacts(Struct, frozen=True, kw_only=True):
-    """A shared account as read inside the write transaction: its caps (0: none) and what is committed of it."""
+    """A shared account as read inside the write transaction: its caps (0: none) and what is
+    committed of it.
+    """
 
     name: str
     cap_tokens: int
@@ -150,16 +172,26 @@ class CarveRefused(Struct, frozen=True, tag="refused"):
     account: str
 
 
-def decide_carve(facts: CarveFacts, inputs: None, policy: Policy) -> Decision[Carved | CarveRefused]:
-    """All or none; where policy lets a run have the rest, at most what the tightest account has left."""
+def decide_carve(
+    facts: CarveFacts, inputs: None, policy: Policy
+) -> Decision[Carved | CarveRefused]:
+    """All or none; where policy lets a run have the rest, at most what the tightest account has
+    left.
+    """
     if policy.budget.rest:
         return _carve_rest(facts)
     for account in facts.accounts:
         short = account.cap_tokens and account.tokens + facts.tokens > account.cap_tokens
-        if short or (account.cap_usd_micros and account.usd_micros + facts.usd_micros > account.cap_usd_micros):
+        if short or (
+            account.cap_usd_micros
+            and account.usd_micros + facts.usd_micros > account.cap_usd_micros
+        ):
             return Decision(outcome=CarveRefused(account.name), reason=CarveReason.ACCOUNT)
     names = tuple(account.name for account in facts.accounts)
-    return Decision(outcome=Carved(tokens=facts.tokens, usd_micros=facts.usd_micros, accounts=names), reason=CarveReason.CARVED)
+    return Decision(
+        outcome=Carved(tokens=facts.tokens, usd_micros=facts.usd_micros, accounts=names),
+        reason=CarveReason.CARVED,
+    )
 
 
 def _carve_rest(facts: CarveFacts) -> Decision[Carved | CarveRefused]:
@@ -169,9 +201,15 @@ def _carve_rest(facts: CarveFacts) -> Decision[Carved | CarveRefused]:
         if account.cap_tokens and account.tokens >= account.cap_tokens:
             return Decision(outcome=CarveRefused(account.name), reason=CarveReason.ACCOUNT)
         tokens = min(tokens, account.cap_tokens - account.tokens) if account.cap_tokens else tokens
-        money = min(money, max(0, account.cap_usd_micros - account.usd_micros)) if account.cap_usd_micros else money
+        money = (
+            min(money, max(0, account.cap_usd_micros - account.usd_micros))
+            if account.cap_usd_micros
+            else money
+        )
     whole = (tokens, money) == (facts.tokens, facts.usd_micros)
-    carved = Carved(tokens=tokens, usd_micros=money, accounts=tuple(account.name for account in facts.accounts))
+    carved = Carved(
+        tokens=tokens, usd_micros=money, accounts=tuple(account.name for account in facts.accounts)
+    )
     return Decision(outcome=carved, reason=CarveReason.CARVED if whole else CarveReason.REST)
 
 
@@ -182,10 +220,18 @@ def _carve_tells(recorded: Recorded) -> HeaderShare:
     """The whole bound goes without saying; the rest of an account, and none, do not."""
     if recorded.reason == str(CarveReason.ACCOUNT):
         return HeaderShare(lines=(HeaderLine(mark="fail", what="carve", reason=recorded.reason),))
-    lines = () if recorded.reason == str(CarveReason.CARVED) else (HeaderLine(mark="info", what="carve", reason=recorded.reason),)
+    lines = (
+        ()
+        if recorded.reason == str(CarveReason.CARVED)
+        else (HeaderLine(mark="info", what="carve", reason=recorded.reason),)
+    )
     return HeaderShare(lines=lines, carved=_CARVED.decode(recorded.outcome))
 
 
 CARVE: Rule[CarveFacts, None, Any] = Rule(
-    name="carve", outcome=Carved | CarveRefused, apply=decide_carve, reasons=(CarveReason,), tells=_carve_tells
+    name="carve",
+    outcome=Carved | CarveRefused,
+    apply=decide_carve,
+    reasons=(CarveReason,),
+    tells=_carve_tells,
 )

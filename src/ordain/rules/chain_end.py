@@ -1,7 +1,9 @@
-"""Rule ``chain_end``: does what an agent chain gave end the work that it was for (ACH-01, ACH-02, EXE-07)?
+"""Rule ``chain_end``: does what an agent chain gave end the work that it was for (ACH-01, ACH-02,
+EXE-07)?
 
-Its text is no decision. It counts where ``planner_raw`` holds a directive that rule ``step`` would accept as a final answer, and the text is that answer's
-own. The chain is asked so before it ends, and whoever takes its result asks again.
+Its text is no decision. It counts where ``planner_raw`` holds a directive that rule ``step`` would
+accept as a final answer, and the text is that answer's own. The chain is asked so before it ends,
+and whoever takes its result asks again.
 """
 
 from __future__ import annotations
@@ -25,9 +27,18 @@ class ChainEndReason(Reason):
 
     FINISHED = "chain_end.finished", "A validated final answer led to the chain's text."
     MALFORMED = "chain_end.malformed", "What the chain gave is not of its result's shape."
-    NO_DIRECTIVE = "chain_end.no_directive", "The chain gave a text and no directive that led there: prose is no decision."
-    INVALID = "chain_end.invalid_directive", "The directive beside the chain's text is no valid final answer."
-    OTHER_TEXT = "chain_end.other_text", "The chain's text is not what its directive's final answer says."
+    NO_DIRECTIVE = (
+        "chain_end.no_directive",
+        "The chain gave a text and no directive that led there: prose is no decision.",
+    )
+    INVALID = (
+        "chain_end.invalid_directive",
+        "The directive beside the chain's text is no valid final answer.",
+    )
+    OTHER_TEXT = (
+        "chain_end.other_text",
+        "The chain's text is not what its directive's final answer says.",
+    )
 
 
 class ChainFinished(Struct, frozen=True, gc=False, tag="finished"):
@@ -35,7 +46,9 @@ class ChainFinished(Struct, frozen=True, gc=False, tag="finished"):
 
 
 class ChainUnfinished(Struct, frozen=True, gc=False, tag="unfinished"):
-    """It does not, and what it was for fails with this code; ``detail`` names the fault of the directive, never a value."""
+    """It does not, and what it was for fails with this code; ``detail`` names the fault of the
+    directive, never a value.
+    """
 
     code: str = "agent_chain_unfinished"
     detail: str = ""
@@ -57,10 +70,15 @@ class ChainEndInputs(Struct, frozen=True, kw_only=True):
     def facts(self) -> ChainEndFacts:
         """Its features."""
         text = self.result.get("text")
-        return ChainEndFacts(text_chars=len(text) if isinstance(text, str) else 0, directive=_directive(self.result) is not None)
+        return ChainEndFacts(
+            text_chars=len(text) if isinstance(text, str) else 0,
+            directive=_directive(self.result) is not None,
+        )
 
 
-def decide_chain_end(facts: ChainEndFacts, inputs: ChainEndInputs, policy: Policy) -> Decision[ChainFinished | ChainUnfinished]:
+def decide_chain_end(
+    facts: ChainEndFacts, inputs: ChainEndInputs, policy: Policy
+) -> Decision[ChainFinished | ChainUnfinished]:
     """Shape, then the directive, then that both say the same."""
     result = inputs.result
     text, structured = result.get("text"), result.get("structured")
@@ -69,7 +87,9 @@ def decide_chain_end(facts: ChainEndFacts, inputs: ChainEndInputs, policy: Polic
     directive = _directive(result)
     if directive is None:
         return _unfinished(ChainEndReason.NO_DIRECTIVE)
-    fault = finishing_fault(Parsed(value=directive, size_bytes=len(msgspec.json.encode(directive))), policy)
+    fault = finishing_fault(
+        Parsed(value=directive, size_bytes=len(msgspec.json.encode(directive))), policy
+    )
     if fault is not None:
         return _unfinished(ChainEndReason.INVALID, str(fault))
     answer: dict[str, Any] = directive["final_answer"]
@@ -92,9 +112,19 @@ def _tells(recorded: Recorded) -> HeaderShare:
     """What keeps a chain's text from counting."""
     if recorded.reason == str(ChainEndReason.FINISHED):
         return SILENT
-    return HeaderShare(lines=(HeaderLine(mark="fail", what="agent chain: its text is no answer", reason=recorded.reason),))
+    return HeaderShare(
+        lines=(
+            HeaderLine(
+                mark="fail", what="agent chain: its text is no answer", reason=recorded.reason
+            ),
+        )
+    )
 
 
 CHAIN_END: Rule[ChainEndFacts, ChainEndInputs, Any] = Rule(
-    name="chain_end", outcome=ChainFinished | ChainUnfinished, apply=decide_chain_end, reasons=(ChainEndReason,), tells=_tells
+    name="chain_end",
+    outcome=ChainFinished | ChainUnfinished,
+    apply=decide_chain_end,
+    reasons=(ChainEndReason,),
+    tells=_tells,
 )

@@ -1,4 +1,6 @@
-"""Rule ``completeness``: does a message give the verb that it enters by what that requires? A message is words; they fill one argument."""
+"""Rule ``completeness``: does a message give the verb that it enters by what that requires? A
+message is words; they fill one argument.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ class CompletenessReason(Reason):
     ONLY = "completeness.only", "The verb requires one argument, and that is what the message says."
     INCOMPLETE = (
         "completeness.incomplete",
-        "The verb requires more than a message says, or names no argument for it; rule authorize judges the call.",
+        (
+            "The verb requires more than a message says, or names no argument for it; rule "
+            "authorize "
+            "judges the call."
+        ),
     )
 
 
@@ -32,7 +38,9 @@ class Complete(Struct, frozen=True, tag="complete"):
 
 
 class Incomplete(Struct, frozen=True, tag="incomplete"):
-    """The words would fill this argument; how many others are required, itself among them where the verb does not name it."""
+    """The words would fill this argument; how many others are required, itself among them where the
+    verb does not name it.
+    """
 
     argument: str
     missing: int
@@ -51,13 +59,17 @@ class CompletenessInputs(Struct, frozen=True, kw_only=True):
     catalog: Catalog
 
 
-def decide_completeness(facts: CompletenessFacts, inputs: CompletenessInputs, policy: Policy) -> Decision[Complete | Incomplete]:
+def decide_completeness(
+    facts: CompletenessFacts, inputs: CompletenessInputs, policy: Policy
+) -> Decision[Complete | Incomplete]:
     """The verb's ``text``, else its one required argument."""
     outcome = filled(inputs.catalog, facts.verb)
     if isinstance(outcome, Incomplete):
         return Decision(outcome=outcome, reason=CompletenessReason.INCOMPLETE)
     named = TEXT in _arguments(inputs.catalog, facts.verb)[0]
-    return Decision(outcome=outcome, reason=CompletenessReason.TEXT if named else CompletenessReason.ONLY)
+    return Decision(
+        outcome=outcome, reason=CompletenessReason.TEXT if named else CompletenessReason.ONLY
+    )
 
 
 def filled(catalog: Catalog, verb: str) -> Complete | Incomplete:
@@ -78,5 +90,8 @@ def _arguments(catalog: Catalog, verb: str) -> tuple[set[str], set[str]]:
 
 
 COMPLETENESS: Rule[CompletenessFacts, CompletenessInputs, Any] = Rule(
-    name="completeness", outcome=Complete | Incomplete, apply=decide_completeness, reasons=(CompletenessReason,)
+    name="completeness",
+    outcome=Complete | Incomplete,
+    apply=decide_completeness,
+    reasons=(CompletenessReason,),
 )

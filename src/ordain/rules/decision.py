@@ -1,6 +1,7 @@
 """What a rule is: a pure function of facts, inputs and policy that returns a decision.
 
-A rule is whole where it is defined: its outcomes, its reasons, and what a decision of it adds to its run's header.
+A rule is whole where it is defined: its outcomes, its reasons, and what a decision of it adds to
+its run's header.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ FACTS_BYTES = 1024
 
 
 class Decision(Struct, Generic[O], frozen=True, gc=False, kw_only=True):
-    """An outcome with the one reason for it. ``address`` (``effect/rule#k``) is set by the port that recorded it."""
+    """An outcome with the one reason for it. ``address`` (``effect/rule#k``) is set by the port
+    that recorded it.
+    """
 
     outcome: O
     reason: Reason
@@ -37,7 +40,8 @@ class Decision(Struct, Generic[O], frozen=True, gc=False, kw_only=True):
 class Recorded(Struct, frozen=True, gc=False, kw_only=True):
     """A decision as its record holds it; ``steps`` are those that its run had counted before it.
 
-    ``judged``: its run's header has a verdict, and marks what was done apart from what was proposed.
+    ``judged``: its run's header has a verdict, and marks what was done apart from what was
+    proposed.
     """
 
     outcome: Raw
@@ -48,9 +52,11 @@ class Recorded(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
-    """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts.
+    """What one decision adds to the header of its run: lines, steps, what was used, what was taken
+    out of shared accounts.
 
-    ``act`` is the call that was permitted or denied by it, ``proposed`` how many calls a model proposed. ``own``: the verb whose last call was code's own.
+    ``act`` is the call that was permitted or denied by it, ``proposed`` how many calls a model
+    proposed. ``own``: the verb whose last call was code's own.
     """
 
     lines: tuple[HeaderLine, ...] = ()
@@ -68,10 +74,13 @@ SILENT = HeaderShare()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Generic[F, I, O]):
-    """A named rule with the type of its outcome union, so that a recorded decision can be read back.
+    """A named rule with the type of its outcome union, so that a recorded decision can be read
+    back.
 
-    ``apply`` is total: it never raises and never looks at anything but its arguments. ``reasons`` are the closed sets that its decisions'
-    reasons come from. ``read_outcome`` reads a recorded outcome. ``tells`` is what a decision adds to the header; None where it shows in what it lets happen.
+    ``apply`` is total: it never raises and never looks at anything but its arguments. ``reasons``
+    are the closed sets that its decisions' reasons come from. ``read_outcome`` reads a recorded
+    outcome. ``tells`` is what a decision adds to the header; None where it shows in what it lets
+    happen.
     """
 
     name: str
@@ -89,7 +98,11 @@ class Rule(Generic[F, I, O]):
             TypeError: its outcome is no type that can be decoded.
         """
         object.__setattr__(self, "read_outcome", msgspec.json.Decoder(self.outcome).decode)
-        object.__setattr__(self, "_by_code", {reason.value: reason for reasons in self.reasons for reason in reasons})
+        object.__setattr__(
+            self,
+            "_by_code",
+            {reason.value: reason for reasons in self.reasons for reason in reasons},
+        )
 
     def reason(self, code: str) -> Reason:
         """A recorded code as one of the rule's reasons.
@@ -108,14 +121,24 @@ def nothing_more(_: Raw) -> str:
     return ""
 
 
-def tells_of(name: str, reasons: Iterable[Reason], detail: Callable[[Raw], str] = nothing_more) -> Callable[[Recorded], HeaderShare]:
-    """What most rules add: a line where the decision's reason is one of these, with what ``detail`` reads out of the outcome."""
+def tells_of(
+    name: str, reasons: Iterable[Reason], detail: Callable[[Raw], str] = nothing_more
+) -> Callable[[Recorded], HeaderShare]:
+    """What most rules add: a line where the decision's reason is one of these, with what ``detail``
+    reads out of the outcome.
+    """
     speaking = frozenset(str(reason) for reason in reasons)
 
     def tells(recorded: Recorded) -> HeaderShare:
         if recorded.reason not in speaking:
             return SILENT
         said = detail(recorded.outcome)
-        return HeaderShare(lines=(HeaderLine(mark="info", what=f"{name}: {said}" if said else name, reason=recorded.reason),))
+        return HeaderShare(
+            lines=(
+                HeaderLine(
+                    mark="info", what=f"{name}: {said}" if said else name, reason=recorded.reason
+                ),
+            )
+        )
 
     return tells

@@ -1,8 +1,11 @@
-"""Whether an answer can have come from an endpoint that held it to its schema: what an enforced schema never lets through was passed over (LLM-01).
+"""Whether an answer can have come from an endpoint that held it to its schema: what an enforced
+schema never lets through was passed over (LLM-01).
 
-An enforced schema gives a text that is, but for thoughts, one JSON value of it, or the beginning of one that was cut off. An answer that holds a value of its
-schema all the same serves, whatever stands around it, and is nobody's lesson: a wrong one costs an endpoint its best way for good. So only what is certain
-counts: the root's type and the keys that it must have. A key that may be ``null`` may be missing, as the rules that judge proposals have it.
+An enforced schema gives a text that is, but for thoughts, one JSON value of it, or the beginning of
+one that was cut off. An answer that holds a value of its schema all the same serves, whatever
+stands around it, and is nobody's lesson: a wrong one costs an endpoint its best way for good. So
+only what is certain counts: the root's type and the keys that it must have. A key that may be
+``null`` may be missing, as the rules that judge proposals have it.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ OTHER_INPUT = "the input of the tool that holds the answer is none that it takes
 NOT_HELD = frozenset({WORDS, OTHER_SHAPE, UNCALLED, OTHER_TOOL, SEVERAL_CALLS, OTHER_INPUT})
 """What is told of an endpoint that answers, and not in the way that it was told to."""
 PARTS_MOST = 200
-"""So many parts of a schema are looked at, one within another or beside it; what lies beyond is held to be kept."""
+"""So many parts of a schema are looked at, one within another or beside it; what lies beyond is
+held to be kept.
+"""
 _NO_JSON = re.compile(r'\{\s*[^\s"}]')
 """What begins as an object, and can be the beginning of none."""
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
@@ -42,7 +47,9 @@ _DECODER = json.JSONDecoder(parse_int=float, parse_float=float)
 
 
 class PassedOver(Struct, frozen=True, kw_only=True):
-    """An answer that no enforced schema lets through: ``why``, ``text`` without its thoughts, and the object in it, None where there is none."""
+    """An answer that no enforced schema lets through: ``why``, ``text`` without its thoughts, and
+    the object in it, None where there is none.
+    """
 
     why: str
     text: str
@@ -50,7 +57,9 @@ class PassedOver(Struct, frozen=True, kw_only=True):
 
 
 def passed_over(text: str, schema: Mapping[str, Any] | None) -> PassedOver | None:
-    """What shows that the schema was passed over; None where it may have been kept, or the answer serves as it is. Total."""
+    """What shows that the schema was passed over; None where it may have been kept, or the answer
+    serves as it is. Total.
+    """
     text = without_thoughts(text)
     bare = _bare(text)
     begins = _begins(bare)
@@ -60,11 +69,15 @@ def passed_over(text: str, schema: Mapping[str, Any] | None) -> PassedOver | Non
     said = found.value if isinstance(found, Parsed) else None
     if said is not None and keeps(said, schema):
         return None
-    return PassedOver(why=OTHER_SHAPE if begins or said is not None else WORDS, text=text, said=said)
+    return PassedOver(
+        why=OTHER_SHAPE if begins or said is not None else WORDS, text=text, said=said
+    )
 
 
 def may_be_held(text: str, schema: Mapping[str, Any] | None) -> bool:
-    """Whether an enforced schema may have let a text through that serves as no answer: broken or cut off as it is, it begins as a value of it. Total."""
+    """Whether an enforced schema may have let a text through that serves as no answer: broken or
+    cut off as it is, it begins as a value of it. Total.
+    """
     bare = _bare(text)
     return _begins(bare) and _may_be_kept(bare, schema)
 
@@ -87,21 +100,29 @@ def _may_be_kept(text: str, schema: Mapping[str, Any] | None) -> bool:
 
 
 def keeps(value: object, schema: Mapping[str, Any] | None) -> bool:
-    """Whether a whole value has the type of the schema's root, and the keys that it must have. Each part of the schema is looked at once, however often it is named."""
+    """Whether a whole value has the type of the schema's root, and the keys that it must have. Each
+    part of the schema is looked at once, however often it is named.
+    """
     return True if schema is None else _keeps(value, schema, schema, {})
 
 
 def _keeps(value: Any, schema: object, root: Mapping[str, Any], looked: dict[int, bool]) -> bool:
-    """``looked`` is what is known of parts by identity; of one that leads back to itself, that it is kept."""
+    """``looked`` is what is known of parts by identity; of one that leads back to itself, that it
+    is kept.
+    """
     if not isinstance(schema, Mapping):
         return True
     if (known := looked.get(id(cast("object", schema)))) is None:
         looked[id(cast("object", schema))] = True
-        known = looked[id(cast("object", schema))] = _kept(value, cast("Mapping[str, Any]", schema), root, looked)
+        known = looked[id(cast("object", schema))] = _kept(
+            value, cast("Mapping[str, Any]", schema), root, looked
+        )
     return known
 
 
-def _kept(value: Any, node: Mapping[str, Any], root: Mapping[str, Any], looked: dict[int, bool]) -> bool:
+def _kept(
+    value: Any, node: Mapping[str, Any], root: Mapping[str, Any], looked: dict[int, bool]
+) -> bool:
     if len(looked) > PARTS_MOST:
         return True
     kinds = _kinds(node)
@@ -119,8 +140,13 @@ def _kept(value: Any, node: Mapping[str, Any], root: Mapping[str, Any], looked: 
 
 def _lacks(value: Mapping[str, Any], node: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
     required, properties = _parts(node, "required"), node.get("properties")
-    known: Mapping[str, Any] = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else {}
-    return any(isinstance(key, str) and key not in value and not _may_be_null(known.get(key), root) for key in required)
+    known: Mapping[str, Any] = (
+        cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else {}
+    )
+    return any(
+        isinstance(key, str) and key not in value and not _may_be_null(known.get(key), root)
+        for key in required
+    )
 
 
 def _may_be_null(schema: object, root: Mapping[str, Any]) -> bool:
@@ -131,12 +157,20 @@ def _may_be_null(schema: object, root: Mapping[str, Any]) -> bool:
         return node["const"] is None
     if "enum" in node:
         return None in _parts(node, "enum")
-    return bool({"type", "$ref", "anyOf", "oneOf", "allOf"} & node.keys()) and _keeps(None, node, root, {})
+    return bool({"type", "$ref", "anyOf", "oneOf", "allOf"} & node.keys()) and _keeps(
+        None, node, root, {}
+    )
 
 
 def _kinds(node: Mapping[str, Any]) -> list[Any]:
     kind = node.get("type")
-    return cast("list[Any]", kind) if isinstance(kind, list) else [kind] if isinstance(kind, str) else []
+    return (
+        cast("list[Any]", kind)
+        if isinstance(kind, list)
+        else [kind]
+        if isinstance(kind, str)
+        else []
+    )
 
 
 def _is_of(value: object, kind: object) -> bool:

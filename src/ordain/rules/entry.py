@@ -1,8 +1,9 @@
 """Rule ``entry``: the verb a turn enters by, and the tools it may use (ING-10, GW-01, B-06, B-33).
 
-Each mode has its own entry verb; ``chat_general`` is brain's and nobody else's default, unless the settings have another verb answer there. What is named and does not exist, is
-switched off or is another mode's own entry is a typed error, never replaced by something else. A pack (C3) stands for those of its verbs
-that may run here; beside named tools it narrows them.
+Each mode has its own entry verb; ``chat_general`` is brain's and nobody else's default, unless the
+settings have another verb answer there. What is named and does not exist, is switched off or is
+another mode's own entry is a typed error, never replaced by something else. A pack (C3) stands for
+those of its verbs that may run here; beside named tools it narrows them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ class EntryReason(Reason):
     INACTIVE_VERB = "entry.inactive_verb", "The verb is switched off here."
     RESERVED_VERB = "entry.reserved_verb", "The verb is the entry of another mode."
     UNKNOWN_PACK = "entry.unknown_pack", "Policy has no pack of this name."
-    EMPTY_PACK = "entry.empty_pack", "The packs named, and the tools named with them, leave no verb that may run here."
+    EMPTY_PACK = (
+        "entry.empty_pack",
+        "The packs named, and the tools named with them, leave no verb that may run here.",
+    )
 
 
 class Entered(Struct, frozen=True, kw_only=True, tag="entered"):
@@ -50,7 +54,9 @@ class EntryRefused(Struct, frozen=True, kw_only=True, tag="refused"):
 
 
 class EntryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the message asks for: mode, the verb it names ("": none), how many tools and packs it names, how many attachments it has."""
+    """What the message asks for: mode, the verb it names ("": none), how many tools and packs it
+    names, how many attachments it has.
+    """
 
     mode: ExecMode
     verb: str = ""
@@ -67,55 +73,98 @@ class EntryInputs(Struct, frozen=True, kw_only=True):
     packs: Sequence[str] = ()
 
 
-def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Decision[Entered | EntryRefused]:
+def decide_entry(
+    facts: EntryFacts, inputs: EntryInputs, policy: Policy
+) -> Decision[Entered | EntryRefused]:
     """The verb named, or the mode's own; then the tools named, or the packs', or policy's."""
     own = entry_verb(facts.mode, inputs.catalog)
     verb = facts.verb or own
     refused = _refused(verb, inputs.catalog, policy, own=ENTRY_OF[facts.mode])
     if refused is not None:
         return refused
-    named = inputs.tools or ((facts.verb,) if facts.verb and facts.verb != ENTRY_OF[facts.mode] else ())
+    named = inputs.tools or (
+        (facts.verb,) if facts.verb and facts.verb != ENTRY_OF[facts.mode] else ()
+    )
     for tool in named:
         if (refused := _refused(tool, inputs.catalog, policy, own="")) is not None:
             return refused
-    tools = tuple(dict.fromkeys(named or verbs_named(policy.supervisor.tools, inputs.catalog, policy)))
+    tools = tuple(
+        dict.fromkeys(named or verbs_named(policy.supervisor.tools, inputs.catalog, policy))
+    )
     if inputs.packs:
         if unknown := [name for name in inputs.packs if name not in policy.supervisor.packs]:
-            return Decision(outcome=EntryRefused(verb=unknown[0][:64], code="unknown_pack"), reason=EntryReason.UNKNOWN_PACK)
+            return Decision(
+                outcome=EntryRefused(verb=unknown[0][:64], code="unknown_pack"),
+                reason=EntryReason.UNKNOWN_PACK,
+            )
         packed = pack_verbs(inputs.packs, inputs.catalog, policy)
-        tools = tuple(tool for tool in tools if tool in packed) if inputs.tools else tools if named else packed
+        tools = (
+            tuple(tool for tool in tools if tool in packed)
+            if inputs.tools
+            else tools
+            if named
+            else packed
+        )
         if not tools:
-            return Decision(outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"), reason=EntryReason.EMPTY_PACK)
+            return Decision(
+                outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"),
+                reason=EntryReason.EMPTY_PACK,
+            )
     unnamed = EntryReason.OF_MODE if own == ENTRY_OF[facts.mode] else EntryReason.OF_ASSISTANT
-    return Decision(outcome=Entered(verb=verb, tools=tools), reason=EntryReason.NAMED if facts.verb else unnamed)
+    return Decision(
+        outcome=Entered(verb=verb, tools=tools), reason=EntryReason.NAMED if facts.verb else unnamed
+    )
 
 
 def entry_verb(mode: ExecMode, catalog: Catalog) -> str:
-    """The verb that a mode enters by where none is named: its own, or for brain the one that the settings have answer."""
+    """The verb that a mode enters by where none is named: its own, or for brain the one that the
+    settings have answer.
+    """
     said = catalog.data.assistant if mode is ExecMode.BRAIN else None
     return (None if said is None else said.verb) or ENTRY_OF[mode]
 
 
-def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decision[Entered | EntryRefused] | None:
+def _refused(
+    verb: str, catalog: Catalog, policy: Policy, *, own: str
+) -> Decision[Entered | EntryRefused] | None:
     if verb not in catalog.verbs:
-        return Decision(outcome=EntryRefused(verb=verb[:128], code="unknown_verb"), reason=EntryReason.UNKNOWN_VERB)
+        return Decision(
+            outcome=EntryRefused(verb=verb[:128], code="unknown_verb"),
+            reason=EntryReason.UNKNOWN_VERB,
+        )
     if catalog.inactive_reason(verb, policy.verbs) is not None:
-        return Decision(outcome=EntryRefused(verb=verb, code=f"inactive_verb:{verb}"), reason=EntryReason.INACTIVE_VERB)
+        return Decision(
+            outcome=EntryRefused(verb=verb, code=f"inactive_verb:{verb}"),
+            reason=EntryReason.INACTIVE_VERB,
+        )
     if catalog.verbs[verb].spec.entry and verb != own:
-        return Decision(outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"), reason=EntryReason.RESERVED_VERB)
+        return Decision(
+            outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"),
+            reason=EntryReason.RESERVED_VERB,
+        )
     return None
 
 
 _ASKED = msgspec.json.Decoder(EntryFacts)
-_REFUSED_SO = tells_of("entry", (EntryReason.UNKNOWN_VERB, EntryReason.INACTIVE_VERB, EntryReason.RESERVED_VERB))
+_REFUSED_SO = tells_of(
+    "entry", (EntryReason.UNKNOWN_VERB, EntryReason.INACTIVE_VERB, EntryReason.RESERVED_VERB)
+)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
     attachments = _ASKED.decode(recorded.facts).attachments
-    unread = (HeaderLine(mark="info", what=f"{attachments} attachments: not read"),) if attachments else ()
+    unread = (
+        (HeaderLine(mark="info", what=f"{attachments} attachments: not read"),)
+        if attachments
+        else ()
+    )
     return HeaderShare(lines=(*unread, *_REFUSED_SO(recorded).lines))
 
 
 ENTRY: Rule[EntryFacts, EntryInputs, Any] = Rule(
-    name="entry", outcome=Entered | EntryRefused, apply=decide_entry, reasons=(EntryReason,), tells=_tells
+    name="entry",
+    outcome=Entered | EntryRefused,
+    apply=decide_entry,
+    reasons=(EntryReason,),
+    tells=_tells,
 )

@@ -1,4 +1,6 @@
-"""Rule ``fallback``: what follows a model error (LLM-04, LLM-06, B-28): retry, next model, next lane, or fail. Never silent."""
+"""Rule ``fallback``: what follows a model error (LLM-04, LLM-06, B-28): retry, next model, next
+lane, or fail. Never silent.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +18,60 @@ class FallbackReason(Reason):
     """What follows a model error, and why (LLM-04, LLM-06)."""
 
     RETRY = "fallback.retry", "The error may pass: the same model is tried again."
-    HELD = "fallback.held", "Nothing was sent, which is no attempt: the model is asked once it need not be left alone any more."
+    HELD = (
+        "fallback.held",
+        (
+            "Nothing was sent, which is no attempt: the model is asked once it need not be left "
+            "alone "
+            "any more."
+        ),
+    )
     RESTS = (
         "fallback.rests",
-        "The provider named a delay, and is asked again once that has passed, which uses up no attempt: time bounds it.",
+        (
+            "The provider named a delay, and is asked again once that has passed, which uses up no "
+            "attempt: time bounds it."
+        ),
     )
     LOWER = (
         "fallback.lower",
-        "The model's endpoint does not take the request that way: it is asked in the next lower one, or without what it does not take.",
+        (
+            "The model's endpoint does not take the request that way: it is asked in the next "
+            "lower "
+            "one, or without what it does not take."
+        ),
     )
-    LOST = "fallback.lost", "The outcome was lost with the process, which says nothing of the model: it is asked again."
-    LOST_TOO_OFTEN = "fallback.lost_too_often", "The outcome was lost with the process more often than policy permits."
-    WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."
+    LOST = (
+        "fallback.lost",
+        (
+            "The outcome was lost with the process, which says nothing of the model: it is asked "
+            "again."
+        ),
+    )
+    LOST_TOO_OFTEN = (
+        "fallback.lost_too_often",
+        "The outcome was lost with the process more often than policy permits.",
+    )
+    WAIT_TOO_LONG = (
+        "fallback.wait_too_long",
+        "Another model is tried: the wait before a retry would be longer than policy likes.",
+    )
     UNANSWERED = (
         "fallback.unanswered",
-        "The model has answered nothing since the start, and policy's wait for that is over: is it running, and is its address right?",
+        (
+            "The model has answered nothing since the start, and policy's wait for that is "
+            "over: is "
+            "it running, and is its address right?"
+        ),
     )
     NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
     NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
     NOT_RETRYABLE = "fallback.not_retryable", "The error would repeat itself."
     EXHAUSTED = "fallback.exhausted", "Every permitted attempt was made."
-    NO_TIME = "fallback.no_time", "The deadline has passed or comes before the provider's retry-after."
+    NO_TIME = (
+        "fallback.no_time",
+        "The deadline has passed or comes before the provider's retry-after.",
+    )
 
 
 class RetryProfile(Struct, frozen=True, tag="retry"):
@@ -61,12 +96,15 @@ FallbackOutcome = RetryProfile | NextProfile | NextLane | GiveUp
 
 
 class FallbackFacts(Struct, frozen=True, kw_only=True):
-    """The error and what was tried: attempts at this profile and in all, profiles and a lane still untried, time left.
+    """The error and what was tried: attempts at this profile and in all, profiles and a lane still
+    untried, time left.
 
-    What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row at this profile, for whose sake ``waited_ms``
-    were waited already; ``unanswered``: and nothing was ever heard of it; ``rests``: it was asked and named a delay. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
-    and count all that among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and has a lower way that was not tried.
-    ``most`` is how many attempts the question itself leaves.
+    What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row
+    at this profile, for whose sake ``waited_ms`` were waited already; ``unanswered``: and nothing
+    was ever heard of it; ``rests``: it was asked and named a delay. ``lost``: this time the outcome
+    was lost with its process, so often in all. Runs of earlier builds have neither, and count all
+    that among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and
+    has a lower way that was not tried. ``most`` is how many attempts the question itself leaves.
     """
 
     code: ModelErrorCode
@@ -96,16 +134,23 @@ MAY_PASS = frozenset(
         ModelErrorCode.LOST,
     }
 )
-"""What an endpoint gets over by itself. All others cost the same again with each attempt, and are seldom better for it."""
+"""What an endpoint gets over by itself. All others cost the same again with each attempt, and are
+seldom better for it.
+"""
 UNCOUNTED_MS = 200
-"""Before a model is asked again that could not be reached or named a delay, where policy or provider name a shorter wait: no attempt bounds how often."""
+"""Before a model is asked again that could not be reached or named a delay, where policy or
+provider name a shorter wait: no attempt bounds how often.
+"""
 
 
-def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decision[FallbackOutcome]:
+def decide_fallback(
+    facts: FallbackFacts, inputs: None, policy: Policy
+) -> Decision[FallbackOutcome]:
     """The policy table's answer for the error, within attempts and time.
 
-    A model that is left alone, rests, or cannot be reached, is waited for within the time; where there is another, no longer in all than ``wait_max_ms``,
-    and where it has never answered, no longer than ``unanswered_max_ms``.
+    A model that is left alone, rests, or cannot be reached, is waited for within the time; where
+    there is another, no longer in all than ``wait_max_ms``, and where it has never answered, no
+    longer than ``unanswered_max_ms``.
     """
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
@@ -124,8 +169,14 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     retries = answer is OnModelError.RETRY or (answer is OnModelError.NEXT_OR_RETRY and last)
     waited = 0 if facts.waited_ms is UNSET else facts.waited_ms
     given_up = facts.unanswered is True and waited >= table.unanswered_max_ms
-    wait = _wait_ms(facts, policy) if facts.unanswered is not True else min(_wait_ms(facts, policy), table.unanswered_max_ms - waited)
-    again = retries and not given_up and _may_be_asked(facts, table, last=last) and wait < facts.left_ms
+    wait = (
+        _wait_ms(facts, policy)
+        if facts.unanswered is not True
+        else min(_wait_ms(facts, policy), table.unanswered_max_ms - waited)
+    )
+    again = (
+        retries and not given_up and _may_be_asked(facts, table, last=last) and wait < facts.left_ms
+    )
     too_long = bool(table.wait_max_ms) and wait + waited > table.wait_max_ms and not last
     if again and not too_long:
         return Decision(outcome=RetryProfile(wait), reason=_again(facts))
@@ -145,7 +196,11 @@ def _wait_ms(facts: FallbackFacts, policy: Policy) -> int:
     table = policy.fallback
     if facts.code is ModelErrorCode.LOST:  # this process died, which says nothing of the provider
         return facts.retry_after_ms
-    wait = backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts if facts.held is UNSET else facts.held)
+    wait = backoff_ms(
+        table.backoff_ms,
+        table.backoff_max_ms,
+        facts.attempts if facts.held is UNSET else facts.held,
+    )
     if facts.held is not UNSET and _went_out(facts):
         wait = max(wait, UNCOUNTED_MS, backoff_ms(UNCOUNTED_MS, table.backoff_max_ms, facts.held))
     return max(facts.retry_after_ms, wait)
@@ -156,11 +211,17 @@ def _may_be_asked(facts: FallbackFacts, table: FallbackPolicy, *, last: bool) ->
     if not last and facts.held is not UNSET and _went_out(facts):
         return facts.held < table.attempts_per_profile
     more = last and facts.code in MAY_PASS
-    return facts.attempts < (max(table.attempts_per_profile, table.attempts_at_last) if more else table.attempts_per_profile)
+    return facts.attempts < (
+        max(table.attempts_per_profile, table.attempts_at_last)
+        if more
+        else table.attempts_per_profile
+    )
 
 
 def _went_out(facts: FallbackFacts) -> bool:
-    """Whether the endpoint was turned to, though that is no attempt: each time costs it something, so the waits grow."""
+    """Whether the endpoint was turned to, though that is no attempt: each time costs it something,
+    so the waits grow.
+    """
     return facts.code is ModelErrorCode.CONNECTION or facts.rests is True
 
 
@@ -184,5 +245,9 @@ _TOLD = (
 )
 _TELLS = tells_of("fallback", _TOLD)
 FALLBACK: Rule[FallbackFacts, None, Any] = Rule(
-    name="fallback", outcome=FallbackOutcome, apply=decide_fallback, reasons=(FallbackReason,), tells=_TELLS
+    name="fallback",
+    outcome=FallbackOutcome,
+    apply=decide_fallback,
+    reasons=(FallbackReason,),
+    tells=_TELLS,
 )

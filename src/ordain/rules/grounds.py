@@ -1,8 +1,10 @@
-"""What a prompt plan's answer may refer to: the passages it was given by their numbers, and its input's own words.
+"""What a prompt plan's answer may refer to: the passages it was given by their numbers, and its
+input's own words.
 
-A schema cannot say it, because it depends on the call: a citation of a passage that was not given, or a quotation that stands nowhere,
-is a proposal that code refuses like any other. Where no model is configured, code quotes and cites nothing; a model that calls its own
-answer quoted is held to it, word for word. Part of rule ``output``.
+A schema cannot say it, because it depends on the call: a citation of a passage that was not given,
+or a quotation that stands nowhere, is a proposal that code refuses like any other. Where no model
+is configured, code quotes and cites nothing; a model that calls its own answer quoted is held to
+it, word for word. Part of rule ``output``.
 """
 
 from __future__ import annotations
@@ -17,11 +19,18 @@ QUOTED = "quoted"
 _STRAIGHT = str.maketrans("‘’“”\u00a0", "''\"\" ")  # noqa: RUF001 - a model sets quotation marks as it likes
 
 
-def find_ungrounded(grounds: Sequence[Ground], output: Mapping[str, Any], given: Mapping[str, Any], *, by_code: bool = False) -> str:
-    """The place of the first reference that leads nowhere, as ``path: what``; "" where there is none. Never a value.
+def find_ungrounded(
+    grounds: Sequence[Ground],
+    output: Mapping[str, Any],
+    given: Mapping[str, Any],
+    *,
+    by_code: bool = False,
+) -> str:
+    """The place of the first reference that leads nowhere, as ``path: what``; "" where there is
+    none. Never a value.
 
-    ``by_code``: the answer is recorded as that of the code that quotes. It cites nothing and needs no reference; what an answer says of
-    itself excuses it from none.
+    ``by_code``: the answer is recorded as that of the code that quotes. It cites nothing and needs
+    no reference; what an answer says of itself excuses it from none.
     """
     for ground in grounds:
         for place, value in _at(output, ground.output.split("/")):
@@ -41,7 +50,9 @@ def says_quoted(output: Mapping[str, Any]) -> bool:
 
 
 def find_unquoted(output: Mapping[str, Any], given: Mapping[str, Any]) -> str:
-    """The place of the first text of an answer that says it quotes, and that stands nowhere in the input; "" where there is none."""
+    """The place of the first text of an answer that says it quotes, and that stands nowhere in the
+    input; "" where there is none.
+    """
     if not says_quoted(output):
         return ""
     among = [_evened(text) for _, text in _texts(given)]
@@ -68,11 +79,17 @@ def _texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:
 
 def _counts(value: object, given: Mapping[str, Any], path: str) -> bool:
     among = next((found for _, found in _at(given, path.split("/"))), ())
-    return isinstance(value, int) and isinstance(among, Sequence) and 1 <= value <= len(cast("Sequence[Any]", among))
+    return (
+        isinstance(value, int)
+        and isinstance(among, Sequence)
+        and 1 <= value <= len(cast("Sequence[Any]", among))
+    )
 
 
 def _stands(value: object, given: Mapping[str, Any], path: str) -> bool:
-    """Whether the words stand in the input; blanks, case and the form of quotation marks do not count."""
+    """Whether the words stand in the input; blanks, case and the form of quotation marks do not
+    count.
+    """
     said = _evened(value)
     return bool(said) and any(said in _evened(text) for _, text in _at(given, path.split("/")))
 
@@ -82,7 +99,9 @@ def _evened(value: object) -> str:
 
 
 def _at(value: object, path: Sequence[str], place: str = "") -> Iterator[tuple[str, object]]:
-    """Every value at a path, with its place; ``*`` is each item of a list. What is not there is no value; a null list is one null."""
+    """Every value at a path, with its place; ``*`` is each item of a list. What is not there is no
+    value; a null list is one null.
+    """
     if not path:
         yield place, value
     elif path[0] == "*":

@@ -1,7 +1,9 @@
-"""Rule ``guardrail``: may a task be handed on as it is (C6, B-40)? Words that policy prohibits deny it; how risky it is decides who looks at it first.
+"""Rule ``guardrail``: may a task be handed on as it is (C6, B-40)? Words that policy prohibits deny
+it; how risky it is decides who looks at it first.
 
-The risk is the highest of policy's table by the gravest effect of the verbs that the task is handed on with, and of the moderation's score where there is one.
-What weighs most holds: denied, escalated, reviewed, passed.
+The risk is the highest of policy's table by the gravest effect of the verbs that the task is handed
+on with, and of the moderation's score where there is one. What weighs most holds: denied,
+escalated, reviewed, passed.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ class GuardrailReason(Reason):
     PROHIBITED = "guardrail.prohibited", "A word that policy prohibits stands in it."
     ESCALATED = "guardrail.escalated", "Its risk is so high that it is escalated: a person decides."
     REVIEW = "guardrail.review", "Its risk is such that a person looks at it first."
-    UNMODERATED = "guardrail.unmoderated", "Policy names a moderation, and it gave no score: a person looks at it first."
+    UNMODERATED = (
+        "guardrail.unmoderated",
+        "Policy names a moderation, and it gave no score: a person looks at it first.",
+    )
 
 
 PROHIBITED_WORDS = "compliance.prohibited_keywords"
@@ -51,7 +56,9 @@ class Forbidden(Struct, frozen=True, gc=False, tag="forbidden"):
 
 
 class Reviewed(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="reviewed"):
-    """A person looks at it first; ``escalated``: since its risk is high. ``sources`` want it so. ``unscored``: policy's moderation said nothing of it."""
+    """A person looks at it first; ``escalated``: since its risk is high. ``sources`` want it so.
+    ``unscored``: policy's moderation said nothing of it.
+    """
 
     risk: float
     sources: tuple[str, ...]
@@ -63,7 +70,9 @@ GuardrailOutcome = Passed | Reviewed | Forbidden
 
 
 class GuardrailFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The call by verb and digest, the effects of the verbs that it is handed on with, and the moderation's score (None: it gave none)."""
+    """The call by verb and digest, the effects of the verbs that it is handed on with, and the
+    moderation's score (None: it gave none).
+    """
 
     verb: str
     call: str
@@ -77,8 +86,12 @@ class GuardrailInputs(Struct, frozen=True, kw_only=True):
     args: dict[str, Any]
 
 
-def decide_guardrail(facts: GuardrailFacts, inputs: GuardrailInputs, policy: Policy) -> Decision[GuardrailOutcome]:
-    """Words first, then the risk against the higher bound and the lower one, and last whether what should have scored it did."""
+def decide_guardrail(
+    facts: GuardrailFacts, inputs: GuardrailInputs, policy: Policy
+) -> Decision[GuardrailOutcome]:
+    """Words first, then the risk against the higher bound and the lower one, and last whether what
+    should have scored it did.
+    """
     rails = policy.guardrails
     if rails.prohibited and _holds(inputs.args, [_evened(phrase) for phrase in rails.prohibited]):
         return Decision(outcome=Forbidden(PROHIBITED_WORDS), reason=GuardrailReason.PROHIBITED)
@@ -92,14 +105,22 @@ def decide_guardrail(facts: GuardrailFacts, inputs: GuardrailInputs, policy: Pol
         escalated = risk >= rails.escalate_at
         reason = GuardrailReason.ESCALATED if escalated else GuardrailReason.REVIEW
         unscored = rails.moderation is not None and score is None
-        return Decision(outcome=Reviewed(risk=risk, sources=sources, escalated=escalated, unscored=unscored), reason=reason)
+        return Decision(
+            outcome=Reviewed(risk=risk, sources=sources, escalated=escalated, unscored=unscored),
+            reason=reason,
+        )
     if rails.moderation is not None and score is None:
-        return Decision(outcome=Reviewed(risk=risk, sources=(MODERATION,), unscored=True), reason=GuardrailReason.UNMODERATED)
+        return Decision(
+            outcome=Reviewed(risk=risk, sources=(MODERATION,), unscored=True),
+            reason=GuardrailReason.UNMODERATED,
+        )
     return Decision(outcome=Passed(risk), reason=GuardrailReason.PASSED)
 
 
 def _evened(text: str) -> str:
-    """As words are compared: letters and digits in one case and form, without signs that nobody sees; one blank between, one before and one behind."""
+    """As words are compared: letters and digits in one case and form, without signs that nobody
+    sees; one blank between, one before and one behind.
+    """
     seen = (sign for sign in normalize("NFKC", text).casefold() if category(sign) != "Cf")
     return f" {' '.join(''.join(sign if sign.isalnum() else ' ' for sign in seen).split())} "
 
@@ -134,11 +155,24 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if isinstance(outcome, Passed):
         return SILENT
     if isinstance(outcome, Forbidden):
-        return HeaderShare(lines=(HeaderLine(mark="fail", what=f"guardrail {outcome.source}: {verb}", reason=recorded.reason),))
-    what = f"guardrail {', '.join(outcome.sources)}: {verb}, risk {outcome.risk:.2f}{UNSCORED if outcome.unscored else ''}"
+        return HeaderShare(
+            lines=(
+                HeaderLine(
+                    mark="fail", what=f"guardrail {outcome.source}: {verb}", reason=recorded.reason
+                ),
+            )
+        )
+    what = (
+        f"guardrail {', '.join(outcome.sources)}: {verb}, risk "
+        f"{outcome.risk:.2f}{UNSCORED if outcome.unscored else ''}"
+    )
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 
 GUARDRAIL: Rule[GuardrailFacts, GuardrailInputs, Any] = Rule(
-    name="guardrail", outcome=GuardrailOutcome, apply=decide_guardrail, reasons=(GuardrailReason,), tells=_tells
+    name="guardrail",
+    outcome=GuardrailOutcome,
+    apply=decide_guardrail,
+    reasons=(GuardrailReason,),
+    tells=_tells,
 )

@@ -1,7 +1,8 @@
 """The execution header: the code-written account of what really happened (RTE-12, B-34, C5).
 
-A pure function of a fold of the journal. No model writes, precedes or hides it: everything a model or a tool said is
-quoted, cut and stripped of line breaks and control characters, so that it cannot pass for a line of the header.
+A pure function of a fold of the journal. No model writes, precedes or hides it: everything a model
+or a tool said is quoted, cut and stripped of line breaks and control characters, so that it cannot
+pass for a line of the header.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ ERROR_EXCERPT = 300
 LINE = 600
 QUOTED_MAX = 4 * ERROR_EXCERPT
 """Characters of an excerpt that are looked at; what is shown is shorter still."""
-"""Longest text that is not an excerpt: a verb id, a provider's name for its model and a code go through ``plain`` all the same."""
+"""Longest text that is not an excerpt: a verb id, a provider's name for its model and a code go
+through ``plain`` all the same.
+"""
 
 
 class HeaderLine(Struct, frozen=True, gc=False, kw_only=True):
-    """One thing that happened: ``mark`` is ok, fail or unknown of what was done, proposal of what a model proposed, else info.
+    """One thing that happened: ``mark`` is ok, fail or unknown of what was done, proposal of what a
+    model proposed, else info.
 
     ``excerpt`` is foreign text, quoted when rendered.
     """
@@ -38,8 +42,9 @@ class HeaderLine(Struct, frozen=True, gc=False, kw_only=True):
 class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the journal says of a run. Money in micro-dollars, time in milliseconds.
 
-    ``judged``: the run's kind has its header opened by ``verdict``, which is "" until the run rests; what it is made of stands in ``acts``,
-    ``proposed``, ``answered`` and ``carries`` (``rules.acts``). ``reserved_*`` is what of tokens and money was booked as reserved, because an
+    ``judged``: the run's kind has its header opened by ``verdict``, which is "" until the run
+    rests; what it is made of stands in ``acts``, ``proposed``, ``answered`` and ``carries``
+    (``rules.acts``). ``reserved_*`` is what of tokens and money was booked as reserved, because an
     attempt told nothing of its use.
     """
 
@@ -73,7 +78,10 @@ VERDICT_MARKS = {str(RunVerdict.OK): "ok", str(RunVerdict.UNKNOWN): "unknown"}
 """Whatever else a verdict is, it is no success."""
 IN_PROGRESS = "in progress"
 """Opens the header of a run that has no verdict yet; no record holds such a header."""
-TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) · *(?P<reason>.*)")
+TITLE = re.compile(
+    r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · "
+    r"(?P<status>\S+) · *(?P<reason>.*)"
+)
 """A header's first line, read again."""
 NO_TOOL_USED = "no tool was used"
 UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})
@@ -83,7 +91,9 @@ SIGNS = str.maketrans(_SIGNS)
 
 
 def plain(text: str, bound: int) -> str:
-    """Text on one line: controls and format characters out, white space single, cut to ``bound`` characters."""
+    """Text on one line: controls and format characters out, white space single, cut to ``bound``
+    characters.
+    """
     kept = text[: bound * 4]
     if not kept.isprintable():
         kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in kept)
@@ -93,39 +103,58 @@ def plain(text: str, bound: int) -> str:
 
 def quoted(text: str, bound: int) -> str:
     """Foreign text in quotes that it cannot close, without the header's own signs."""
-    for sign, instead in _SIGNS.items():  # as ``str.translate``, which looks at every character: most texts hold none of three
+    for sign, instead in _SIGNS.items():
+        # as ``str.translate``, which looks at every character: most texts hold none of three
         text = text.replace(sign, instead)
     return f'"{plain(text, bound)}"'
 
 
 def quotable(facts: HeaderFacts) -> HeaderFacts:
-    """The facts for whoever shows them below its own: of what lines quote no more than any rendering looks at."""
-    return structs.replace(facts, lines=tuple(structs.replace(line, excerpt=line.excerpt[:QUOTED_MAX]) for line in facts.lines))
+    """The facts for whoever shows them below its own: of what lines quote no more than any
+    rendering looks at.
+    """
+    return structs.replace(
+        facts,
+        lines=tuple(
+            structs.replace(line, excerpt=line.excerpt[:QUOTED_MAX]) for line in facts.lines
+        ),
+    )
 
 
 def render_header(facts: HeaderFacts) -> str:
     """The header as text; equal facts give equal bytes."""
     lines = [title_line(facts)]
     if facts.models:
-        lines.append(f"{MARKS['info']} models: {', '.join(quoted(model, EXCERPT) for model in facts.models)}")
+        lines.append(
+            f"{MARKS['info']} models: {', '.join(quoted(model, EXCERPT) for model in facts.models)}"
+        )
     lines += [f"{MARKS['info']} {plain(notice, EXCERPT * 2)}" for notice in facts.notices]
     for line in facts.lines:
         bound = ERROR_EXCERPT if line.mark == "fail" else EXCERPT
         reason = f" · {plain(line.reason, EXCERPT)}" if line.reason else ""
         excerpt = f" · {quoted(line.excerpt, bound)}" if line.excerpt else ""
-        lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}")
-    if facts.verdict == RunVerdict.OK and not (any(not act.own for act in facts.acts) or facts.proposed or facts.carries):
+        lines.append(
+            f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}"
+        )
+    if facts.verdict == RunVerdict.OK and not (
+        any(not act.own for act in facts.acts) or facts.proposed or facts.carries
+    ):
         lines.append(f"{MARKS['info']} {NO_TOOL_USED}")
-    tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
+    tokens = (
+        f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
+    )
     lines.append(
-        f"{MARKS['info']} {facts.steps} steps, {facts.model_calls} model calls, {facts.verb_calls} verb calls, "
+        f"{MARKS['info']} {facts.steps} steps, {facts.model_calls} model calls, "
+        f"{facts.verb_calls} verb calls, "
         f"{tokens}, {_money(facts.usd_micros)}{_reserved(facts)}, {facts.duration_ms} ms"
     )
     return "\n".join(lines)
 
 
 def title_line(facts: HeaderFacts) -> str:
-    """The first line of the header: the verdict opens it where there is one, and that there is none yet where the run is to have one."""
+    """The first line of the header: the verdict opens it where there is one, and that there is none
+    yet where the run is to have one.
+    """
     title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
     if facts.verdict:
         return f"{MARKS[_verdict_mark(facts)]} {plain(facts.verdict, EXCERPT)} · ordain run {title}"
@@ -136,18 +165,28 @@ def title_line(facts: HeaderFacts) -> str:
 
 
 def _verdict_mark(facts: HeaderFacts) -> str:
-    """Of a run that was to do nothing, as one that tells how things stand, it is no failure that nothing was done."""
+    """Of a run that was to do nothing, as one that tells how things stand, it is no failure that
+    nothing was done.
+    """
     if facts.verdict == RunVerdict.NOTHING:
         return "info" if facts.status == "completed" else "fail"
     return VERDICT_MARKS.get(facts.verdict, "fail")
 
 
 def with_verdict(facts: HeaderFacts) -> HeaderFacts:
-    """The facts with the verdict that they come to: none while the run is at work, nor where its kind has none."""
+    """The facts with the verdict that they come to: none while the run is at work, nor where its
+    kind has none.
+    """
     if not facts.judged or facts.status in UNSETTLED:
         return structs.replace(facts, verdict="") if facts.verdict else facts
     completed = facts.status == "completed"
-    work = Work(acts=facts.acts, proposed=facts.proposed, completed=completed, answered=facts.answered, carries=facts.carries)
+    work = Work(
+        acts=facts.acts,
+        proposed=facts.proposed,
+        completed=completed,
+        answered=facts.answered,
+        carries=facts.carries,
+    )
     return structs.replace(facts, verdict=str(verdict_of(work)))
 
 
@@ -159,7 +198,10 @@ def _reserved(facts: HeaderFacts) -> str:
     """What of the sums is no use that anybody reported."""
     if not facts.judged or not (facts.reserved_tokens or facts.reserved_usd_micros):
         return ""
-    return f" (of it reserved for attempts that told of no use: {facts.reserved_tokens} tokens, {_money(facts.reserved_usd_micros)})"
+    return (
+        f" (of it reserved for attempts that told of no use: {facts.reserved_tokens} tokens, "
+        f"{_money(facts.reserved_usd_micros)})"
+    )
 
 
 _WORDS = re.compile(r' · "[^"\n]*"$| by user:.*$', re.MULTILINE)
@@ -167,5 +209,7 @@ _WORDS = re.compile(r' · "[^"\n]*"$| by user:.*$', re.MULTILINE)
 
 
 def without_words(header: str) -> str:
-    """A rendered header without anybody's words or name: what was done, how it ended and what it took stays when content is erased."""
+    """A rendered header without anybody's words or name: what was done, how it ended and what it
+    took stays when content is erased.
+    """
     return _WORDS.sub(lambda found: " by user" if found[0].startswith(" by") else "", header)

@@ -1,4 +1,6 @@
-"""Rule ``hedge``: is a second model asked too, should the first be slow? Asked only in lanes where policy names a delay."""
+"""Rule ``hedge``: is a second model asked too, should the first be slow? Asked only in lanes where
+policy names a delay.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,16 @@ class HedgeReason(Reason):
     """Why a second model is asked too, or is not."""
 
     SECOND = "hedge.second", "Policy lets a second model be asked too if the first is slow."
-    ALONE = "hedge.alone", "No second model is asked: none is left, or the budget or the time does not cover it."
+    ALONE = (
+        "hedge.alone",
+        "No second model is asked: none is left, or the budget or the time does not cover it.",
+    )
 
 
 class AskSecond(Struct, frozen=True, tag="second"):
-    """The lane's next profile is asked as well if there is no answer after ``after_ms``; the first answer counts."""
+    """The lane's next profile is asked as well if there is no answer after ``after_ms``; the first
+    answer counts.
+    """
 
     after_ms: int
 
@@ -29,7 +36,9 @@ class AskAlone(Struct, frozen=True, tag="alone"):
 
 
 class HedgeFacts(Struct, frozen=True, kw_only=True):
-    """The lane, how many of its profiles come after this one, whether the budget covers both calls, and the time left."""
+    """The lane, how many of its profiles come after this one, whether the budget covers both calls,
+    and the time left.
+    """
 
     lane: Lane
     profiles_left: int
@@ -45,4 +54,6 @@ def decide_hedge(facts: HedgeFacts, inputs: None, policy: Policy) -> Decision[As
     return Decision(outcome=AskAlone(), reason=HedgeReason.ALONE)
 
 
-HEDGE: Rule[HedgeFacts, None, Any] = Rule(name="hedge", outcome=AskSecond | AskAlone, apply=decide_hedge, reasons=(HedgeReason,))
+HEDGE: Rule[HedgeFacts, None, Any] = Rule(
+    name="hedge", outcome=AskSecond | AskAlone, apply=decide_hedge, reasons=(HedgeReason,)
+)

@@ -1,8 +1,9 @@
 """Rule ``history``: which part of a session's history a prompt holds.
 
-Recent entries whole and in order, as many as fit; entries that a summary covers, by that summary; where more than policy's number
-stand uncovered, the older ones are summarised first. What neither stands whole nor is covered is counted, and the header says so, as it
-does of an entry that is too long by itself and is shown cut.
+Recent entries whole and in order, as many as fit; entries that a summary covers, by that summary;
+where more than policy's number stand uncovered, the older ones are summarised first. What neither
+stands whole nor is covered is counted, and the header says so, as it does of an entry that is too
+long by itself and is shown cut.
 """
 
 from __future__ import annotations
@@ -23,12 +24,20 @@ class HistoryReason(Reason):
     """How much of what was said before stands in a prompt."""
 
     WHOLE = "history.whole", "Everything stands in the prompt, whole or summarised."
-    SUMMARISE = "history.summarise", "More entries or bytes than policy's stand whole: the older ones are summarised first."
-    LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised, or is shown cut."
+    SUMMARISE = (
+        "history.summarise",
+        "More entries or bytes than policy's stand whole: the older ones are summarised first.",
+    )
+    LEFT_OUT = (
+        "history.left_out",
+        "Part of the history neither fits nor is summarised, or is shown cut.",
+    )
 
 
 class Window(Struct, frozen=True, kw_only=True, tag="window"):
-    """The last ``whole`` entries stand in the prompt, ``cut`` of them cut short, and the summary if ``summary``; ``left_out`` do not."""
+    """The last ``whole`` entries stand in the prompt, ``cut`` of them cut short, and the summary if
+    ``summary``; ``left_out`` do not.
+    """
 
     whole: int
     summary: bool
@@ -37,15 +46,19 @@ class Window(Struct, frozen=True, kw_only=True, tag="window"):
 
 
 class Summarise(Struct, frozen=True, kw_only=True, tag="summarise"):
-    """The oldest ``entries`` of those listed are summarised before the window is chosen; where older ones are not listed, as many as one prompt holds of those."""
+    """The oldest ``entries`` of those listed are summarised before the window is chosen; where
+    older ones are not listed, as many as one prompt holds of those.
+    """
 
     entries: int
 
 
 class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Bytes of the uncovered entries that were read, oldest first; how many older ones there are; the summary's bytes (-1: none).
+    """Bytes of the uncovered entries that were read, oldest first; how many older ones there are;
+    the summary's bytes (-1: none).
 
-    ``room_bytes`` is what the model's window leaves; ``may_summarise`` that a verb for it is there and has not failed in this turn.
+    ``room_bytes`` is what the model's window leaves; ``may_summarise`` that a verb for it is there
+    and has not failed in this turn.
     """
 
     sizes: tuple[int, ...]
@@ -55,20 +68,30 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     may_summarise: bool = False
 
 
-def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decision[Window | Summarise]:
-    """Summarise where too much stands uncovered, by number or bytes; else as many of the latest entries as fit."""
+def decide_history(
+    facts: HistoryFacts, inputs: None, policy: Policy
+) -> Decision[Window | Summarise]:
+    """Summarise where too much stands uncovered, by number or bytes; else as many of the latest
+    entries as fit.
+    """
     table, bound = policy.history, policy.history.entry_bytes
     sizes = [min(size, bound) for size in facts.sizes]
-    if facts.may_summarise and (len(sizes) + facts.older > table.max_entries or sum(sizes) > table.max_bytes):
+    if facts.may_summarise and (
+        len(sizes) + facts.older > table.max_entries or sum(sizes) > table.max_bytes
+    ):
         kept = _fitting(sizes, table.max_bytes // 2, table.keep_entries)
-        return Decision(outcome=Summarise(entries=max(1, len(sizes) - kept)), reason=HistoryReason.SUMMARISE)
+        return Decision(
+            outcome=Summarise(entries=max(1, len(sizes) - kept)), reason=HistoryReason.SUMMARISE
+        )
     room = min(table.max_bytes, facts.room_bytes)
     summary = 0 < facts.summary_bytes <= room
     whole = _fitting(sizes, room - (facts.summary_bytes if summary else 0), table.max_entries)
     cut = sum(size > bound for size in facts.sizes[len(sizes) - whole :])
     left_out = facts.older + len(sizes) - whole + (facts.summary_bytes > 0 and not summary)
     reason = HistoryReason.LEFT_OUT if left_out or cut else HistoryReason.WHOLE
-    return Decision(outcome=Window(whole=whole, summary=summary, left_out=left_out, cut=cut), reason=reason)
+    return Decision(
+        outcome=Window(whole=whole, summary=summary, left_out=left_out, cut=cut), reason=reason
+    )
 
 
 def _fitting(sizes: Sequence[int], room: int, most: int) -> int:
@@ -92,10 +115,17 @@ def _tells(recorded: Recorded) -> HeaderShare:
         return SILENT
     cut = f", {window.cut} cut" if window.cut else ""
     summed = ", older ones summed up" if window.summary else ""
-    what = f"history: {window.whole - window.cut} entries whole{cut}{summed}, {window.left_out} left out"
+    what = (
+        f"history: {window.whole - window.cut} entries whole{cut}{summed}, {window.left_out} "
+        "left out"
+    )
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 
 HISTORY: Rule[HistoryFacts, None, Any] = Rule(
-    name="history", outcome=Window | Summarise, apply=decide_history, reasons=(HistoryReason,), tells=_tells
+    name="history",
+    outcome=Window | Summarise,
+    apply=decide_history,
+    reasons=(HistoryReason,),
+    tells=_tells,
 )

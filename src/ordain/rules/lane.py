@@ -1,7 +1,7 @@
 """Rule ``lane``: which class of model serves a call (RTE-01, LLM-02, LLM-03, B-09).
 
-The first row of policy's route table that fits, else the lane of the purpose; after a failure the lane that policy names next. A mode
-never implies a lane.
+The first row of policy's route table that fits, else the lane of the purpose; after a failure the
+lane that policy names next. A mode never implies a lane.
 """
 
 from __future__ import annotations
@@ -22,19 +22,35 @@ class LaneReason(Reason):
     """Why a lane serves a call (RTE-01, B-09)."""
 
     BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
-    AFTER_FAILURE = "lane.after_failure", "The lane that policy names after the one whose models failed."
+    AFTER_FAILURE = (
+        "lane.after_failure",
+        "The lane that policy names after the one whose models failed.",
+    )
     ROUTINE = "lane.routine", "A row of the route table: routine or low-risk work."
-    ESCALATED = "lane.escalated", "A row of the route table: the work asks for more than its purpose's lane."
+    ESCALATED = (
+        "lane.escalated",
+        "A row of the route table: the work asks for more than its purpose's lane.",
+    )
     ROUTED = "lane.routed", "A row of the route table names the lane."
     PINNED = (
         "lane.pinned",
-        "The model that the pinned profile names for the role is asked first; it stands behind the lane, or one that may follow it.",
+        (
+            "The model that the pinned profile names for the role is asked first; it stands behind "
+            "the lane, or one that may follow it."
+        ),
     )
     PIN_NOT_HERE = (
         "lane.pin_not_here",
-        "The model that the pinned profile names for the role is none that policy lets the call reach: the lane's own order holds.",
+        (
+            "The model that the pinned profile names for the role is none that policy lets "
+            "the call "
+            "reach: the lane's own order holds."
+        ),
     )
-    SEES = "lane.sees", "The prompt shows images: of the models that policy names only those are asked that see."
+    SEES = (
+        "lane.sees",
+        "The prompt shows images: of the models that policy names only those are asked that see.",
+    )
     BLIND = "lane.blind", "The prompt shows images, and no model that policy names sees."
     EMPTY = "lane.empty", "No model profile stands behind the lane."
 
@@ -53,12 +69,15 @@ class LaneEmpty(Struct, frozen=True, gc=False, tag="empty"):
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):
-    """What the call is for (a purpose of a kind's prompt); ``after`` is the lane that failed, if one did.
+    """What the call is for (a purpose of a kind's prompt); ``after`` is the lane that failed, if
+    one did.
 
-    ``ahead``: nothing is asked by this decision; a child will ask, and decide for itself, and what its models can read is needed now.
-    The rest is there where policy has a route table: the verb whose prompt plan asks, its category and those of its tags that the
-    table names, the class of the turn and whether its wording left its meaning or path open. ``profile`` is the pinned profile that names models by role.
-    ``images`` counts those that the prompt shows, where it shows any.
+    ``ahead``: nothing is asked by this decision; a child will ask, and decide for itself, and what
+    its models can read is needed now. The rest is there where policy has a route table: the verb
+    whose prompt plan asks, its category and those of its tags that the table names, the class of
+    the turn and whether its wording left its meaning or path open. ``profile`` is the pinned
+    profile that names models by role. ``images`` counts those that the prompt shows, where it shows
+    any.
     """
 
     purpose: str
@@ -74,17 +93,25 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
 
 
 class LaneInputs(Struct, frozen=True, kw_only=True):
-    """The lane of a purpose for which policy's table has none: a function, so that a policy diff asks the other policy. ``held``: the profile that holds. ``seeing``: the model profiles that see."""
+    """The lane of a purpose for which policy's table has none: a function, so that a policy diff
+    asks the other policy. ``held``: the profile that holds. ``seeing``: the model profiles that
+    see.
+    """
 
     by_purpose: Callable[[Policy], Lane]
     held: HeldProfile | None = None
     seeing: frozenset[str] = frozenset()
 
 
-def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
+def decide_lane(
+    facts: LaneFacts, inputs: LaneInputs, policy: Policy
+) -> Decision[LaneChosen | LaneEmpty]:
     """The lane and its profiles; a lane without any is an outcome of its own."""
     lanes = policy.lanes
-    lane, reason = lanes.by_purpose.get(facts.purpose) or inputs.by_purpose(policy), LaneReason.BY_PURPOSE
+    lane, reason = (
+        lanes.by_purpose.get(facts.purpose) or inputs.by_purpose(policy),
+        LaneReason.BY_PURPOSE,
+    )
     if facts.after is not None:
         lane, reason = lanes.next_lane.get(facts.after, facts.after), LaneReason.AFTER_FAILURE
     elif (row := next((route for route in lanes.routes if fits(route, facts)), None)) is not None:
@@ -94,7 +121,11 @@ def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decisio
         return Decision(outcome=LaneEmpty(lane), reason=LaneReason.EMPTY)
     if facts.images:
         return _seeing(lane, inputs.seeing, policy)
-    pinned = "" if inputs.held is None else model_of(inputs.held, facts.purpose, facts.verb or "", policy)
+    pinned = (
+        ""
+        if inputs.held is None
+        else model_of(inputs.held, facts.purpose, facts.verb or "", policy)
+    )
     if not pinned:
         return Decision(outcome=LaneChosen(lane, profiles), reason=reason)
     if pinned not in _reached(lane, policy):
@@ -104,15 +135,22 @@ def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decisio
 
 
 def _seeing(lane: Lane, seeing: frozenset[str], policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
-    """Of the lane's models those that see; where none does, those of the lane with the best models that has one. What a profile pins goes before neither."""
-    for one in (lane, *(other for other in (Lane.BRAIN, Lane.WORKER, Lane.LOCAL) if other is not lane)):
+    """Of the lane's models those that see; where none does, those of the lane with the best models
+    that has one. What a profile pins goes before neither.
+    """
+    for one in (
+        lane,
+        *(other for other in (Lane.BRAIN, Lane.WORKER, Lane.LOCAL) if other is not lane),
+    ):
         if profiles := tuple(name for name in policy.lanes.profiles.get(one, ()) if name in seeing):
             return Decision(outcome=LaneChosen(one, profiles), reason=LaneReason.SEES)
     return Decision(outcome=LaneEmpty(lane), reason=LaneReason.BLIND)
 
 
 def _reached(lane: Lane, policy: Policy) -> frozenset[str]:
-    """The model profiles that policy lets a call reach from a lane: those behind it, and behind each that may follow it."""
+    """The model profiles that policy lets a call reach from a lane: those behind it, and behind
+    each that may follow it.
+    """
     found, lanes = list[Lane](), policy.lanes
     following: Lane | None = lane
     while following is not None and following not in found:
@@ -154,17 +192,30 @@ class _Asked(Struct):
 
 _ASKED = msgspec.json.Decoder(_Asked)
 _SPEAKING = (
-    *(LaneReason.EMPTY, LaneReason.BLIND, LaneReason.SEES, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED),
+    *(
+        LaneReason.EMPTY,
+        LaneReason.BLIND,
+        LaneReason.SEES,
+        LaneReason.ROUTINE,
+        LaneReason.ESCALATED,
+        LaneReason.ROUTED,
+    ),
     *(LaneReason.PINNED, LaneReason.PIN_NOT_HERE),
 )
 _OF_CALL = tells_of("lane", _SPEAKING, _lane)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """The lane of a call; what was looked up ahead the child that makes the call will tell, if it does."""
+    """The lane of a call; what was looked up ahead the child that makes the call will tell, if it
+    does.
+    """
     return SILENT if _ASKED.decode(recorded.facts).ahead else _OF_CALL(recorded)
 
 
 LANE: Rule[LaneFacts, LaneInputs, Any] = Rule(
-    name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane, reasons=(LaneReason,), tells=_tells
+    name="lane",
+    outcome=LaneChosen | LaneEmpty,
+    apply=decide_lane,
+    reasons=(LaneReason,),
+    tells=_tells,
 )

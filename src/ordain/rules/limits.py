@@ -1,4 +1,6 @@
-"""Rule ``limits``: what a request may use (PLN-15, PLN-25, B-44). A server cap lowers, nothing raises."""
+"""Rule ``limits``: what a request may use (PLN-15, PLN-25, B-44). A server cap lowers, nothing
+raises.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What a directive means that was refused for its shape: the call of a tool, or none (RTE-12).
 
-Models call tools in many dialects: as JSON in other envelopes, as functions of a program, in tags and marks of their own. Whatever has the form of a call
-counts as one that was proposed; a tool that is only spoken of is none. A wrong yes costs an ``ok``, a wrong no gives one.
+Models call tools in many dialects: as JSON in other envelopes, as functions of a program, in tags
+and marks of their own. Whatever has the form of a call counts as one that was proposed; a tool that
+is only spoken of is none. A wrong yes costs an ``ok``, a wrong no gives one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ CALLS = ("tool_calls", "tool_call", "function_call", "function_calls", "calls")
 _DESCRIBES = frozenset({"description", "input_schema", "schema"})
 _QUOTES = re.compile(r"&quot;|&#34;|\\+\"|[\u201c\u201d\u201e\u201f\uff02]")
 _MARKS = re.compile(
-    r"\[TOOL_CALLS\]|<[|\uff5c](?:python_tag|tool|DSML)|<(?:tool_calls?|function_calls?|invoke|tool_use|function=)", re.IGNORECASE
+    r"\[TOOL_CALLS\]|<[|\uff5c](?:python_tag|tool|DSML)|<(?:tool_calls?|function_calls?|invoke|"
+    r"tool_use|function=)",
+    re.IGNORECASE,
 )
 """Marks and tags of dialects that stand nowhere but before a call."""
 _SEPARATORS = re.compile(r"[._-]")
@@ -28,33 +31,51 @@ BETWEEN = 200
 _AROUND = " \t\r\n\ufeff`'\""
 _CALLED = re.compile(
     rf"[\"']?\b(?:{'|'.join(NAMES)})[\"']?\s{{0,9}}[:=][^\S\n]{{0,9}}[\"'`]?(?P<key>{ANY_ID})"
-    rf"|^[^\w\n]{{0,9}}(?:action\s{{0,9}}:|call\s{{1,9}}|print\()?\s{{0,9}}(?:functions\.|default_api\.)?(?P<line>{ANY_ID}?)(?:\.call)?\s{{0,3}}[(\[{{]"
+    r"|^[^\w\n"
+    r"]{0,9}(?:action\s{0,9}:|call\s{1,9}|print\()?\s{0,9}(?:functions\.|"
+    rf"default_api\.)?(?P<line>{ANY_ID}?)(?:\.call)?\s{{0,3}}[(\[{{]"
     rf"|<(?:function=)?(?P<tag>{ANY_ID})>|[\"'](?P<object>{ANY_ID})[\"']\s{{0,9}}:\s{{0,9}}\{{",
     re.IGNORECASE | re.MULTILINE,
 )
 """What may be the name of a tool where one is called; of a verb's name alone it is one."""
 _IDS = re.compile(rf"(?:functions\.)?\b{ANY_ID}", re.IGNORECASE)
 TEXT_MAX = 20_000
-"""So much of a text is looked at: a call that comes later is refused like any other, and counted as none."""
+"""So much of a text is looked at: a call that comes later is refused like any other, and counted as
+none.
+"""
 
 
 def means_call(said: Mapping[str, Any] | None, text: str, tools: Collection[str]) -> bool:
-    """Whether a refused directive proposes a call: ``said`` is the object that was found in ``text``, None where there was none."""
+    """Whether a refused directive proposes a call: ``said`` is the object that was found in
+    ``text``, None where there was none.
+    """
     alone = said is not None and _begins(text) == "{"
-    return (said is not None and _object_calls(said, tools)) or (not alone and _text_calls(text[:TEXT_MAX], tools))
+    return (said is not None and _object_calls(said, tools)) or (
+        not alone and _text_calls(text[:TEXT_MAX], tools)
+    )
 
 
 def called_verb(said: Mapping[str, Any] | None, text: str, verbs: Collection[str]) -> str:
-    """The first of the registered verbs that a refused directive means to call; "" where it calls none of them.
+    """The first of the registered verbs that a refused directive means to call; "" where it calls
+    none of them.
 
-    Its name may be written with other separators, case and blanks around it; a name that is otherwise no verb's calls nothing that there is.
+    Its name may be written with other separators, case and blanks around it; a name that is
+    otherwise no verb's calls nothing that there is.
     """
     known = {_spelled(verb): verb for verb in verbs}
     if not means_call(said, text, verbs):
         return ""
     named = () if said is None else _names(said)
     names = (_spelled(name) for name in chain(named, _named_in(text[:TEXT_MAX])))
-    return next((known[one] for name in names for one in (name, name.removesuffix("_call")) if one in known), "")
+    return next(
+        (
+            known[one]
+            for name in names
+            for one in (name, name.removesuffix("_call"))
+            if one in known
+        ),
+        "",
+    )
 
 
 def _named_in(text: str) -> Iterator[str]:
@@ -70,7 +91,9 @@ def _spelled(name: str) -> str:
 
 
 def _names(said: Mapping[str, Any]) -> Iterator[str]:
-    """What an object names as what it calls: its action's first, then that of every object in it."""
+    """What an object names as what it calls: its action's first, then that of every object in
+    it.
+    """
     action = said.get("action")
     if isinstance(action, str):
         yield action
@@ -83,7 +106,9 @@ def _names(said: Mapping[str, Any]) -> Iterator[str]:
 
 def _object_calls(said: Mapping[str, Any], tools: Collection[str]) -> bool:
     action = said.get("action")
-    if isinstance(action, dict) and any(cast("dict[str, Any]", action).get(key) for key in (*NAMES, *INPUTS)):
+    if isinstance(action, dict) and any(
+        cast("dict[str, Any]", action).get(key) for key in (*NAMES, *INPUTS)
+    ):
         return True
     if isinstance(action, str) and (_is_tool(action, tools) or _text_calls(action, tools)):
         return True
@@ -95,8 +120,12 @@ def _object_calls(said: Mapping[str, Any], tools: Collection[str]) -> bool:
 
 
 def _is_call(value: Mapping[str, Any], tools: Collection[str]) -> bool:
-    """An object that names a tool on offer and does not describe it; or names any, with an input. Or whose key is the tool."""
-    named = next((name for key in NAMES if isinstance(name := value.get(key), str) and name.strip()), "")
+    """An object that names a tool on offer and does not describe it; or names any, with an input.
+    Or whose key is the tool.
+    """
+    named = next(
+        (name for key in NAMES if isinstance(name := value.get(key), str) and name.strip()), ""
+    )
     if named and any(key in value for key in INPUTS):
         return True
     if named and _is_tool(named, tools) and not _DESCRIBES.intersection(value):
@@ -110,8 +139,12 @@ def _is_tool(text: str, tools: Collection[str]) -> bool:
 
 
 def _objects(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every object in a value, at any depth that ``parse_object`` lets through; a thought and an answer hold none."""
-    waiting: list[Any] = [{key: part for key, part in value.items() if key not in ("thought", "final_answer")}]
+    """Every object in a value, at any depth that ``parse_object`` lets through; a thought and an
+    answer hold none.
+    """
+    waiting: list[Any] = [
+        {key: part for key, part in value.items() if key not in ("thought", "final_answer")}
+    ]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
@@ -137,15 +170,31 @@ def _text_calls(text: str, tools: Collection[str]) -> bool:
 @lru_cache(maxsize=32)
 def _patterns(tools: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What means a call where JSON was begun, and what does anywhere."""
-    offered = "|".join(r"[._-]".join(map(re.escape, _SEPARATORS.split(tool))) for tool in tools) or r"(?!)"
+    offered = (
+        "|".join(r"[._-]".join(map(re.escape, _SEPARATORS.split(tool))) for tool in tools)
+        or r"(?!)"
+    )
     name, given = "|".join(NAMES), "|".join(INPUTS)
     key = rf"[\"']?(?:{name})[\"']?\s{{0,9}}[:=]\s{{0,9}}"
-    whole = rf"{key}[\"'](?:{offered})\b|[\"']action[\"']\s{{0,9}}:\s{{0,9}}\{{|[\"'](?:{offered})[\"']\s{{0,9}}:\s{{0,9}}\{{"
+    whole = (
+        rf"{key}[\"'](?:{offered})\b|[\"']action[\"']\s{{0,9}}:\s{{0,9}}\{{|[\"'](?:"
+        rf"{offered})[\"']\s{{0,9}}:\s{{0,9}}\{{"
+    )
     anywhere = (
-        rf"{key}[\"']?(?:{ANY_ID})[\"']?[\s,;]{{1,9}}(?:[^{{}}]{{0,{BETWEEN}}}?[\s\"'])?[\"']?(?:{given})[\"']?\s{{0,9}}[:=](?!\s{{0,9}}\{{\.\.\.)",
-        rf"^[^\w\n]{{0,9}}(?:action\s{{0,9}}:|call\s{{1,9}}|print\()?\s{{0,9}}(?:functions\.|default_api\.)?(?:{offered})(?:\.call)?\s{{0,3}}[(\[{{]",
+        (
+            rf"{key}[\"']?(?:{ANY_ID})[\"']?[\s,;]{{1,9}}(?:[^{{}}]{{0,"
+            rf"{BETWEEN}}}?[\s\"'])?[\"']?(?:"
+            rf"{given})[\"']?\s{{0,9}}[:=](?!\s{{0,9}}\{{\.\.\.)"
+        ),
+        (
+            r"^[^\w\n"
+            r"]{0,9}(?:action\s{0,9}:|call\s{1,9}|print\()?\s{0,9}(?:functions\.|"
+            rf"default_api\.)?(?:{offered})(?:\.call)?\s{{0,3}}[(\[{{]"
+        ),
         rf"^[^\w\n]{{0,9}}action\s{{0,9}}:\s{{0,9}}[\"'`]?(?:{offered})\b",
         rf"<(?:{offered})>",
         r"^[^\w\n]{0,9}action\s{0,9}:[^\n]{1,200}\n[^\w\n]{0,9}action.?input\s{0,9}:",
     )
-    return re.compile(whole, re.IGNORECASE), re.compile("|".join(f"(?:{one})" for one in anywhere), re.IGNORECASE | re.MULTILINE)
+    return re.compile(whole, re.IGNORECASE), re.compile(
+        "|".join(f"(?:{one})" for one in anywhere), re.IGNORECASE | re.MULTILINE
+    )

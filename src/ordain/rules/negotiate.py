@@ -1,7 +1,8 @@
 """Rule ``negotiate``: which of several agents' results stands first (C6)?
 
-The most confident one; who is nearly as confident supports it, and the consensus is their part of all confidence there was. It orders results and decides nothing
-else: that none can be found breaks no run.
+The most confident one; who is nearly as confident supports it, and the consensus is their part of
+all confidence there was. It orders results and decides nothing else: that none can be found breaks
+no run.
 """
 
 from __future__ import annotations
@@ -21,13 +22,21 @@ from ordain.rules.reasons import Reason
 class NegotiateReason(Reason):
     """What a negotiation comes to."""
 
-    AGREED = "negotiate.agreed", "The most confident proposal stands first; those nearly as confident support it."
+    AGREED = (
+        "negotiate.agreed",
+        "The most confident proposal stands first; those nearly as confident support it.",
+    )
     TOO_FEW = "negotiate.too_few", "Fewer than two results: there is nothing to negotiate."
-    NO_CONFIDENCE = "negotiate.no_confidence", "Nobody is confident of anything: no result stands first."
+    NO_CONFIDENCE = (
+        "negotiate.no_confidence",
+        "Nobody is confident of anything: no result stands first.",
+    )
 
 
 class Agreed(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="agreed"):
-    """The proposal that stands first, by its place, whose it is, who supports it, and how much of all confidence that is."""
+    """The proposal that stands first, by its place, whose it is, who supports it, and how much of
+    all confidence that is.
+    """
 
     place: int
     agent: str
@@ -46,7 +55,9 @@ class NegotiateFacts(Struct, frozen=True, kw_only=True):
 
 
 class AgentProposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an agent found, and how confident it is of that (C6): as it ``said``, where that is a number from 0 to 1, else as its step was planned."""
+    """What an agent found, and how confident it is of that (C6): as it ``said``, where that is a
+    number from 0 to 1, else as its step was planned.
+    """
 
     agent: str
     summary: str
@@ -68,7 +79,9 @@ class NegotiateInputs(Struct, frozen=True, kw_only=True):
     proposals: Sequence[AgentProposal]
 
 
-def decide_negotiate(facts: NegotiateFacts, inputs: NegotiateInputs, policy: Policy) -> Decision[Agreed | NotNegotiated]:
+def decide_negotiate(
+    facts: NegotiateFacts, inputs: NegotiateInputs, policy: Policy
+) -> Decision[Agreed | NotNegotiated]:
     """The first of the most confident ones."""
     proposals = inputs.proposals
     if len(proposals) < 2:
@@ -78,13 +91,24 @@ def decide_negotiate(facts: NegotiateFacts, inputs: NegotiateInputs, policy: Pol
         return Decision(outcome=NotNegotiated(), reason=NegotiateReason.NO_CONFIDENCE)
     place = max(range(len(proposals)), key=lambda index: (proposals[index].counted, -index))
     best = proposals[place]
-    near = [one for index, one in enumerate(proposals) if index != place and best.counted - one.counted <= policy.roster.agreement]
+    near = [
+        one
+        for index, one in enumerate(proposals)
+        if index != place and best.counted - one.counted <= policy.roster.agreement
+    ]
     consensus = round(min(1.0, (best.counted + sum(one.counted for one in near)) / total), 6)
-    agreed = Agreed(place=place, agent=best.agent, consensus=consensus, supporters=tuple(one.agent for one in near))
+    agreed = Agreed(
+        place=place,
+        agent=best.agent,
+        consensus=consensus,
+        supporters=tuple(one.agent for one in near),
+    )
     return Decision(outcome=agreed, reason=NegotiateReason.AGREED)
 
 
-_OUTCOME: msgspec.json.Decoder[Agreed | NotNegotiated] = msgspec.json.Decoder(Agreed | NotNegotiated)
+_OUTCOME: msgspec.json.Decoder[Agreed | NotNegotiated] = msgspec.json.Decoder(
+    Agreed | NotNegotiated
+)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
@@ -98,5 +122,9 @@ def _tells(recorded: Recorded) -> HeaderShare:
 
 
 NEGOTIATE: Rule[NegotiateFacts, NegotiateInputs, Any] = Rule(
-    name="negotiate", outcome=Agreed | NotNegotiated, apply=decide_negotiate, reasons=(NegotiateReason,), tells=_tells
+    name="negotiate",
+    outcome=Agreed | NotNegotiated,
+    apply=decide_negotiate,
+    reasons=(NegotiateReason,),
+    tells=_tells,
 )

@@ -1,4 +1,6 @@
-"""Rule ``opinion``: does a seat's answer say anything (CNC-02)? An object of exactly the contract's shape, or nothing: prose is no opinion."""
+"""Rule ``opinion``: does a seat's answer say anything (CNC-02)? An object of exactly the contract's
+shape, or nothing: prose is no opinion.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ class OpinionReason(Reason):
     """Whether a seat's answer is an opinion."""
 
     GIVEN = "opinion.given", "The answer is an opinion."
-    INVALID = "opinion.invalid", "The answer is not of the opinion's shape, so that the seat says nothing."
+    INVALID = (
+        "opinion.invalid",
+        "The answer is not of the opinion's shape, so that the seat says nothing.",
+    )
 
 
 class Opined(Struct, frozen=True, tag="opined"):
@@ -40,9 +45,14 @@ class OpinionInputs(Struct, frozen=True, kw_only=True):
     proposal: Parsed | Unparsed
 
 
-def decide_opinion(facts: OpinionFacts, inputs: OpinionInputs, policy: Policy) -> Decision[Opined | Mute]:
+def decide_opinion(
+    facts: OpinionFacts, inputs: OpinionInputs, policy: Policy
+) -> Decision[Opined | Mute]:
     """Exactly the shape, or nothing."""
-    if isinstance(inputs.proposal, Parsed) and read_proposal(inputs.proposal.value, Opinion) is not None:
+    if (
+        isinstance(inputs.proposal, Parsed)
+        and read_proposal(inputs.proposal.value, Opinion) is not None
+    ):
         return Decision(outcome=Opined(), reason=OpinionReason.GIVEN)
     return Decision(outcome=Mute(), reason=OpinionReason.INVALID)
 

@@ -1,7 +1,8 @@
 """Rule ``outcome``: exactly one of the five things a turn can be (RTE-02, B-41).
 
-An explicit mode agent or council fixes a direct turn. What a sender or a model hints at is a suggestion: of a workflow rule ``workflow`` has said
-what it comes to. Agents are handed a turn only where each of them is there and may be handed work; one who may not refuses all of them (B-30).
+An explicit mode agent or council fixes a direct turn. What a sender or a model hints at is a
+suggestion: of a workflow rule ``workflow`` has said what it comes to. Agents are handed a turn only
+where each of them is there and may be handed work; one who may not refuses all of them (B-30).
 """
 
 from __future__ import annotations
@@ -28,25 +29,52 @@ class OutcomeReason(Reason):
 
     BY_MODE = "outcome.by_mode", "An explicit mode agent or council is a direct turn."
     DIRECT = "outcome.direct", "Nothing but an answer is asked for."
-    WORKFLOW = "outcome.workflow", "A workflow template is suggested; it needs approval before it runs."
-    PROPOSED = "outcome.workflow_proposed", "A step of the suggested workflow needs an approval: it is asked for before any step runs."
-    RUN = "outcome.workflow_run", "Every step of the suggested workflow is allowed by itself: it runs at once."
-    REFUSED = "outcome.workflow_refused", "The suggested workflow cannot be carried out: the turn ends with the reason."
+    WORKFLOW = (
+        "outcome.workflow",
+        "A workflow template is suggested; it needs approval before it runs.",
+    )
+    PROPOSED = (
+        "outcome.workflow_proposed",
+        "A step of the suggested workflow needs an approval: it is asked for before any step runs.",
+    )
+    RUN = (
+        "outcome.workflow_run",
+        "Every step of the suggested workflow is allowed by itself: it runs at once.",
+    )
+    REFUSED = (
+        "outcome.workflow_refused",
+        "The suggested workflow cannot be carried out: the turn ends with the reason.",
+    )
     NOT_FOLLOWED = (
         "outcome.suggestion_not_followed",
-        "A model suggests a workflow that cannot be carried out; policy has the turn answered directly then.",
+        (
+            "A model suggests a workflow that cannot be carried out; policy has the turn answered "
+            "directly then."
+        ),
     )
     BY_VERB = "outcome.by_verb", "The message names the verb that answers it."
     DELEGATES = "outcome.delegates", "Other agents are suggested."
-    HANDED_ON = "outcome.handed_on", "The agents that are named are there, and may be handed work: they are to be handed the turn."
-    UNKNOWN_AGENT = "outcome.unknown_agent", "One of the agents that are named is not there: nobody is handed anything."
+    HANDED_ON = (
+        "outcome.handed_on",
+        (
+            "The agents that are named are there, and may be handed work: they are to be handed "
+            "the turn."
+        ),
+    )
+    UNKNOWN_AGENT = (
+        "outcome.unknown_agent",
+        "One of the agents that are named is not there: nobody is handed anything.",
+    )
     NOT_A_TARGET = (
         "outcome.handoff_target_not_allowed",
         "One of the agents that are named may not be handed work: nobody is handed anything.",
     )
     NOBODY_INSTEAD = (
         "outcome.delegates_not_followed",
-        "A model names agents who cannot be handed work; policy has the turn answered directly then.",
+        (
+            "A model names agents who cannot be handed work; policy has the turn answered "
+            "directly then."
+        ),
     )
 
 
@@ -70,14 +98,18 @@ class OutcomeChosen(Struct, frozen=True, kw_only=True, tag="outcome"):
 
 
 class OutcomeRefused(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
-    """The turn ends with this code; ``named`` is the agent who is not there, or may not be handed work."""
+    """The turn ends with this code; ``named`` is the agent who is not there, or may not be handed
+    work.
+    """
 
     code: str
     named: str = ""
 
 
 class Expansion(StrEnum):
-    """What rule ``workflow`` says of the workflow that is suggested; "": nothing, as before turn@6."""
+    """What rule ``workflow`` says of the workflow that is suggested; "": nothing, as before
+    turn@6.
+    """
 
     NOT_ASKED = ""
     UNASKED = "unasked"
@@ -88,9 +120,11 @@ class Expansion(StrEnum):
 class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The mode, the workflow template hinted at, and how many delegates are.
 
-    ``suggested``: it was a model that named the template. ``expansion`` is what that comes to, ``why`` the code of a refusal. ``verb``: the
-    message names the verb that answers it. ``hands_on``: agents can be handed the turn, as since turn@7; ``delegated_by_model``: a model names them.
-    ``supervised``: what is hinted at is asked to be done in a supervised loop, which neither a workflow nor an agent's work is.
+    ``suggested``: it was a model that named the template. ``expansion`` is what that comes to,
+    ``why`` the code of a refusal. ``verb``: the message names the verb that answers it.
+    ``hands_on``: agents can be handed the turn, as since turn@7; ``delegated_by_model``: a model
+    names them. ``supervised``: what is hinted at is asked to be done in a supervised loop, which
+    neither a workflow nor an agent's work is.
     """
 
     mode: ExecMode
@@ -113,8 +147,12 @@ class OutcomeInputs(Struct, frozen=True, kw_only=True):
     held: HeldProfile | None = None
 
 
-def decide_outcome(facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
-    """Mode first, then what is suggested; a workflow of which a step needs a yes is proposed and never run unasked (WFL-01)."""
+def decide_outcome(
+    facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Policy
+) -> Decision[OutcomeChosen | OutcomeRefused]:
+    """Mode first, then what is suggested; a workflow of which a step needs a yes is proposed and
+    never run unasked (WFL-01).
+    """
     if facts.mode is not ExecMode.BRAIN:
         return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_MODE)
     if facts.workflow or facts.suggested:
@@ -127,10 +165,14 @@ def decide_outcome(facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Po
         return _chosen(TurnOutcome.FAN_OUT, OutcomeReason.DELEGATES)
     if facts.delegates == 1:
         return _chosen(TurnOutcome.DELEGATE, OutcomeReason.DELEGATES)
-    return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_VERB if facts.verb else OutcomeReason.DIRECT)
+    return _chosen(
+        TurnOutcome.DIRECT, OutcomeReason.BY_VERB if facts.verb else OutcomeReason.DIRECT
+    )
 
 
-def _to_agents(facts: OutcomeFacts, inputs: OutcomeInputs, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
+def _to_agents(
+    facts: OutcomeFacts, inputs: OutcomeInputs, policy: Policy
+) -> Decision[OutcomeChosen | OutcomeRefused]:
     """One is delegation, several are a fan-out, each agent counted once."""
     targets = handoff_targets(inputs.held, policy)
     for name in inputs.delegates:
@@ -139,9 +181,14 @@ def _to_agents(facts: OutcomeFacts, inputs: OutcomeInputs, policy: Policy) -> De
         if facts.delegated_by_model and policy.outcome.on_refusal == "direct":
             return _chosen(TurnOutcome.DIRECT, OutcomeReason.NOBODY_INSTEAD)
         reason = OutcomeReason.NOT_A_TARGET if name in inputs.cards else OutcomeReason.UNKNOWN_AGENT
-        return Decision(outcome=OutcomeRefused(code=reason.value.rpartition(".")[2], named=name[:NAME_CHARS]), reason=reason)
+        return Decision(
+            outcome=OutcomeRefused(code=reason.value.rpartition(".")[2], named=name[:NAME_CHARS]),
+            reason=reason,
+        )
     several = len(set(inputs.delegates)) > 1
-    return _chosen(TurnOutcome.FAN_OUT if several else TurnOutcome.DELEGATE, OutcomeReason.HANDED_ON)
+    return _chosen(
+        TurnOutcome.FAN_OUT if several else TurnOutcome.DELEGATE, OutcomeReason.HANDED_ON
+    )
 
 
 def _of_workflow(facts: OutcomeFacts, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
@@ -158,7 +205,9 @@ def _of_workflow(facts: OutcomeFacts, policy: Policy) -> Decision[OutcomeChosen 
             return Decision(outcome=OutcomeRefused(code=facts.why), reason=OutcomeReason.REFUSED)
 
 
-def _chosen(outcome: TurnOutcome, reason: OutcomeReason) -> Decision[OutcomeChosen | OutcomeRefused]:
+def _chosen(
+    outcome: TurnOutcome, reason: OutcomeReason
+) -> Decision[OutcomeChosen | OutcomeRefused]:
     return Decision(outcome=OutcomeChosen(outcome=outcome), reason=reason)
 
 
@@ -179,12 +228,23 @@ _NOBODY_HANDED = frozenset(map(str, (OutcomeReason.UNKNOWN_AGENT, OutcomeReason.
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """An outcome other than a direct answer, and hints that the mode passes over. A refusal shows where it was decided."""
+    """An outcome other than a direct answer, and hints that the mode passes over. A refusal shows
+    where it was decided.
+    """
     chosen = _OUTCOME.decode(recorded.outcome)
     if isinstance(chosen, OutcomeRefused):
         if recorded.reason not in _NOBODY_HANDED:
             return SILENT
-        return HeaderShare(lines=(HeaderLine(mark="fail", what="nobody is handed the turn", reason=recorded.reason, excerpt=chosen.named),))
+        return HeaderShare(
+            lines=(
+                HeaderLine(
+                    mark="fail",
+                    what="nobody is handed the turn",
+                    reason=recorded.reason,
+                    excerpt=chosen.named,
+                ),
+            )
+        )
     outcome, hinted = chosen.outcome, _HINTED.decode(recorded.facts)
     if outcome is not TurnOutcome.DIRECT or recorded.reason in _CARRIED_OUT:
         mark = "info" if recorded.reason in _CARRIED_OUT else "fail"
@@ -199,7 +259,9 @@ def _tells(recorded: Recorded) -> HeaderShare:
 
 
 def _passed_over(hinted: OutcomeFacts, outcome: TurnOutcome, reason: str) -> tuple[HeaderLine, ...]:
-    """What the sender hinted at besides, and what is not followed beside the outcome: nothing of it is dropped without a word. Since turn@7."""
+    """What the sender hinted at besides, and what is not followed beside the outcome: nothing of it
+    is dropped without a word. Since turn@7.
+    """
     by_workflow = outcome in (TurnOutcome.WORKFLOW_PROPOSAL, TurnOutcome.WORKFLOW_RUN)
     hints = {
         "a verb": hinted.verb and by_workflow and bool(hinted.workflow),
@@ -211,10 +273,20 @@ def _passed_over(hinted: OutcomeFacts, outcome: TurnOutcome, reason: str) -> tup
     names = ", ".join(name for name, passed in hints.items() if passed)
     if not names or not hinted.hands_on:
         return ()
-    followed = "the message names the verb that answers it" if outcome is TurnOutcome.DIRECT else f"beside outcome {outcome}"
-    return (HeaderLine(mark="info", what=f"hints not followed, {followed}: {names}", reason=reason),)
+    followed = (
+        "the message names the verb that answers it"
+        if outcome is TurnOutcome.DIRECT
+        else f"beside outcome {outcome}"
+    )
+    return (
+        HeaderLine(mark="info", what=f"hints not followed, {followed}: {names}", reason=reason),
+    )
 
 
 OUTCOME: Rule[OutcomeFacts, OutcomeInputs | None, Any] = Rule(
-    name="outcome", outcome=OutcomeChosen | OutcomeRefused, apply=decide_outcome, reasons=(OutcomeReason,), tells=_tells
+    name="outcome",
+    outcome=OutcomeChosen | OutcomeRefused,
+    apply=decide_outcome,
+    reasons=(OutcomeReason,),
+    tells=_tells,
 )

@@ -1,4 +1,6 @@
-"""Rule ``output``: does a prompt-plan step's answer count (VRB-07)? A missing or unfit reply fails the step (C3)."""
+"""Rule ``output``: does a prompt-plan step's answer count (VRB-07)? A missing or unfit reply fails
+the step (C3).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ class OutputReason(Reason):
     UNPARSED = "output.unparsed", "The step's answer is not one JSON object."
     EMPTY = "output.empty", "The step's answer has no words."
     SCHEMA = "output.schema", "The step's answer does not fit the verb's output schema."
-    UNGROUNDED = "output.ungrounded", "The step's answer refers to an item, or quotes words, that its input does not hold."
+    UNGROUNDED = (
+        "output.ungrounded",
+        "The step's answer refers to an item, or quotes words, that its input does not hold.",
+    )
 
 
 class OutputAccepted(Struct, frozen=True, tag="accepted"):
@@ -45,7 +50,8 @@ class OutputFacts(Struct, frozen=True, kw_only=True):
 
 
 class OutputInputs(Struct, frozen=True, kw_only=True):
-    """The answer as read, the schema it must fit, what it must refer to in the call's own arguments, and whether code answered, no model.
+    """The answer as read, the schema it must fit, what it must refer to in the call's own
+    arguments, and whether code answered, no model.
 
     ``text``: words were asked for, and they are read as the output's one field.
     """
@@ -58,15 +64,26 @@ class OutputInputs(Struct, frozen=True, kw_only=True):
     text: bool = False
 
 
-def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[OutputAccepted | OutputRejected]:
+def decide_output(
+    facts: OutputFacts, inputs: OutputInputs, policy: Policy
+) -> Decision[OutputAccepted | OutputRejected]:
     """Parsed, schema-valid and grounded in the call's arguments, or rejected."""
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
-        reason = OutputReason.EMPTY if inputs.text and proposal.reason is ProposalReason.EMPTY else OutputReason.UNPARSED
+        reason = (
+            OutputReason.EMPTY
+            if inputs.text and proposal.reason is ProposalReason.EMPTY
+            else OutputReason.UNPARSED
+        )
         return Decision(outcome=OutputRejected(proposal.reason), reason=reason)
     if not inputs.schema.accepts(proposal.value):
-        return Decision(outcome=OutputRejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=OutputReason.SCHEMA)
-    ungrounded = find_ungrounded(inputs.grounds, proposal.value, inputs.args, by_code=inputs.by_code)
+        return Decision(
+            outcome=OutputRejected("; ".join(inputs.schema.errors(proposal.value))[:200]),
+            reason=OutputReason.SCHEMA,
+        )
+    ungrounded = find_ungrounded(
+        inputs.grounds, proposal.value, inputs.args, by_code=inputs.by_code
+    )
     if not ungrounded and not inputs.by_code:
         ungrounded = find_unquoted(proposal.value, inputs.args)
     if ungrounded:

@@ -1,7 +1,8 @@
 """Rule ``plan_wave``: which steps of a plan run next, all at once, and when it is over (C6)?
 
-A step is ready when all that it needs is done. Where the plan says nothing of needs its steps run one after the other, or all that fit beside each other
-where it says so. What needs a step that failed never runs; the plan goes on with the others and is partial.
+A step is ready when all that it needs is done. Where the plan says nothing of needs its steps run
+one after the other, or all that fit beside each other where it says so. What needs a step that
+failed never runs; the plan goes on with the others and is partial.
 """
 
 from __future__ import annotations
@@ -26,10 +27,16 @@ class PlanWaveReason(Reason):
 
     READY = "plan_wave.ready", "What these steps need is done: they run."
     COMPLETED = "plan_wave.completed", "Every step is done."
-    PARTIAL = "plan_wave.partial", "A step failed, and whatever does not need it was done; what does need it was not run."
+    PARTIAL = (
+        "plan_wave.partial",
+        "A step failed, and whatever does not need it was done; what does need it was not run.",
+    )
     FAILED = "plan_wave.failed", "No step was done."
     TIME = "plan_wave.time", "The plan's time is over; what has not begun is not run."
-    OUT_OF_TIME = "plan_wave.out_of_time", "The plan's time is over; what has not begun is not run, and so not all of it was done."
+    OUT_OF_TIME = (
+        "plan_wave.out_of_time",
+        "The plan's time is over; what has not begun is not run, and so not all of it was done.",
+    )
 
 
 class PlanStatus(StrEnum):
@@ -54,9 +61,11 @@ class PlanOver(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="over"
 
 
 class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How many steps there are, which are done and which failed, what is left of the plan's time, and how many may be handed on at once.
+    """How many steps there are, which are done and which failed, what is left of the plan's time,
+    and how many may be handed on at once.
 
-    ``verbs`` are what the steps would call, where one that time leaves undone counts as an act that was denied: plans of before have none.
+    ``verbs`` are what the steps would call, where one that time leaves undone counts as an act that
+    was denied: plans of before have none.
     """
 
     steps: int
@@ -68,21 +77,37 @@ class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PlanWaveInputs(Struct, frozen=True, kw_only=True):
-    """What each step needs, () where the plan says nothing of it, and how its steps follow each other then."""
+    """What each step needs, () where the plan says nothing of it, and how its steps follow each
+    other then.
+    """
 
     strategy: HandoffStrategy
     needs: Sequence[Sequence[int]] = ()
 
 
-def decide_plan_wave(facts: PlanWaveFacts, inputs: PlanWaveInputs, policy: Policy) -> Decision[Wave | PlanOver]:
+def decide_plan_wave(
+    facts: PlanWaveFacts, inputs: PlanWaveInputs, policy: Policy
+) -> Decision[Wave | PlanOver]:
     """Whatever is ready, in the plan's order, as many as policy has at work at once."""
     ended = {*facts.done, *facts.failed}
     left = [index for index in range(facts.steps) if index not in ended]
-    ready = [index for index in left if all(before in facts.done for before in _needs(inputs, index))]
+    ready = [
+        index for index in left if all(before in facts.done for before in _needs(inputs, index))
+    ]
     if ready and facts.left_ms > 0:
-        at_once = min(facts.width, policy.roster.max_concurrency) if inputs.needs or inputs.strategy is HandoffStrategy.PARALLEL else 1
+        at_once = (
+            min(facts.width, policy.roster.max_concurrency)
+            if inputs.needs or inputs.strategy is HandoffStrategy.PARALLEL
+            else 1
+        )
         return Decision(outcome=Wave(tuple(ready[: max(1, at_once)])), reason=PlanWaveReason.READY)
-    reason = PlanWaveReason.COMPLETED if len(facts.done) == facts.steps else PlanWaveReason.PARTIAL if facts.done else PlanWaveReason.FAILED
+    reason = (
+        PlanWaveReason.COMPLETED
+        if len(facts.done) == facts.steps
+        else PlanWaveReason.PARTIAL
+        if facts.done
+        else PlanWaveReason.FAILED
+    )
     over = PlanOver(status=_STATUS[reason], not_run=tuple(left))
     in_vain = PlanWaveReason.OUT_OF_TIME if facts.verbs else PlanWaveReason.TIME
     return Decision(outcome=over, reason=in_vain if ready else reason)
@@ -113,16 +138,25 @@ def _tells(recorded: Recorded) -> HeaderShare:
         return SILENT
     never = f"; not run: steps {_numbers(outcome.not_run)}" if outcome.not_run else ""
     return HeaderShare(
-        lines=(HeaderLine(mark="fail", what=f"plan {outcome.status}{never}", reason=recorded.reason),), act=_never_made(recorded, outcome)
+        lines=(
+            HeaderLine(mark="fail", what=f"plan {outcome.status}{never}", reason=recorded.reason),
+        ),
+        act=_never_made(recorded, outcome),
     )
 
 
 def _never_made(recorded: Recorded, over: PlanOver) -> Act | None:
-    """The first of what time left undone, as the call that was denied by it: no later one makes it good."""
+    """The first of what time left undone, as the call that was denied by it: no later one makes it
+    good.
+    """
     if recorded.reason != PlanWaveReason.OUT_OF_TIME.value:
         return None
     first = over.not_run[0]
-    return Act(verb=_FACTS.decode(recorded.facts).verbs[first], call=f"plan step {first}", end=ActEnd.DENIED)
+    return Act(
+        verb=_FACTS.decode(recorded.facts).verbs[first],
+        call=f"plan step {first}",
+        end=ActEnd.DENIED,
+    )
 
 
 def _numbers(steps: Sequence[int]) -> str:
@@ -130,5 +164,9 @@ def _numbers(steps: Sequence[int]) -> str:
 
 
 PLAN_WAVE: Rule[PlanWaveFacts, PlanWaveInputs, Any] = Rule(
-    name="plan_wave", outcome=Wave | PlanOver, apply=decide_plan_wave, reasons=(PlanWaveReason,), tells=_tells
+    name="plan_wave",
+    outcome=Wave | PlanOver,
+    apply=decide_plan_wave,
+    reasons=(PlanWaveReason,),
+    tells=_tells,
 )

@@ -1,4 +1,6 @@
-"""Rule ``proceed``: does a loop of steps go on (PLN-15, PLN-33, EXE-16, B-42)? Planner, supervisor and whatever loops after them ask it after each step."""
+"""Rule ``proceed``: does a loop of steps go on (PLN-15, PLN-33, EXE-16, B-42)? Planner, supervisor
+and whatever loops after them ask it after each step.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Stop(Struct, frozen=True, gc=False, tag="stop"):
 
 
 class ProceedFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """What the limits leave after a step: steps, milliseconds, tokens for reasoning; ``answer_tokens`` is told after a final answer.
+    """What the limits leave after a step: steps, milliseconds, tokens for reasoning;
+    ``answer_tokens`` is told after a final answer.
 
     Less than nothing is left of tokens that were overdrawn.
     """
@@ -67,4 +70,6 @@ def decide_proceed(facts: ProceedFacts, inputs: None, policy: Policy) -> Decisio
     return Decision(outcome=GoOn(), reason=ProceedReason.GO_ON)
 
 
-PROCEED: Rule[ProceedFacts, None, Any] = Rule(name="proceed", outcome=GoOn | Stop, apply=decide_proceed, reasons=(ProceedReason,))
+PROCEED: Rule[ProceedFacts, None, Any] = Rule(
+    name="proceed", outcome=GoOn | Stop, apply=decide_proceed, reasons=(ProceedReason,)
+)

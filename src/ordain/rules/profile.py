@@ -1,7 +1,10 @@
-"""Rule ``profile``: which pinned profile holds for a turn, and what it takes away (PRF-01..PRF-05, WFL-04).
+"""Rule ``profile``: which pinned profile holds for a turn, and what it takes away (PRF-01..PRF-05,
+WFL-04).
 
-A session's pin, else its workspace's, else the global one, else policy's own section. A pin to a profile that is not there ends the search: the next
-scope is never asked. What a profile says takes away from what policy permits; only what policy names as relaxable it may loosen. Its prompt is advice.
+A session's pin, else its workspace's, else the global one, else policy's own section. A pin to a
+profile that is not there ends the search: the next scope is never asked. What a profile says takes
+away from what policy permits; only what policy names as relaxable it may loosen. Its prompt is
+advice.
 """
 
 from __future__ import annotations
@@ -33,8 +36,17 @@ class ProfileReason(Reason):
     WORKSPACE = "profile.workspace", "The workspace's pin; the session has none."
     GLOBAL = "profile.global", "The global pin; neither session nor workspace has one."
     POLICY = "profile.policy", "Nothing is pinned: policy's own section holds."
-    NOT_FOUND = "profile.not_found", "The pin that counts names a profile that is not there; the next scope is never asked instead."
-    UNREADABLE = "profile.unreadable", "The profile that is pinned, or what is pinned, cannot be read as one by this build."
+    NOT_FOUND = (
+        "profile.not_found",
+        (
+            "The pin that counts names a profile that is not there; the next scope is never asked "
+            "instead."
+        ),
+    )
+    UNREADABLE = (
+        "profile.unreadable",
+        "The profile that is pinned, or what is pinned, cannot be read as one by this build.",
+    )
 
 
 _BY_PIN: Mapping[PinScope, Reason] = {
@@ -47,7 +59,9 @@ BY_POLICY = "policy"
 
 
 class ProfiledBy(StrEnum):
-    """What a run decides from which profile holds: pins, which it reads, or policy's section alone."""
+    """What a run decides from which profile holds: pins, which it reads, or policy's section
+    alone.
+    """
 
     PINS = "pins"
     POLICY = "policy"
@@ -61,9 +75,11 @@ def profiled_by(policy: Policy, *, pinned: bool) -> ProfiledBy | None:
 
 
 class HeldProfile(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="held"):
-    """What holds: by which pin, which profile in which version ("" and 0 of policy's section), and what it says, bounded by policy.
+    """What holds: by which pin, which profile in which version ("" and 0 of policy's section), and
+    what it says, bounded by policy.
 
-    ``models`` are model profiles by role, ``not_requester`` and ``expires_s`` what approvals are held to (None and 0: as policy says).
+    ``models`` are model profiles by role, ``not_requester`` and ``expires_s`` what approvals are
+    held to (None and 0: as policy says).
     """
 
     pin: str
@@ -104,7 +120,11 @@ class HeldProfile(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     def leaves(self, scope: CapabilityScope, catalog: Catalog) -> CapabilityScope:
         """What it leaves of a scope, as ids: a glob stays only as the verbs that it names now."""
         verbs, policy = catalog.verbs, catalog.policy
-        return scope.narrowed(name for name in verbs if scope.permits(name) and enables(self, verbs[name].spec, policy))
+        return scope.narrowed(
+            name
+            for name in verbs
+            if scope.permits(name) and enables(self, verbs[name].spec, policy)
+        )
 
 
 class NoProfile(Struct, frozen=True, gc=False, kw_only=True, tag="none"):
@@ -130,7 +150,9 @@ class ProfileSeen(Struct, frozen=True, kw_only=True):
 
 
 class PinFact(Struct, frozen=True):
-    """One pin that stands: its scope, the profile that it names, and that one's version (0: it is not there)."""
+    """One pin that stands: its scope, the profile that it names, and that one's version (0: it is
+    not there).
+    """
 
     scope: PinScope
     profile: str
@@ -138,14 +160,18 @@ class PinFact(Struct, frozen=True):
 
 
 class ProfileFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The pins that concern the session, the narrowest first; ``unread``: they could not be read."""
+    """The pins that concern the session, the narrowest first; ``unread``: they could not be
+    read.
+    """
 
     pins: tuple[PinFact, ...] = ()
     unread: bool = False
 
 
 class PinsSeen(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is pinned for a session: the profile's name by scope, and those of the profiles named that are there."""
+    """What is pinned for a session: the profile's name by scope, and those of the profiles named
+    that are there.
+    """
 
     pins: dict[str, str] = {}
     profiles: dict[str, ProfileSeen] = {}
@@ -156,7 +182,12 @@ class PinsSeen(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return ProfileFacts(unread=True)
         pins = [(scope, self.pins[scope]) for scope in PinScope if scope in self.pins]
         found = ((scope, name, self.profiles.get(name)) for scope, name in pins)
-        return ProfileFacts(pins=tuple(PinFact(scope, name, 0 if one is None else one.version) for scope, name, one in found))
+        return ProfileFacts(
+            pins=tuple(
+                PinFact(scope, name, 0 if one is None else one.version)
+                for scope, name, one in found
+            )
+        )
 
 
 class ProfileInputs(Struct, frozen=True, kw_only=True):
@@ -165,12 +196,17 @@ class ProfileInputs(Struct, frozen=True, kw_only=True):
     seen: PinsSeen
 
 
-def decide_profile(facts: ProfileFacts, inputs: ProfileInputs, policy: Policy) -> Decision[ProfileOutcome]:
+def decide_profile(
+    facts: ProfileFacts, inputs: ProfileInputs, policy: Policy
+) -> Decision[ProfileOutcome]:
     """The narrowest pin decides alone."""
     if facts.unread:
         return Decision(outcome=NoProfile(pin="", profile=""), reason=ProfileReason.UNREADABLE)
     if not facts.pins:
-        return Decision(outcome=_held(policy.profile, policy.profile, pin=BY_POLICY), reason=ProfileReason.POLICY)
+        return Decision(
+            outcome=_held(policy.profile, policy.profile, pin=BY_POLICY),
+            reason=ProfileReason.POLICY,
+        )
     pin = facts.pins[0]
     stands = inputs.seen.profiles.get(pin.profile)
     missing = NoProfile(pin=pin.scope, profile=pin.profile)
@@ -180,19 +216,27 @@ def decide_profile(facts: ProfileFacts, inputs: ProfileInputs, policy: Policy) -
         profile = PinnedProfile.model_validate(stands.config)
     except (ValidationError, RecursionError):
         return Decision(outcome=missing, reason=ProfileReason.UNREADABLE)
-    held = _held(profile, policy.profile, pin=pin.scope, profile=pin.profile, version=stands.version)
+    held = _held(
+        profile, policy.profile, pin=pin.scope, profile=pin.profile, version=stands.version
+    )
     return Decision(outcome=held, reason=_BY_PIN[pin.scope])
 
 
 def _held(given: PinnedProfile, own: ProfilePolicy, **whose: Any) -> HeldProfile:
-    """What a profile says, its settings of safety no looser than policy's own but for those that may be."""
+    """What a profile says, its settings of safety no looser than policy's own but for those that
+    may be.
+    """
     asked, floor = given.safety, own.safety
     mode, not_requester, expires_s = asked.mode, asked.not_requester, asked.expires_s
     if Relaxable.SAFETY_MODE not in own.relaxable:
         mode = stricter(mode, floor.mode)
-    if not_requester is None or (Relaxable.NOT_REQUESTER not in own.relaxable and floor.not_requester):
+    if not_requester is None or (
+        Relaxable.NOT_REQUESTER not in own.relaxable and floor.not_requester
+    ):
         not_requester = floor.not_requester
-    if expires_s is None or (Relaxable.EXPIRES_S not in own.relaxable and floor.expires_s is not None):
+    if expires_s is None or (
+        Relaxable.EXPIRES_S not in own.relaxable and floor.expires_s is not None
+    ):
         expires_s = min((one for one in (expires_s, floor.expires_s) if one is not None), default=0)
     return HeldProfile(
         skills=tuple(given.skills),
@@ -217,20 +261,26 @@ def stricter(one: SafetyMode, other: SafetyMode) -> SafetyMode:
     return max(one, other, key=order.index)
 
 
-# --- what follows from it -------------------------------------------------------------------------------------------------------------
+# --- what follows from it -------------------------------------------------------------------------
 
 
 def enables(held: HeldProfile, verb: VerbSpec, policy: Policy) -> bool:
-    """Whether a profile leaves a verb to use: its own lists name it, and so do policy's, where policy does not leave that to the profile.
+    """Whether a profile leaves a verb to use: its own lists name it, and so do policy's, where
+    policy does not leave that to the profile.
 
-    What each turn is made of is no skill: the modes' entries, an agent chain and what sums up history stay, or no turn could answer.
+    What each turn is made of is no skill: the modes' entries, an agent chain and what sums up
+    history stay, or no turn could answer.
     """
     if verb.name in (*ENTRY_OF.values(), CHAIN_VERB, policy.history.verb):
         return True
     own = policy.profile
     match verb.trust_class:
         case TrustClass.MCP:
-            which, name, lists = Relaxable.MCP_SERVERS, verb.source, (held.mcp_servers, own.mcp_servers)
+            which, name, lists = (
+                Relaxable.MCP_SERVERS,
+                verb.source,
+                (held.mcp_servers, own.mcp_servers),
+            )
         case TrustClass.PLUGIN:
             which, name, lists = Relaxable.PLUGINS, verb.source, (held.plugins, own.plugins)
         case _:
@@ -243,9 +293,13 @@ def _named(name: str, patterns: Iterable[str]) -> bool:
 
 
 def model_of(held: HeldProfile, purpose: str, verb: str, policy: Policy) -> str:
-    """The model profile that a profile names for a call: of the first of policy's roles that it is; "" where it names none."""
+    """The model profile that a profile names for a call: of the first of policy's roles that it is;
+    "" where it names none.
+    """
     for role, calls in policy.profile.roles.items():
-        if role in held.models and (purpose in calls.purposes or (verb and _named(verb, calls.verbs))):
+        if role in held.models and (
+            purpose in calls.purposes or (verb and _named(verb, calls.verbs))
+        ):
             return held.models[role]
     return ""
 

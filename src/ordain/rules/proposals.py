@@ -1,6 +1,8 @@
-"""Reading a model's raw answer: one JSON object, fences and prose around it stripped, nothing invented (B-26).
+"""Reading a model's raw answer: one JSON object, fences and prose around it stripped, nothing
+invented (B-26).
 
-Parsing is pure and total; it finds what is there and judges only syntax. Everything else is a rule's business.
+Parsing is pure and total; it finds what is there and judges only syntax. Everything else is a
+rule's business.
 """
 
 from __future__ import annotations
@@ -37,15 +39,20 @@ PARSE_DEPTH = 200
 """Above this nothing is parsed: the answer is too deep whatever it says."""
 INTEGER_BOUND = 2**63
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOTALL)
-"""A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs to the end: the time is linear for every text."""
+"""A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs
+to the end: the time is linear for every text.
+"""
 
 
 THOUGHT_TAGS = ("<think>", "<thinking>", "<thought>")
-"""With one of these begins what a model that thinks aloud puts before its words; it ends with the same one, closed."""
+"""With one of these begins what a model that thinks aloud puts before its words; it ends with the
+same one, closed.
+"""
 BLANKS_BEFORE = 64
 """So many blanks may stand before it."""
 _THOUGHT = re.compile(
-    rf"\s{{0,{BLANKS_BEFORE}}}<({'|'.join(tag[1:-1] for tag in THOUGHT_TAGS)})>.*?(?:</\1>\s*|\Z)", re.DOTALL | re.IGNORECASE
+    rf"\s{{0,{BLANKS_BEFORE}}}<({'|'.join(tag[1:-1] for tag in THOUGHT_TAGS)})>.*?(?:</\1>\s*|\Z)",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
@@ -73,7 +80,9 @@ class Parsed(Struct, frozen=True, kw_only=True):
 def _depth(value: dict[str, Any] | list[Any]) -> int:
     """As deep as ``parse_object`` lets a value be, which Python's stack holds."""
     inner = value.values() if isinstance(value, dict) else value
-    return 1 + max([_depth(cast("Any", one)) for one in inner if isinstance(one, dict | list)], default=0)
+    return 1 + max(
+        [_depth(cast("Any", one)) for one in inner if isinstance(one, dict | list)], default=0
+    )
 
 
 class Unparsed(Struct, frozen=True, kw_only=True):
@@ -113,16 +122,23 @@ def _integer(text: str) -> int:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer
+)
 _PLAIN_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
-"""Tells JSON from prose and judges no number: prose may begin with one, or with the word Infinity."""
+"""Tells JSON from prose and judges no number: prose may begin with one, or with the word
+Infinity.
+"""
 
 
 def nesting(text: str, start: int = 0) -> int:
-    """Deepest nesting of the JSON value that begins at ``start``; what stands before or after it does not count."""
+    """Deepest nesting of the JSON value that begins at ``start``; what stands before or after it
+    does not count.
+    """
     if text.count("{", start) + text.count("[", start) <= 1:
         return 1
-    brackets = filter(None, _TOKENS.findall(text, start))  # all at once: this is done for every answer and output
+    # all at once: this is done for every answer and output
+    brackets = filter(None, _TOKENS.findall(text, start))
     depths = list(accumulate(map(_DEEPER.__getitem__, brackets)))
     if not depths or depths[0] < 0:
         return 0
@@ -137,8 +153,8 @@ def _may_nest_deeper(text: str) -> bool:
 def parse_object(raw: str) -> Parsed | Unparsed:
     """Find the one JSON object in an answer.
 
-    A second object makes it several. A list beside it is prose, as a footnote's ``[1]`` is: recorded answers were judged so, and are when they are
-    replayed.
+    A second object makes it several. A list beside it is prose, as a footnote's ``[1]`` is:
+    recorded answers were judged so, and are when they are replayed.
     """
     try:
         size = len(raw.encode())
@@ -167,7 +183,9 @@ _FENCED = re.compile(r"```[a-zA-Z]{0,10}[ \t]*\r?\n?(.*)```", re.DOTALL)
 
 
 def parse_whole(raw: str) -> Parsed | Unparsed:
-    """An answer that is one JSON object and nothing else, a code fence around it apart: of what decides by itself nothing is taken out of prose."""
+    """An answer that is one JSON object and nothing else, a code fence around it apart: of what
+    decides by itself nothing is taken out of prose.
+    """
     parsed = parse_object(raw)
     if isinstance(parsed, Unparsed):
         return parsed
@@ -180,7 +198,9 @@ def parse_whole(raw: str) -> Parsed | Unparsed:
 
 
 def read_text(raw: str, field: str) -> Parsed | Unparsed:
-    """Words for a person, without the thought before them, as the one field of an output: what stands in them is theirs, JSON as well."""
+    """Words for a person, without the thought before them, as the one field of an output: what
+    stands in them is theirs, JSON as well.
+    """
     try:
         size = len(raw.encode())
     except UnicodeEncodeError:
@@ -204,7 +224,8 @@ def _one_object(text: str, start: int) -> dict[str, Any]:
     if "{" in after:
         raise _Refused(ProposalReason.SEVERAL)
     if after.startswith("]") or text[:start].rstrip().endswith("["):
-        raise _Refused(ProposalReason.NOT_OBJECT)  # part of a list: taking it out would be a choice that is not ours
+        # part of a list: taking it out would be a choice that is not ours
+        raise _Refused(ProposalReason.NOT_OBJECT)
     if after.startswith("}"):
         raise _Refused(ProposalReason.BROKEN)
     return value

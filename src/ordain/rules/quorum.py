@@ -1,6 +1,8 @@
-"""Rule ``quorum``: have enough seats spoken for their council to go on (CNC-02)? A seat that is late, failed or said nothing is absent, and nothing stands in for it.
+"""Rule ``quorum``: have enough seats spoken for their council to go on (CNC-02)? A seat that is
+late, failed or said nothing is absent, and nothing stands in for it.
 
-Each seat speaks in a run of its own. A round whose seats are more than the runs that may still be opened is refused before anybody is asked.
+Each seat speaks in a run of its own. A round whose seats are more than the runs that may still be
+opened is refused before anybody is asked.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ class QuorumReason(Reason):
     MET = "quorum.met", "As many seats as policy asks for have spoken; the others are absent."
     MISSED = "quorum.missed", "Fewer seats have spoken than policy asks for."
     NO_SEATS = "quorum.no_seats", "The council has no seats."
-    NO_ROOM = "quorum.no_room", "The council has more seats than runs may still be opened, so nobody is asked."
+    NO_ROOM = (
+        "quorum.no_room",
+        "The council has more seats than runs may still be opened, so nobody is asked.",
+    )
 
 
 NO_ROOM = "budget"
@@ -54,8 +59,9 @@ QuorumOutcome = QuorumMet | QuorumMissed | RoundRefused
 class QuorumFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round, from 1, how many seats it has, and how many have spoken in time.
 
-    ``room``: how many runs may still be opened, of a round that has not begun; left out of one in which the seats were asked. ``absent`` are the first that
-    said nothing, and why; left out where the seats' runs are of version 1, as of every council before.
+    ``room``: how many runs may still be opened, of a round that has not begun; left out of one in
+    which the seats were asked. ``absent`` are the first that said nothing, and why; left out where
+    the seats' runs are of version 1, as of every council before.
     """
 
     round: int
@@ -74,7 +80,10 @@ def decide_quorum(facts: QuorumFacts, inputs: None, policy: Policy) -> Decision[
         return Decision(outcome=QuorumMissed(needed=needed), reason=QuorumReason.NO_SEATS)
     if facts.spoken < needed:
         return Decision(outcome=QuorumMissed(needed=needed), reason=QuorumReason.MISSED)
-    return Decision(outcome=QuorumMet(), reason=QuorumReason.ALL if facts.spoken >= facts.seats else QuorumReason.MET)
+    return Decision(
+        outcome=QuorumMet(),
+        reason=QuorumReason.ALL if facts.spoken >= facts.seats else QuorumReason.MET,
+    )
 
 
 _FACTS = msgspec.json.Decoder(QuorumFacts)
@@ -87,7 +96,10 @@ def _tells(recorded: Recorded) -> HeaderShare:
         return SILENT
     facts = _FACTS.decode(recorded.facts)
     if facts.room is not UNSET:
-        what = f"council round {facts.round} refused: {facts.seats} seats, and {facts.room} more runs may be opened"
+        what = (
+            f"council round {facts.round} refused: {facts.seats} seats, and {facts.room} more "
+            "runs may be opened"
+        )
         return HeaderShare(lines=(HeaderLine(mark="fail", what=what, reason=recorded.reason),))
     mark = "info" if recorded.reason == _MET else "fail"
     what = f"council round {facts.round}: {facts.spoken} of {facts.seats} seats spoke"

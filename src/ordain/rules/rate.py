@@ -1,7 +1,8 @@
 """Rule ``rate``: may one more request come now.
 
-A token bucket in whole numbers: each request takes ``COST * seconds`` out, each microsecond puts ``requests`` back, and what a full bucket holds are
-the requests of one period. So nothing is lost to rounding, however often it is asked.
+A token bucket in whole numbers: each request takes ``COST * seconds`` out, each microsecond puts
+``requests`` back, and what a full bucket holds are the requests of one period. So nothing is lost
+to rounding, however often it is asked.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ COST = 1_000_000
 
 
 class RateFacts(Struct, frozen=True, kw_only=True):
-    """The rate, what the bucket held when it was last looked at, and how long ago that was in microseconds. ``level`` None is a full bucket."""
+    """The rate, what the bucket held when it was last looked at, and how long ago that was in
+    microseconds. ``level`` None is a full bucket.
+    """
 
     requests: int
     seconds: int
@@ -49,14 +52,22 @@ class Spent(Struct, frozen=True, tag="spent"):
 
 
 def decide_rate(facts: RateFacts, inputs: None, policy: Policy) -> Decision[Granted | Spent]:
-    """The bucket as it is now, and whether it covers a request. A clock that stepped back fills nothing."""
+    """The bucket as it is now, and whether it covers a request. A clock that stepped back fills
+    nothing.
+    """
     cost = COST * max(1, facts.seconds)
     full = cost * max(0, facts.requests)
-    level = full if facts.level is None else min(full, max(0, facts.level) + max(0, facts.elapsed_us) * max(0, facts.requests))
+    level = (
+        full
+        if facts.level is None
+        else min(full, max(0, facts.level) + max(0, facts.elapsed_us) * max(0, facts.requests))
+    )
     if level >= cost:
         return Decision(outcome=Granted(level - cost), reason=RateReason.GRANTED)
     missing = -(-(cost - level) // max(1, facts.requests))  # in microseconds, rounded up
     return Decision(outcome=Spent(level, -(-missing // 1_000_000)), reason=RateReason.SPENT)
 
 
-RATE: Rule[RateFacts, None, Any] = Rule(name="rate", outcome=Granted | Spent, apply=decide_rate, reasons=(RateReason,))
+RATE: Rule[RateFacts, None, Any] = Rule(
+    name="rate", outcome=Granted | Spent, apply=decide_rate, reasons=(RateReason,)
+)

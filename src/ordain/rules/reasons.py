@@ -1,4 +1,6 @@
-"""What a reason is: a code with its meaning. Each rule brings its own closed set; all of them together are in ``docs/reference/reasons.md``."""
+"""What a reason is: a code with its meaning. Each rule brings its own closed set; all of them
+together are in ``docs/reference/reasons.md``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,9 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a decision is what it is. A rule's own set is a subclass; the text after each code is its documentation."""
+    """Why a decision is what it is. A rule's own set is a subclass; the text after each code is its
+    documentation.
+    """
 
     meaning: str
 

@@ -1,7 +1,9 @@
-"""Rule ``recover``: what follows for a verb's call that was cut off with its process: it is made again, read back, or nobody knows.
+"""Rule ``recover``: what follows for a verb's call that was cut off with its process: it is made
+again, read back, or nobody knows.
 
-The port asks it. What may be in doubt is repeated only where that is safe: a read, a verb that is idempotent under its key, and one whose
-``reconcile`` voids, which has fenced the key once it says no: no attempt with that number or a lower one can take effect any more.
+The port asks it. What may be in doubt is repeated only where that is safe: a read, a verb that is
+idempotent under its key, and one whose ``reconcile`` voids, which has fenced the key once it says
+no: no attempt with that number or a lower one can take effect any more.
 """
 
 from __future__ import annotations
@@ -18,19 +20,49 @@ from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason
 
 Happened = bool | UnsetType | None
-"""What a verb's ``reconcile`` said of a call; None: nothing that can be read, UNSET: there is none to ask."""
+"""What a verb's ``reconcile`` said of a call; None: nothing that can be read, UNSET: there is none
+to ask.
+"""
 Safety = Literal["read", "idempotent", "voids", "reconcile", "nothing"]
-"""What a verb declares that says how its call can be taken up again; what can be asked is the last but one and the one before."""
+"""What a verb declares that says how its call can be taken up again; what can be asked is the last
+but one and the one before.
+"""
 
 
 class RecoverReason(Reason):
     """What follows for a call that was cut off with its process, and why."""
 
-    REPEATED = "recover.repeated", "The call was cut off with its process: it is made again with the same key and a higher attempt number."
-    HAPPENED = "recover.happened", "The call was cut off with its process: the verb's reconcile says that it happened, and its output."
-    NOT_FENCED = "recover.not_fenced", "It has not happened yet, but nothing keeps the call that was cut off from happening still."
-    NOBODY_KNOWS = "recover.nobody_knows", "The call was cut off with its process, and nobody can say whether it took effect."
-    LOST_TOO_OFTEN = "recover.lost_too_often", "The call was cut off with its process more often than policy permits to make it again."
+    REPEATED = (
+        "recover.repeated",
+        (
+            "The call was cut off with its process: it is made again with the same key and a "
+            "higher "
+            "attempt number."
+        ),
+    )
+    HAPPENED = (
+        "recover.happened",
+        (
+            "The call was cut off with its process: the verb's reconcile says that it "
+            "happened, and "
+            "its output."
+        ),
+    )
+    NOT_FENCED = (
+        "recover.not_fenced",
+        (
+            "It has not happened yet, but nothing keeps the call that was cut off from happening "
+            "still."
+        ),
+    )
+    NOBODY_KNOWS = (
+        "recover.nobody_knows",
+        "The call was cut off with its process, and nobody can say whether it took effect.",
+    )
+    LOST_TOO_OFTEN = (
+        "recover.lost_too_often",
+        "The call was cut off with its process more often than policy permits to make it again.",
+    )
 
 
 class RepeatCall(Struct, frozen=True, tag="repeat"):
@@ -44,16 +76,20 @@ class TakeFound(Struct, frozen=True, tag="found"):
 
 
 class LeaveOpen(Struct, frozen=True, tag="open"):
-    """It is not made again. Of what may have changed something the outcome is unknown; a read has failed."""
+    """It is not made again. Of what may have changed something the outcome is unknown; a read has
+    failed.
+    """
 
 
 RecoverOutcome = RepeatCall | TakeFound | LeaveOpen
 
 
 class RecoverFacts(Struct, frozen=True, kw_only=True):
-    """The verb, whose permit the call has, its attempt, what it declares, and how often the call was cut off, this time included.
+    """The verb, whose permit the call has, its attempt, what it declares, and how often the call
+    was cut off, this time included.
 
-    ``happened`` is what ``reconcile`` said; null: nothing that could be read. Absent where there is none to ask.
+    ``happened`` is what ``reconcile`` said; null: nothing that could be read. Absent where there is
+    none to ask.
     """
 
     verb: str
@@ -98,9 +134,15 @@ def decide_recover(facts: RecoverFacts, inputs: None, policy: Policy) -> Decisio
         return Decision(outcome=LeaveOpen(), reason=RecoverReason.NOBODY_KNOWS)
     if facts.lost > policy.verbs.max_lost:
         return Decision(outcome=LeaveOpen(), reason=RecoverReason.LOST_TOO_OFTEN)
-    return Decision(outcome=RepeatCall(attempt=facts.attempt + facts.lost), reason=RecoverReason.REPEATED)
+    return Decision(
+        outcome=RepeatCall(attempt=facts.attempt + facts.lost), reason=RecoverReason.REPEATED
+    )
 
 
 RECOVER: Rule[RecoverFacts, None, Any] = Rule(
-    name="recover", outcome=RecoverOutcome, apply=decide_recover, reasons=(RecoverReason,), tells=tells_of("recover", tuple(RecoverReason))
+    name="recover",
+    outcome=RecoverOutcome,
+    apply=decide_recover,
+    reasons=(RecoverReason,),
+    tells=tells_of("recover", tuple(RecoverReason)),
 )

@@ -1,8 +1,9 @@
 """Rule ``route``: the path of a direct turn and its caps (EXE-09, EXE-10, B-10).
 
-A router model may suggest ``{path, confidence, budget_class}``. It counts if it is exactly of that shape, confident enough and among
-the paths that the mode allows; otherwise the mode's own path holds and the reason says why: ``router_rejected:<why>``. A
-suggestion may lower what the turn may use, never raise it.
+A router model may suggest ``{path, confidence, budget_class}``. It counts if it is exactly of that
+shape, confident enough and among the paths that the mode allows; otherwise the mode's own path
+holds and the reason says why: ``router_rejected:<why>``. A suggestion may lower what the turn may
+use, never raise it.
 """
 
 from __future__ import annotations
@@ -26,18 +27,44 @@ class RouteReason(Reason):
     """Why a turn takes its path (EXE-10, B-10)."""
 
     OF_MODE = "route.of_mode", "The mode's own path; no router model is asked."
-    SUGGESTED = "route.suggested", "The router model's path, allowed for the mode and confident enough."
-    UNAVAILABLE = "router_rejected:unavailable", "The router model gave no answer; the mode's own path holds."
-    MALFORMED = "router_rejected:malformed", "The router model's answer is not of its contract's shape; the mode's own path holds."
-    CONFIDENCE = "router_rejected:confidence", "The router model's confidence is no number from 0 to 1; the mode's own path holds."
-    BUDGET_CLASS = "router_rejected:budget_class", "The router model's budget class is none; the mode's own path holds."
-    UNKNOWN_PATH = "router_rejected:unknown_path", "The router model's path is none; the mode's own path holds."
-    OUTSIDE_MODE = "router_rejected:outside_mode", "The router model's path is not allowed for the mode; the mode's own path holds."
-    LOW_CONFIDENCE = "router_rejected:low_confidence", "The router model is not confident enough; the mode's own path holds."
+    SUGGESTED = (
+        "route.suggested",
+        "The router model's path, allowed for the mode and confident enough.",
+    )
+    UNAVAILABLE = (
+        "router_rejected:unavailable",
+        "The router model gave no answer; the mode's own path holds.",
+    )
+    MALFORMED = (
+        "router_rejected:malformed",
+        "The router model's answer is not of its contract's shape; the mode's own path holds.",
+    )
+    CONFIDENCE = (
+        "router_rejected:confidence",
+        "The router model's confidence is no number from 0 to 1; the mode's own path holds.",
+    )
+    BUDGET_CLASS = (
+        "router_rejected:budget_class",
+        "The router model's budget class is none; the mode's own path holds.",
+    )
+    UNKNOWN_PATH = (
+        "router_rejected:unknown_path",
+        "The router model's path is none; the mode's own path holds.",
+    )
+    OUTSIDE_MODE = (
+        "router_rejected:outside_mode",
+        "The router model's path is not allowed for the mode; the mode's own path holds.",
+    )
+    LOW_CONFIDENCE = (
+        "router_rejected:low_confidence",
+        "The router model is not confident enough; the mode's own path holds.",
+    )
 
 
 LEFT_OPEN = frozenset({RouteReason.LOW_CONFIDENCE, RouteReason.OUTSIDE_MODE})
-"""A router model was asked and its answer did not settle the path: the turn is ambiguous (LLM-03)."""
+"""A router model was asked and its answer did not settle the path: the turn is ambiguous
+(LLM-03).
+"""
 
 
 class Path(StrEnum):
@@ -54,7 +81,9 @@ ALLOWED: Mapping[ExecMode, tuple[Path, ...]] = {
     ExecMode.AGENT: (Path.REACT_LITE, Path.AGENT_CHAIN),
     ExecMode.COUNCIL: (Path.COUNCIL,),
 }
-"""The paths of each mode, its default first; brain adds react_lite where the turn is supervised (B-10)."""
+"""The paths of each mode, its default first; brain adds react_lite where the turn is supervised
+(B-10).
+"""
 CLASSES = (BudgetClass.SMALL, BudgetClass.STANDARD, BudgetClass.LARGE)
 KEYS = frozenset({"path", "confidence", "budget_class"})
 
@@ -71,9 +100,11 @@ class Routed(Struct, frozen=True, kw_only=True, tag="routed"):
 
 
 class RouteFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The mode, whether the turn is supervised, the caps asked for, and what became of asking a model ("": none was asked).
+    """The mode, whether the turn is supervised, the caps asked for, and what became of asking a
+    model ("": none was asked).
 
-    ``chains``: this turn can carry out an agent chain, so that such a path has a chain's steps and time, and not a supervised loop's.
+    ``chains``: this turn can carry out an agent chain, so that such a path has a chain's steps and
+    time, and not a supervised loop's.
     """
 
     mode: ExecMode
@@ -91,32 +122,49 @@ class RouteInputs(Struct, frozen=True, kw_only=True):
 
 
 def allowed_paths(mode: ExecMode, *, supervised: bool) -> tuple[Path, ...]:
-    """The paths of a mode; the first is its own (EXE-02: a supervised brain turn takes the supervisor's)."""
-    return (Path.REACT_LITE, Path.DIRECT) if mode is ExecMode.BRAIN and supervised else ALLOWED[mode]
+    """The paths of a mode; the first is its own (EXE-02: a supervised brain turn takes the
+    supervisor's).
+    """
+    return (
+        (Path.REACT_LITE, Path.DIRECT) if mode is ExecMode.BRAIN and supervised else ALLOWED[mode]
+    )
 
 
 def decide_route(facts: RouteFacts, inputs: RouteInputs, policy: Policy) -> Decision[Routed]:
-    """The suggested path where it is valid, else the mode's own; caps by class, lowered by what the request asks."""
+    """The suggested path where it is valid, else the mode's own; caps by class, lowered by what the
+    request asks.
+    """
     paths = allowed_paths(facts.mode, supervised=facts.supervised)
     asked = BudgetClass(facts.budget_class) if facts.budget_class else policy.router.default_class
     if not facts.asked:
         return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=RouteReason.OF_MODE)
     rejected = _rejected(inputs.proposal, paths, policy)
     if rejected is not None or not isinstance(inputs.proposal, Parsed):
-        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=rejected or RouteReason.UNAVAILABLE)
+        return Decision(
+            outcome=_routed(paths[0], asked, facts, policy),
+            reason=rejected or RouteReason.UNAVAILABLE,
+        )
     value = inputs.proposal.value
     lower = min(asked, BudgetClass(value["budget_class"]), key=CLASSES.index)
-    return Decision(outcome=_routed(Path(value["path"]), lower, facts, policy), reason=RouteReason.SUGGESTED)
+    return Decision(
+        outcome=_routed(Path(value["path"]), lower, facts, policy), reason=RouteReason.SUGGESTED
+    )
 
 
-def _rejected(proposal: Parsed | Unparsed | None, paths: tuple[Path, ...], policy: Policy) -> Reason | None:
+def _rejected(
+    proposal: Parsed | Unparsed | None, paths: tuple[Path, ...], policy: Policy
+) -> Reason | None:
     if proposal is None:
         return RouteReason.UNAVAILABLE
     if isinstance(proposal, Unparsed) or proposal.value.keys() != KEYS:
         return RouteReason.MALFORMED
     value = proposal.value
     confidence = value["confidence"]
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, int | float)
+        or not 0 <= confidence <= 1
+    ):
         return RouteReason.CONFIDENCE
     if not isinstance(value["budget_class"], str) or value["budget_class"] not in set(BudgetClass):
         return RouteReason.BUDGET_CLASS
@@ -130,8 +178,16 @@ def _rejected(proposal: Parsed | Unparsed | None, paths: tuple[Path, ...], polic
 def _routed(path: Path, budget_class: BudgetClass, facts: RouteFacts, policy: Policy) -> Routed:
     caps = policy.router.classes[budget_class]
     chain = policy.agent_chain if facts.chains and path is Path.AGENT_CHAIN else None
-    steps = min(facts.max_steps or chain.max_steps, chain.max_steps) if chain else facts.max_steps or policy.supervisor.max_steps
-    seconds = min(caps.timeout_seconds, policy.limits.timeout_seconds, chain.timeout_seconds if chain else caps.timeout_seconds)
+    steps = (
+        min(facts.max_steps or chain.max_steps, chain.max_steps)
+        if chain
+        else facts.max_steps or policy.supervisor.max_steps
+    )
+    seconds = min(
+        caps.timeout_seconds,
+        policy.limits.timeout_seconds,
+        chain.timeout_seconds if chain else caps.timeout_seconds,
+    )
     return Routed(
         path=path,
         budget_class=budget_class,
@@ -150,7 +206,17 @@ def _tells(recorded: Recorded) -> HeaderShare:
     routed = _ROUTED.decode(recorded.outcome)
     if routed.path is Path.DIRECT and recorded.reason == str(RouteReason.OF_MODE):
         return SILENT
-    return HeaderShare(lines=(HeaderLine(mark="info", what=f"path {routed.path}, {routed.budget_class}", reason=recorded.reason),))
+    return HeaderShare(
+        lines=(
+            HeaderLine(
+                mark="info",
+                what=f"path {routed.path}, {routed.budget_class}",
+                reason=recorded.reason,
+            ),
+        )
+    )
 
 
-ROUTE: Rule[RouteFacts, RouteInputs, Any] = Rule(name="route", outcome=Routed, apply=decide_route, reasons=(RouteReason,), tells=_tells)
+ROUTE: Rule[RouteFacts, RouteInputs, Any] = Rule(
+    name="route", outcome=Routed, apply=decide_route, reasons=(RouteReason,), tells=_tells
+)

@@ -1,6 +1,8 @@
-"""The house's rules by who asks them: what reads recorded decisions back finds here what they mean. A value that is passed in.
+"""The house's rules by who asks them: what reads recorded decisions back finds here what they mean.
+A value that is passed in.
 
-The house has what the port, the doors and the steps that kinds share ask; every other rule is brought by the kinds that ask it.
+The house has what the port, the doors and the steps that kinds share ask; every other rule is
+brought by the kinds that ask it.
 """
 
 from __future__ import annotations
@@ -52,7 +54,15 @@ ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RE
 """What the port asks alone: what they grant a flow cannot give itself."""
 ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH, GRANT)
 """The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
-ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CLAIM_APPROVAL, CONFIGURE, CONTINUATION, PROFILE_CHOICE)
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (
+    ACCESS,
+    RATE,
+    APPROVE,
+    CLAIM_APPROVAL,
+    CONFIGURE,
+    CONTINUATION,
+    PROFILE_CHOICE,
+)
 """What is asked of somebody from outside: no run's record holds the decision."""
 NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 

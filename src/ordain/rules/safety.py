@@ -1,6 +1,8 @@
-"""Rule ``safety``: may a worker go on (C6, PLAN-20)? Beside the limits of its request it has so many tool calls, plans below its own, and so much time.
+"""Rule ``safety``: may a worker go on (C6, PLAN-20)? Beside the limits of its request it has so
+many tool calls, plans below its own, and so much time.
 
-It is asked before each call, with that call counted, and where a model gave no step. What is beyond one of them is not done.
+It is asked before each call, with that call counted, and where a model gave no step. What is beyond
+one of them is not done.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ class SafetyReason(Reason):
 
     WITHIN = "safety.within", "Within the worker's tool calls, plans and time."
     TOOL_CALLS = "safety.tool_call_limit", "The worker has made as many tool calls as it may."
-    RECURSION = "safety.planner_recursion_limit", "The worker has had as many plans made below its own as it may."
+    RECURSION = (
+        "safety.planner_recursion_limit",
+        "The worker has had as many plans made below its own as it may.",
+    )
     TIME = "safety.run_time_limit", "The worker's time is over."
 
 
@@ -35,7 +40,9 @@ class SafetyLimit(StrEnum):
 
 
 class SafetyLimits(Struct, frozen=True, gc=False, kw_only=True):
-    """What one worker may use: tool calls, those among them by which a planner plans anew, and milliseconds of its run's own time."""
+    """What one worker may use: tool calls, those among them by which a planner plans anew, and
+    milliseconds of its run's own time.
+    """
 
     tool_calls: int = 12
     planner_invocations: int = 3
@@ -61,13 +68,19 @@ class SafetyFacts(Struct, frozen=True, gc=False, kw_only=True):
     limits: SafetyLimits
 
 
-def decide_safety(facts: SafetyFacts, inputs: None, policy: Policy) -> Decision[Safe | LimitExceeded]:
+def decide_safety(
+    facts: SafetyFacts, inputs: None, policy: Policy
+) -> Decision[Safe | LimitExceeded]:
     """Tool calls first, then plans below, then time."""
     if facts.tool_calls > facts.limits.tool_calls:
         return _exceeded(SafetyLimit.TOOL_CALLS)
     if facts.planner_invocations > facts.limits.planner_invocations:
         return _exceeded(SafetyLimit.RECURSION)
-    return _exceeded(SafetyLimit.TIME) if facts.ms >= facts.limits.ms else Decision(outcome=Safe(), reason=SafetyReason.WITHIN)
+    return (
+        _exceeded(SafetyLimit.TIME)
+        if facts.ms >= facts.limits.ms
+        else Decision(outcome=Safe(), reason=SafetyReason.WITHIN)
+    )
 
 
 def _exceeded(limit: SafetyLimit) -> Decision[Safe | LimitExceeded]:
@@ -87,9 +100,17 @@ def _tells(recorded: Recorded) -> HeaderShare:
     outcome = _OUTCOME.decode(recorded.outcome)
     if isinstance(outcome, Safe):
         return SILENT
-    return HeaderShare(lines=(HeaderLine(mark="fail", what=f"safety limit: {outcome.limit}", reason=recorded.reason),))
+    return HeaderShare(
+        lines=(
+            HeaderLine(mark="fail", what=f"safety limit: {outcome.limit}", reason=recorded.reason),
+        )
+    )
 
 
 SAFETY: Rule[SafetyFacts, None, Any] = Rule(
-    name="safety", outcome=Safe | LimitExceeded, apply=decide_safety, reasons=(SafetyReason,), tells=_tells
+    name="safety",
+    outcome=Safe | LimitExceeded,
+    apply=decide_safety,
+    reasons=(SafetyReason,),
+    tells=_tells,
 )

@@ -1,4 +1,6 @@
-"""Rule ``scope``: which verbs a run may use (PLN-26, SAF-01, C1). Scope only narrows; a bad request fails, nothing is dropped silently."""
+"""Rule ``scope``: which verbs a run may use (PLN-26, SAF-01, C1). Scope only narrows; a bad request
+fails, nothing is dropped silently.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +49,20 @@ class ScopeInputs(Struct, frozen=True, kw_only=True):
     catalog: Catalog
 
 
-def decide_scope(facts: ScopeFacts, inputs: ScopeInputs, policy: Policy) -> Decision[Scope | ScopeRefused]:
+def decide_scope(
+    facts: ScopeFacts, inputs: ScopeInputs, policy: Policy
+) -> Decision[Scope | ScopeRefused]:
     """All of what is asked, or the first verb that cannot be had."""
     for verb in inputs.asked:
         if verb not in inputs.catalog.verbs:
-            return Decision(outcome=ScopeRefused(verb, "unknown_verb"), reason=ScopeReason.UNKNOWN_VERB)
+            return Decision(
+                outcome=ScopeRefused(verb, "unknown_verb"), reason=ScopeReason.UNKNOWN_VERB
+            )
         if inputs.catalog.inactive_reason(verb, policy.verbs) is not None:
-            return Decision(outcome=ScopeRefused(verb, f"inactive_verb:{verb}"), reason=ScopeReason.INACTIVE_VERB)
+            return Decision(
+                outcome=ScopeRefused(verb, f"inactive_verb:{verb}"),
+                reason=ScopeReason.INACTIVE_VERB,
+            )
     return Decision(outcome=Scope(tuple(dict.fromkeys(inputs.asked))), reason=ScopeReason.GRANTED)
 
 

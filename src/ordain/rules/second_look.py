@@ -1,6 +1,8 @@
-"""Rule ``second_look``: does an accepted answer of a plan stand, or is it looked at first as the request's preferences ask (FUT-04)?
+"""Rule ``second_look``: does an accepted answer of a plan stand, or is it looked at first as the
+request's preferences ask (FUT-04)?
 
-An experiment never makes an answer out of what is none: it comes after rule ``step`` has accepted one.
+An experiment never makes an answer out of what is none: it comes after rule ``step`` has accepted
+one.
 """
 
 from __future__ import annotations
@@ -21,10 +23,19 @@ class SecondLookReason(Reason):
     """Whether an answer is looked at before it counts (FUT-04)."""
 
     STANDS = "second_look.stands", "Whatever was asked for was done; the answer stands."
-    CRITIQUE = "second_look.critique", "The answer is criticised first, and there is another step after that."
+    CRITIQUE = (
+        "second_look.critique",
+        "The answer is criticised first, and there is another step after that.",
+    )
     COUNCIL = "second_look.council", "A council looks at the answer first."
-    NO_CRITIC = "second_look.no_critic", "There is no verb self_critique that may be used here; the answer is not criticised."
-    NO_STEP = "second_look.no_step", "No step is left in which a critique could be met; the answer is not criticised."
+    NO_CRITIC = (
+        "second_look.no_critic",
+        "There is no verb self_critique that may be used here; the answer is not criticised.",
+    )
+    NO_STEP = (
+        "second_look.no_step",
+        "No step is left in which a critique could be met; the answer is not criticised.",
+    )
 
 
 class AnswerLook(StrEnum):
@@ -42,7 +53,9 @@ class SecondLook(Struct, frozen=True, gc=False, kw_only=True, tag="second_look")
 
 
 class SecondLookFacts(Struct, frozen=True, gc=False, kw_only=True):
-    """What is asked for and not done yet, whether the critic may be called, and the steps that are left."""
+    """What is asked for and not done yet, whether the critic may be called, and the steps that are
+    left.
+    """
 
     critique: bool
     council: bool
@@ -50,14 +63,23 @@ class SecondLookFacts(Struct, frozen=True, gc=False, kw_only=True):
     steps_left: int
 
 
-def decide_second_look(facts: SecondLookFacts, inputs: None, policy: Policy) -> Decision[SecondLook]:
-    """A critique first, then a council; a critique that cannot be had or met is left out, and that is told."""
+def decide_second_look(
+    facts: SecondLookFacts, inputs: None, policy: Policy
+) -> Decision[SecondLook]:
+    """A critique first, then a council; a critique that cannot be had or met is left out, and that
+    is told.
+    """
     if facts.critique and facts.critic and facts.steps_left > 0:
-        return Decision(outcome=SecondLook(look=AnswerLook.CRITIQUE), reason=SecondLookReason.CRITIQUE)
+        return Decision(
+            outcome=SecondLook(look=AnswerLook.CRITIQUE), reason=SecondLookReason.CRITIQUE
+        )
     reason = SecondLookReason.COUNCIL if facts.council else SecondLookReason.STANDS
     if facts.critique:
         reason = SecondLookReason.NO_STEP if facts.critic else SecondLookReason.NO_CRITIC
-    return Decision(outcome=SecondLook(look=AnswerLook.COUNCIL if facts.council else AnswerLook.STANDS), reason=reason)
+    return Decision(
+        outcome=SecondLook(look=AnswerLook.COUNCIL if facts.council else AnswerLook.STANDS),
+        reason=reason,
+    )
 
 
 _OUTCOME = msgspec.json.Decoder(SecondLook)
@@ -74,11 +96,24 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if (said := _SAID.get(recorded.reason)) is None:
         return SILENT
     lines = [HeaderLine(mark="info", what=said, reason=recorded.reason)]
-    if recorded.reason != SecondLookReason.COUNCIL.value and _OUTCOME.decode(recorded.outcome).look is AnswerLook.COUNCIL:
-        lines.append(HeaderLine(mark="info", what=_SAID[SecondLookReason.COUNCIL.value], reason=SecondLookReason.COUNCIL.value))
+    if (
+        recorded.reason != SecondLookReason.COUNCIL.value
+        and _OUTCOME.decode(recorded.outcome).look is AnswerLook.COUNCIL
+    ):
+        lines.append(
+            HeaderLine(
+                mark="info",
+                what=_SAID[SecondLookReason.COUNCIL.value],
+                reason=SecondLookReason.COUNCIL.value,
+            )
+        )
     return HeaderShare(lines=tuple(lines))
 
 
 SECOND_LOOK: Rule[SecondLookFacts, None, Any] = Rule(
-    name="second_look", outcome=SecondLook, apply=decide_second_look, reasons=(SecondLookReason,), tells=_tells
+    name="second_look",
+    outcome=SecondLook,
+    apply=decide_second_look,
+    reasons=(SecondLookReason,),
+    tells=_tells,
 )

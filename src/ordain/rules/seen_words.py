@@ -1,7 +1,10 @@
-"""What people see of the words that an answer's JSON holds for them: no thought that a model wrote into them, and nothing where nothing of them is seen. Pure.
+"""What people see of the words that an answer's JSON holds for them: no thought that a model wrote
+into them, and nothing where nothing of them is seen. Pure.
 
-Answers are brought into this form before they are recorded, as ``thought_tags`` does with what stands around an answer's words or its object: so whoever judges
-an answer finds "" where it says nothing, and what was recorded before reads as it did. What is no such word of an answer stays as it is, data that looks alike too.
+Answers are brought into this form before they are recorded, as ``thought_tags`` does with what
+stands around an answer's words or its object: so whoever judges an answer finds "" where it says
+nothing, and what was recorded before reads as it did. What is no such word of an answer stays as it
+is, data that looks alike too.
 """
 
 from __future__ import annotations
@@ -28,14 +31,18 @@ def seen_words(text: str) -> str:
 
 
 def with_seen_words(answer: str, places: Sequence[str]) -> str:
-    """An answer that is to hold one JSON object, with what is seen of the texts at these places (keys from the top, joined by dots) in their stead.
+    """An answer that is to hold one JSON object, with what is seen of the texts at these places
+    (keys from the top, joined by dots) in their stead.
 
-    An answer in which all of them are seen whole stays as it is to the byte, and so does one that no object can be read from.
+    An answer in which all of them are seen whole stays as it is to the byte, and so does one that
+    no object can be read from.
     """
     if not places or (answer.isascii() and not any(mark in answer for mark in _MARKS)):
         return answer
     parsed = parse_object(answer)
-    if not isinstance(parsed, Parsed) or not [place for place in places if _replaced(parsed.value, place.split("."))]:
+    if not isinstance(parsed, Parsed) or not [
+        place for place in places if _replaced(parsed.value, place.split("."))
+    ]:
         return answer
     start = answer.index("{")
     _, end = _DECODER.raw_decode(answer, start)
@@ -46,7 +53,11 @@ def _replaced(value: Any, path: Sequence[str]) -> bool:
     """Put what is seen of the texts at a place in their stead; whether that is anything else."""
     key, *below = path
     if key == EVERY:
-        return bool([one for one in cast("list[Any]", value) if _replaced(one, below)]) if isinstance(value, list) else False
+        return (
+            bool([one for one in cast("list[Any]", value) if _replaced(one, below)])
+            if isinstance(value, list)
+            else False
+        )
     if not isinstance(value, dict) or key not in value:
         return False
     members = cast("dict[str, Any]", value)

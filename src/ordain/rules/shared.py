@@ -1,4 +1,6 @@
-"""The shared rules by the name of their claim: facts are read inside the write transaction, so a record holds them whole."""
+"""The shared rules by the name of their claim: facts are read inside the write transaction, so a
+record holds them whole.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from ordain.rules.grant import GRANT, GrantFacts, GrantTaken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRule:
-    """A rule with the type of its facts, and the outcome that makes the claim's change (``Struct``: each does)."""
+    """A rule with the type of its facts, and the outcome that makes the claim's change (``Struct``:
+    each does).
+    """
 
     rule: Rule[Any, None, Any]
     facts: type[Struct]

@@ -1,6 +1,8 @@
-"""Which verbs a specialist may use: what its card, the profile that holds, policy and the run that hands on have in common (HND-03..HND-05, HND-07). Part of rule ``handoff``.
+"""Which verbs a specialist may use: what its card, the profile that holds, policy and the run that
+hands on have in common (HND-03..HND-05, HND-07). Part of rule ``handoff``.
 
-What a model asks to be passed on only takes away. What work is planned with and lies outside the card's domain is had by a person's yes alone.
+What a model asks to be passed on only takes away. What work is planned with and lies outside the
+card's domain is had by a person's yes alone.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ SKILLS_MAX = 100
 
 
 class Lending(Struct, frozen=True, kw_only=True):
-    """What a run can pass on: what it may do itself, under which profile and policy. ``chain`` are the cards that the work went through, ``asks`` that it may ask a person."""
+    """What a run can pass on: what it may do itself, under which profile and policy. ``chain`` are
+    the cards that the work went through, ``asks`` that it may ask a person.
+    """
 
     catalog: Catalog
     policy: Policy
@@ -33,7 +37,9 @@ class Lending(Struct, frozen=True, kw_only=True):
 
 
 class Clamped(Struct, frozen=True, kw_only=True):
-    """What is passed on; what of it lies outside the card's domain; what was asked for in vain. ``wanted``: the work is to be done with verbs at all."""
+    """What is passed on; what of it lies outside the card's domain; what was asked for in vain.
+    ``wanted``: the work is to be done with verbs at all.
+    """
 
     scope: tuple[str, ...]
     expansion: tuple[str, ...]
@@ -66,11 +72,20 @@ def clamped(card: AgentCard, args: dict[str, Any], lending: Lending) -> Clamped:
     rejected |= dict.fromkeys(beyond, "limit")
     told = tuple(RejectedSkill(verb=verb, by=by) for verb, by in rejected.items())
     wanted = forwarded is not None or bool(planned or card.allow or card.tool_preference)
-    return Clamped(scope=tuple(sorted(scope)), expansion=tuple(sorted(expansion & scope)), rejected=told, wanted=wanted)
+    return Clamped(
+        scope=tuple(sorted(scope)),
+        expansion=tuple(sorted(expansion & scope)),
+        rejected=told,
+        wanted=wanted,
+    )
 
 
-def _within_bounds(card: AgentCard, scope: set[str], planned: Sequence[str]) -> tuple[set[str], list[str]]:
-    """No more verbs than a planner is told of: first those that the work is planned with, then what the card prefers, then the rest."""
+def _within_bounds(
+    card: AgentCard, scope: set[str], planned: Sequence[str]
+) -> tuple[set[str], list[str]]:
+    """No more verbs than a planner is told of: first those that the work is planned with, then what
+    the card prefers, then the rest.
+    """
     preferred = set(card.tool_preference)
     ordered = sorted(scope, key=lambda verb: (verb not in planned, verb not in preferred, verb))
     return set(ordered[:SKILLS_MAX]), ordered[SKILLS_MAX:]
@@ -97,7 +112,15 @@ def denied_by(card: AgentCard, catalog: Catalog) -> frozenset[str]:
 
 
 def temporary_card(card: AgentCard, number: int, scope: Sequence[str]) -> AgentCard:
-    """A sub-agent for one piece of work beside others (HND-06): a card that code makes of a card, with no more than that was handed, and never to hand work on."""
+    """A sub-agent for one piece of work beside others (HND-06): a card that code makes of a card,
+    with no more than that was handed, and never to hand work on.
+    """
     own = [verb for verb in scope if not verb.startswith(AGENT_VERB)]
-    made = {"name": f"{card.name}_{number}", "tool_preference": own, "allow": own, "deny": [f"{AGENT_VERB}*"], "fallback_agent": None}
+    made = {
+        "name": f"{card.name}_{number}",
+        "tool_preference": own,
+        "allow": own,
+        "deny": [f"{AGENT_VERB}*"],
+        "fallback_agent": None,
+    }
     return card.model_copy(update=made)

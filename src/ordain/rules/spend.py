@@ -1,4 +1,6 @@
-"""Amounts: what a run may use or has used, and what it took out of accounts that others use too. Money is integer micro-dollars."""
+"""Amounts: what a run may use or has used, and what it took out of accounts that others use too.
+Money is integer micro-dollars.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Rule ``step``: is a planner directive executable (PLN-26, PLN-30, PLN-31, EXE-13, EXE-14, B-25)?
 
-Checked in a fixed order, and the first violation is the reason: syntax, size, shape, consistency of finish and action,
-tool id, tool input. The outcome says which tool; the directive itself stays in the answer it came from.
+Checked in a fixed order, and the first violation is the reason: syntax, size, shape, consistency of
+finish and action, tool id, tool input. The outcome says which tool; the directive itself stays in
+the answer it came from.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from ordain.rules.reasons import Reason
 
 
 class StepReason(Reason):
-    """Why a directive is what it is: precedence shape, consistency, tool id, tool input (PLN-30, PLN-31)."""
+    """Why a directive is what it is: precedence shape, consistency, tool id, tool input (PLN-30,
+    PLN-31).
+    """
 
     CALL = "step.call", "The directive calls a tool of the toolset with valid input."
     FINISH = "step.finish", "The directive finishes with an answer."
@@ -33,14 +36,29 @@ class StepReason(Reason):
     UNKNOWN_KEY = "step.shape.unknown_key", "There is a key that the contract does not know."
     WRONG_TYPE = "step.shape.wrong_type", "A value has the wrong type."
     EMPTY_TEXT = "step.shape.empty_text", "A text that must say something is empty."
-    FINISH_WITH_ACTION = "step.consistency.finish_with_action", "finish is true and there is an action."
-    FINISH_WITHOUT_ANSWER = "step.consistency.finish_without_answer", "finish is true and there is no final answer."
-    ACT_WITH_ANSWER = "step.consistency.act_with_answer", "finish is false and there is a final answer."
-    ACT_WITHOUT_ACTION = "step.consistency.act_without_action", "finish is false and there is no action."
+    FINISH_WITH_ACTION = (
+        "step.consistency.finish_with_action",
+        "finish is true and there is an action.",
+    )
+    FINISH_WITHOUT_ANSWER = (
+        "step.consistency.finish_without_answer",
+        "finish is true and there is no final answer.",
+    )
+    ACT_WITH_ANSWER = (
+        "step.consistency.act_with_answer",
+        "finish is false and there is a final answer.",
+    )
+    ACT_WITHOUT_ACTION = (
+        "step.consistency.act_without_action",
+        "finish is false and there is no action.",
+    )
     UNKNOWN_TOOL = "step.tool.unknown", "No verb has this id; ids are exact."
     TOOL_OUTSIDE = "step.tool.outside_toolset", "The verb exists but is not in this run's toolset."
     INPUT_INVALID = "step.input.invalid", "The tool's input does not fit its schema."
-    ANSWER_INVALID = "step.answer.invalid", "The answer's structured part does not fit the schema that was asked for."
+    ANSWER_INVALID = (
+        "step.answer.invalid",
+        "The answer's structured part does not fit the schema that was asked for.",
+    )
 
 
 class ReaskReason(Reason):
@@ -64,7 +82,8 @@ class Finish(Struct, frozen=True, tag="finish"):
 
 
 class Invalid(Struct, frozen=True, tag="invalid"):
-    """Not executable; ``detail`` names the place, never the value. ``calls``: it means the call of a tool all the same, and ``refused`` is the verb that it calls.
+    """Not executable; ``detail`` names the place, never the value. ``calls``: it means the call of
+    a tool all the same, and ``refused`` is the verb that it calls.
 
     No name that there is not: what no verb is called was never in reach.
     """
@@ -78,9 +97,11 @@ StepOutcome = CallTool | Finish | Invalid
 
 
 class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
-    """Features of one directive: which step, how large, how many tools are on offer; and whether a refused one that means a call counts as one.
+    """Features of one directive: which step, how large, how many tools are on offer; and whether a
+    refused one that means a call counts as one.
 
-    ``weighs``: the verb that a refused one calls is told, and weighs in the verdict; ``meant``: also where it was refused for its shape.
+    ``weighs``: the verb that a refused one calls is told, and weighs in the verdict; ``meant``:
+    also where it was refused for its shape.
     """
 
     step_index: int
@@ -93,7 +114,8 @@ class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class StepInputs(Struct, frozen=True, kw_only=True):
-    """The parsed proposal, the schemas of the tools on offer, the ids of all registered verbs, and what an answer has to fit (None: nothing).
+    """The parsed proposal, the schemas of the tools on offer, the ids of all registered verbs, and
+    what an answer has to fit (None: nothing).
 
     ``text`` are the model's words, which a proposal that was not parsed is looked for in.
     """
@@ -115,18 +137,29 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
         reason, detail = found
         said = inputs.proposal.value if isinstance(inputs.proposal, Parsed) else None
         calls = facts.counts is True and means_call(said, inputs.text, inputs.tools.keys())
-        return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET, _refused(facts, inputs, said, reason)), reason=reason)
+        return Decision(
+            outcome=Invalid(
+                detail[:DETAIL_MAX], calls or UNSET, _refused(facts, inputs, said, reason)
+            ),
+            reason=reason,
+        )
     value = cast("Parsed", inputs.proposal).value
     if value["finish"]:
         return Decision(outcome=Finish(), reason=StepReason.FINISH)
     return Decision(outcome=CallTool(value["action"]["tool_id"]), reason=StepReason.CALL)
 
 
-def _refused(facts: StepFacts, inputs: StepInputs, said: dict[str, Any] | None, reason: Reason) -> str | UnsetType:
+def _refused(
+    facts: StepFacts, inputs: StepInputs, said: dict[str, Any] | None, reason: Reason
+) -> str | UnsetType:
     """The verb that a refused directive calls, where that weighs."""
     if facts.weighs is True and reason in OF_A_VERB:
         return cast("dict[str, Any]", said)["action"]["tool_id"]
-    return (called_verb(said, inputs.text, inputs.registered) or UNSET) if facts.meant is True else UNSET
+    return (
+        (called_verb(said, inputs.text, inputs.registered) or UNSET)
+        if facts.meant is True
+        else UNSET
+    )
 
 
 def _objection(inputs: StepInputs, policy: Policy) -> Objection:
@@ -137,17 +170,25 @@ def _objection(inputs: StepInputs, policy: Policy) -> Objection:
     if found is not None:
         return found
     value = proposal.value
-    return _answer(value["final_answer"], inputs.answer) if value["finish"] else _tool(value["action"], inputs)
+    return (
+        _answer(value["final_answer"], inputs.answer)
+        if value["finish"]
+        else _tool(value["action"], inputs)
+    )
 
 
 def directive_fault(proposal: Parsed, policy: Policy) -> Reason | None:
-    """What is wrong with the directive's size or shape, if anything; the part of the rule that needs no toolset."""
+    """What is wrong with the directive's size or shape, if anything; the part of the rule that
+    needs no toolset.
+    """
     found = _form(proposal, policy)
     return None if found is None else found[0]
 
 
 def finishing_fault(proposal: Parsed, policy: Policy) -> Reason | None:
-    """What keeps a directive from being a valid final answer, if anything; a call of a tool is none."""
+    """What keeps a directive from being a valid final answer, if anything; a call of a tool is
+    none.
+    """
     found = _form(proposal, policy) or _consistency(proposal.value)
     if found is not None:
         return found[0]
@@ -187,9 +228,15 @@ DIRECTIVE: Keys = {
 }
 ACTION: Keys = {"tool_id": (True, (str,)), "input": (True, (dict,))}
 ANSWER: Keys = {"content": (True, (str,)), "structured": (False, (dict,))}
-"""Key -> (required, types). An absent ``action`` or ``final_answer`` means null; a null ``thought`` is a withheld one (B-37)."""
+"""Key -> (required, types). An absent ``action`` or ``final_answer`` means null; a null ``thought``
+is a withheld one (B-37).
+"""
 
-TEXT_BOUNDS = (("thought", "", THOUGHT_MAX), ("action", "tool_id", TOOL_ID_MAX), ("final_answer", "content", CONTENT_MAX))
+TEXT_BOUNDS = (
+    ("thought", "", THOUGHT_MAX),
+    ("action", "tool_id", TOOL_ID_MAX),
+    ("final_answer", "content", CONTENT_MAX),
+)
 NOT_EMPTY = (("action", "tool_id"), ("final_answer", "content"))
 
 
@@ -238,7 +285,9 @@ def _tool(action: dict[str, Any], inputs: StepInputs) -> Objection:
         return (StepReason.TOOL_OUTSIDE if outside else StepReason.UNKNOWN_TOOL), "action.tool_id"
     for schema in schemas:
         if not schema.accepts(action["input"]):
-            return StepReason.INPUT_INVALID, "action.input " + "; ".join(schema.errors(action["input"]))
+            return StepReason.INPUT_INVALID, "action.input " + "; ".join(
+                schema.errors(action["input"])
+            )
     return None
 
 
@@ -246,7 +295,9 @@ def _answer(answer: dict[str, Any], schema: Schema | None) -> Objection:
     structured: dict[str, Any] = answer.get("structured", {})
     if schema is None or schema.accepts(structured):
         return None
-    return StepReason.ANSWER_INVALID, "final_answer.structured " + "; ".join(schema.errors(structured))
+    return StepReason.ANSWER_INVALID, "final_answer.structured " + "; ".join(
+        schema.errors(structured)
+    )
 
 
 _STEP = msgspec.json.Decoder(CallTool | Finish | Invalid)
@@ -261,17 +312,29 @@ OF_A_CALL = frozenset(
 )
 """Refused with these, a directive proposed a call all the same."""
 OF_A_VERB = frozenset({StepReason.TOOL_OUTSIDE, StepReason.INPUT_INVALID})
-"""And with these, a call of a verb that there is: what came of it weighs in the verdict (RTE-12)."""
+"""And with these, a call of a verb that there is: what came of it weighs in the verdict
+(RTE-12).
+"""
 
 
 def proposes_call(outcome: StepOutcome, reason: str) -> bool:
     """Whether what was judged so counts as a proposed call."""
-    return isinstance(outcome, CallTool) or reason in OF_A_CALL or (isinstance(outcome, Invalid) and outcome.calls is True)
+    return (
+        isinstance(outcome, CallTool)
+        or reason in OF_A_CALL
+        or (isinstance(outcome, Invalid) and outcome.calls is True)
+    )
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
     number, outcome = recorded.steps + 1, _STEP.decode(recorded.outcome)
-    proposed = outcome.tool_id if isinstance(outcome, CallTool) else "finish" if isinstance(outcome, Finish) else "no executable directive"
+    proposed = (
+        outcome.tool_id
+        if isinstance(outcome, CallTool)
+        else "finish"
+        if isinstance(outcome, Finish)
+        else "no executable directive"
+    )
     mark = "proposal" if recorded.judged else "fail" if isinstance(outcome, Invalid) else "ok"
     called = proposes_call(outcome, recorded.reason)
     act = None
@@ -291,7 +354,7 @@ STEP: Rule[StepFacts, StepInputs, Any] = Rule(
 )
 
 
-# --- one more try (B-25) ---------------------------------------------------------------------------------------------------------
+# --- one more try (B-25) --------------------------------------------------------------------------
 
 
 class Reask(Struct, frozen=True, tag="reask"):
@@ -317,5 +380,9 @@ def decide_reask(facts: ReaskFacts, inputs: None, policy: Policy) -> Decision[Re
 
 
 REASK: Rule[ReaskFacts, None, Any] = Rule(
-    name="reask", outcome=Reask | Fail, apply=decide_reask, reasons=(ReaskReason,), tells=tells_of("reask", ReaskReason)
+    name="reask",
+    outcome=Reask | Fail,
+    apply=decide_reask,
+    reasons=(ReaskReason,),
+    tells=tells_of("reask", ReaskReason),
 )

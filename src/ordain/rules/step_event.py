@@ -1,6 +1,8 @@
-"""Rule ``step_event``: where is a step of a plan by now (C6)? One table: what happened to it, and where it was before.
+"""Rule ``step_event``: where is a step of a plan by now (C6)? One table: what happened to it, and
+where it was before.
 
-Each event is a decision on record, so whoever follows the run's events sees a step start and come to its end when it does.
+Each event is a decision on record, so whoever follows the run's events sees a step start and come
+to its end when it does.
 """
 
 from __future__ import annotations
@@ -20,13 +22,25 @@ from ordain.rules.reasons import Reason
 class StepEventReason(Reason):
     """What happened to a step of a plan (C6)."""
 
-    ACCEPTED = "step_event.accepted", "The plan stands, and what it hands on was decided: the step has its turn when what it needs is done."
-    SCHEDULED = "step_event.scheduled", "The step has its turn, or is to be tried again after a while."
+    ACCEPTED = (
+        "step_event.accepted",
+        (
+            "The plan stands, and what it hands on was decided: the step has its turn when what it "
+            "needs is done."
+        ),
+    )
+    SCHEDULED = (
+        "step_event.scheduled",
+        "The step has its turn, or is to be tried again after a while.",
+    )
     STARTED = "step_event.started", "Somebody was handed the step."
     COMPLETED = "step_event.completed", "The step is done."
     FAILED = "step_event.failed", "Who was handed the step did not do it."
     CANCELLED = "step_event.cancelled", "The plan was over before the step was done."
-    OUT_OF_ORDER = "step_event.out_of_order", "This does not happen to a step that is where it is; it stays there."
+    OUT_OF_ORDER = (
+        "step_event.out_of_order",
+        "This does not happen to a step that is where it is; it stays there.",
+    )
 
 
 class StepAt(Struct, frozen=True, gc=False, kw_only=True, tag="step_at"):
@@ -36,7 +50,9 @@ class StepAt(Struct, frozen=True, gc=False, kw_only=True, tag="step_at"):
 
 
 class StepEventFacts(Struct, frozen=True, gc=False, kw_only=True):
-    """What happened to which step, where it was before, who had it, and for the how manieth time somebody was handed it."""
+    """What happened to which step, where it was before, who had it, and for the how manieth time
+    somebody was handed it.
+    """
 
     step: int
     event: StepEventName
@@ -60,7 +76,9 @@ LIFECYCLE: Mapping[tuple[StepStatus, StepEventName], StepStatus] = MappingProxyT
         (StepStatus.IN_PROGRESS, StepEventName.FAILED): StepStatus.FAILED,
     }
 )
-"""What follows; a failed step has its turn again where it is tried again or another takes it. Plans of before had steps that began where they were planned."""
+"""What follows; a failed step has its turn again where it is tried again or another takes it. Plans
+of before had steps that began where they were planned.
+"""
 _REASONS = {name: StepEventReason(f"step_event.{name}") for name in StepEventName}
 
 
@@ -71,4 +89,6 @@ def decide_step_event(facts: StepEventFacts, inputs: None, policy: Policy) -> De
     return Decision(outcome=StepAt(status=follows or facts.before), reason=reason)
 
 
-STEP_EVENT: Rule[StepEventFacts, None, Any] = Rule(name="step_event", outcome=StepAt, apply=decide_step_event, reasons=(StepEventReason,))
+STEP_EVENT: Rule[StepEventFacts, None, Any] = Rule(
+    name="step_event", outcome=StepAt, apply=decide_step_event, reasons=(StepEventReason,)
+)

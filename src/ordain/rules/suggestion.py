@@ -1,4 +1,6 @@
-"""Rule ``suggestion``: what counts as a model's suggestion of a message's class (RTE-03, RTE-05). Whether it is possible here rule ``attach`` decides."""
+"""Rule ``suggestion``: what counts as a model's suggestion of a message's class (RTE-03, RTE-05).
+Whether it is possible here rule ``attach`` decides.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.reasons import Reason
 
-SUGGESTED: Final = (Attached.OVERRIDE, Attached.STATUS_NUDGE, Attached.ANSWER, Attached.FILLER, Attached.NEW_REQUEST)
+SUGGESTED: Final = (
+    Attached.OVERRIDE,
+    Attached.STATUS_NUDGE,
+    Attached.ANSWER,
+    Attached.FILLER,
+    Attached.NEW_REQUEST,
+)
 """The classes that a model may suggest (RTE-05)."""
 SUGGESTION_KEYS: Final = frozenset({"type", "thread", "confidence"})
 
@@ -50,7 +58,9 @@ class SuggestionInputs(Struct, frozen=True, kw_only=True):
     proposal: Parsed | Unparsed | None
 
 
-def decide_suggestion(facts: SuggestionFacts, inputs: SuggestionInputs, policy: Policy) -> Decision[Suggested | Unsuggested]:
+def decide_suggestion(
+    facts: SuggestionFacts, inputs: SuggestionInputs, policy: Policy
+) -> Decision[Suggested | Unsuggested]:
     """A suggestion of exactly the contract's shape, or none."""
     if inputs.proposal is None:
         return Decision(outcome=Unsuggested(), reason=SuggestionReason.NONE)
@@ -58,11 +68,16 @@ def decide_suggestion(facts: SuggestionFacts, inputs: SuggestionInputs, policy: 
     if found is None:
         return Decision(outcome=Unsuggested(), reason=SuggestionReason.INVALID)
     kind, thread, confidence = found
-    return Decision(outcome=Suggested(attached=Attached(kind), thread=thread, confidence=confidence), reason=SuggestionReason.MADE)
+    return Decision(
+        outcome=Suggested(attached=Attached(kind), thread=thread, confidence=confidence),
+        reason=SuggestionReason.MADE,
+    )
 
 
 def suggestion_of(value: dict[str, Any]) -> tuple[str, int, float] | None:
-    """(type, thread, confidence) of an answer of exactly the contract's shape, thread 0 being none; else None."""
+    """(type, thread, confidence) of an answer of exactly the contract's shape, thread 0 being none;
+    else None.
+    """
     if value.keys() != SUGGESTION_KEYS:
         return None
     kind, thread, confidence = value["type"], value["thread"], value["confidence"]
@@ -70,11 +85,18 @@ def suggestion_of(value: dict[str, Any]) -> tuple[str, int, float] | None:
         return None
     if isinstance(thread, bool) or not isinstance(thread, int) or not 0 <= thread < 2**31:
         return None
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, int | float)
+        or not 0 <= confidence <= 1
+    ):
         return None
     return kind, thread, float(confidence)
 
 
 SUGGESTION: Rule[SuggestionFacts, SuggestionInputs, Any] = Rule(
-    name="suggestion", outcome=Suggested | Unsuggested, apply=decide_suggestion, reasons=(SuggestionReason,)
+    name="suggestion",
+    outcome=Suggested | Unsuggested,
+    apply=decide_suggestion,
+    reasons=(SuggestionReason,),
 )

@@ -1,7 +1,9 @@
-"""Rule ``supervise``: the supervisor's next move after each planner proposal (EXE-04..EXE-06, EXE-11, EXE-12).
+"""Rule ``supervise``: the supervisor's next move after each planner proposal (EXE-04..EXE-06,
+EXE-11, EXE-12).
 
-By facts alone, or with a supervisor model's decision, which must be one of the five and possible here: nothing is executed without a
-valid action, nothing finishes without a valid answer, and a planner that gave neither fails the turn; it never becomes prose.
+By facts alone, or with a supervisor model's decision, which must be one of the five and possible
+here: nothing is executed without a valid action, nothing finishes without a valid answer, and a
+planner that gave neither fails the turn; it never becomes prose.
 """
 
 from __future__ import annotations
@@ -33,8 +35,14 @@ class SuperviseReason(Reason):
     )
     PLANNER_FAILED = "supervise.planner_failed", "The planner gave no step at all."
     INVALID = "supervise.invalid", "The supervisor model's answer is not of its contract's shape."
-    NOT_POSSIBLE = "supervise.not_possible", "The supervisor model chose what the state does not permit."
-    COUNCIL_MODE = "supervise.council_mode", "A turn in mode council begins with a checkpoint of the council."
+    NOT_POSSIBLE = (
+        "supervise.not_possible",
+        "The supervisor model chose what the state does not permit.",
+    )
+    COUNCIL_MODE = (
+        "supervise.council_mode",
+        "A turn in mode council begins with a checkpoint of the council.",
+    )
 
 
 class Move(StrEnum):
@@ -48,7 +56,9 @@ class Move(StrEnum):
 
 
 class Pending(StrEnum):
-    """What the planner's last step came to; ``council``: none was asked for yet, and the turn's mode is council (EXE-02)."""
+    """What the planner's last step came to; ``council``: none was asked for yet, and the turn's
+    mode is council (EXE-02).
+    """
 
     ACTION = "action"
     FINAL = "final"
@@ -70,7 +80,9 @@ class SuperviseFailed(Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class SuperviseFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the loop stands: steps taken and permitted, what is pending and why, re-plans used, whether a model was asked."""
+    """Where the loop stands: steps taken and permitted, what is pending and why, re-plans used,
+    whether a model was asked.
+    """
 
     step: int
     max_steps: int
@@ -86,15 +98,21 @@ class SuperviseInputs(Struct, frozen=True, kw_only=True):
     proposal: Parsed | Unparsed | None
 
 
-def decide_supervise(facts: SuperviseFacts, inputs: SuperviseInputs, policy: Policy) -> Decision[NextMove | SuperviseFailed]:
+def decide_supervise(
+    facts: SuperviseFacts, inputs: SuperviseInputs, policy: Policy
+) -> Decision[NextMove | SuperviseFailed]:
     """What the facts demand, then what a model may choose among what they permit."""
     if facts.pending is Pending.COUNCIL:
-        return Decision(outcome=NextMove(move=Move.CHECKPOINT_COUNCIL), reason=SuperviseReason.COUNCIL_MODE)
+        return Decision(
+            outcome=NextMove(move=Move.CHECKPOINT_COUNCIL), reason=SuperviseReason.COUNCIL_MODE
+        )
     if facts.pending is Pending.FAILED:
         return _failed(facts.code, SuperviseReason.PLANNER_FAILED)
     if facts.pending is Pending.REFUSED:
         if facts.replans < policy.step.reask and facts.step < facts.max_steps:
-            return Decision(outcome=NextMove(move=Move.REQUEST_REPLAN), reason=SuperviseReason.REPLAN)
+            return Decision(
+                outcome=NextMove(move=Move.REQUEST_REPLAN), reason=SuperviseReason.REPLAN
+            )
         return _failed(facts.code, SuperviseReason.NO_DIRECTIVE)
     if facts.asked:
         return _by_model(facts, inputs.proposal)
@@ -103,13 +121,17 @@ def decide_supervise(facts: SuperviseFacts, inputs: SuperviseInputs, policy: Pol
     return Decision(outcome=NextMove(move=Move.EXECUTE_ACTION), reason=SuperviseReason.ACTION)
 
 
-def _by_model(facts: SuperviseFacts, proposal: Parsed | Unparsed | None) -> Decision[NextMove | SuperviseFailed]:
+def _by_model(
+    facts: SuperviseFacts, proposal: Parsed | Unparsed | None
+) -> Decision[NextMove | SuperviseFailed]:
     if not isinstance(proposal, Parsed) or set(proposal.value) != {"decision"}:
         return _failed("supervisor_invalid", SuperviseReason.INVALID)
     said = proposal.value["decision"]
     if not isinstance(said, str) or said not in set(Move):
         return _failed("supervisor_invalid", SuperviseReason.INVALID)
-    if said not in PERMITTED[facts.pending] or (said == Move.REQUEST_REPLAN and facts.step >= facts.max_steps):
+    if said not in PERMITTED[facts.pending] or (
+        said == Move.REQUEST_REPLAN and facts.step >= facts.max_steps
+    ):
         return _failed("supervisor_invalid", SuperviseReason.NOT_POSSIBLE)
     return Decision(outcome=NextMove(move=Move(said)), reason=SuperviseReason.SUGGESTED)
 
@@ -119,8 +141,17 @@ def _failed(code: str, reason: Reason) -> Decision[NextMove | SuperviseFailed]:
 
 
 PERMITTED: Mapping[Pending, frozenset[Move]] = {
-    Pending.ACTION: frozenset({Move.EXECUTE_ACTION, Move.REQUEST_REPLAN, Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL}),
-    Pending.FINAL: frozenset({Move.FINISH, Move.REQUEST_REPLAN, Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL}),
+    Pending.ACTION: frozenset(
+        {
+            Move.EXECUTE_ACTION,
+            Move.REQUEST_REPLAN,
+            Move.ESCALATE_AGENT_CHAIN,
+            Move.CHECKPOINT_COUNCIL,
+        }
+    ),
+    Pending.FINAL: frozenset(
+        {Move.FINISH, Move.REQUEST_REPLAN, Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL}
+    ),
     Pending.REFUSED: frozenset(),
     Pending.FAILED: frozenset(),
     Pending.COUNCIL: frozenset(),
@@ -135,11 +166,17 @@ _MOVE = msgspec.json.Decoder(NextMove | SuperviseFailed)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """Where a header has a verdict each move is a line: what the planner proposed is only done where the supervisor says so."""
+    """Where a header has a verdict each move is a line: what the planner proposed is only done
+    where the supervisor says so.
+    """
     if recorded.judged:
         outcome = _MOVE.decode(recorded.outcome)
-        mark, what = ("info", str(outcome.move)) if isinstance(outcome, NextMove) else ("fail", "no move")
-        return HeaderShare(lines=(HeaderLine(mark=mark, what=f"supervisor: {what}", reason=recorded.reason),))
+        mark, what = (
+            ("info", str(outcome.move)) if isinstance(outcome, NextMove) else ("fail", "no move")
+        )
+        return HeaderShare(
+            lines=(HeaderLine(mark=mark, what=f"supervisor: {what}", reason=recorded.reason),)
+        )
     if recorded.reason in _EXPECTED:
         return SILENT
     mark = "info" if recorded.reason in _REPLANNED else "fail"
@@ -147,5 +184,9 @@ def _tells(recorded: Recorded) -> HeaderShare:
 
 
 SUPERVISE: Rule[SuperviseFacts, SuperviseInputs, Any] = Rule(
-    name="supervise", outcome=NextMove | SuperviseFailed, apply=decide_supervise, reasons=(SuperviseReason,), tells=_tells
+    name="supervise",
+    outcome=NextMove | SuperviseFailed,
+    apply=decide_supervise,
+    reasons=(SuperviseReason,),
+    tells=_tells,
 )

@@ -1,8 +1,11 @@
-"""Thoughts that a model writes before, between or after its words, in whatever marks it puts around them: told apart while they arrive, and in a whole answer alike. Pure.
+"""Thoughts that a model writes before, between or after its words, in whatever marks it puts around
+them: told apart while they arrive, and in a whole answer alike. Pure.
 
-A thought begins where the answer does, where a line does, or where a sentence has ended; a mark in the midst of a sentence, in quotes or in code is a word.
+A thought begins where the answer does, where a line does, or where a sentence has ended; a mark in
+the midst of a sentence, in quotes or in code is a word.
 
-What is recorded is read by ``proposals.read_text``, whose answer on recorded text stays as it was: so an answer is brought into that one form before it is kept.
+What is recorded is read by ``proposals.read_text``, whose answer on recorded text stays as it was:
+so an answer is brought into that one form before it is kept.
 """
 
 from __future__ import annotations
@@ -15,8 +18,14 @@ from collections.abc import Callable
 from ordain.rules.proposals import BLANKS_BEFORE, without_thought
 
 _NAMES = "think|thinking|thoughts?|reasoning|reflection|analysis"
-_OPEN = rf"<(?:[a-z]{{1,20}}:)?(?:{_NAMES})(?:\s[^<>]{{0,80}})?>|◁(?:{_NAMES})▷|(?-i:\[THINK\])|<\|(?:start_thinking|begin_of_thought)\|>"
-_CLOSE = rf"</(?:[a-z]{{1,20}}:)?(?:{_NAMES})\s{{0,8}}>|◁/(?:{_NAMES})▷|(?-i:\[/THINK\])|<\|(?:end_thinking|end_of_thought)\|>"
+_OPEN = (
+    rf"<(?:[a-z]{{1,20}}:)?(?:{_NAMES})(?:\s[^<>]{{0,80}})?>|◁(?:{_NAMES})▷|(?-i:\[THINK\])|"
+    r"<\|(?:start_thinking|begin_of_thought)\|>"
+)
+_CLOSE = (
+    rf"</(?:[a-z]{{1,20}}:)?(?:{_NAMES})\s{{0,8}}>|◁/(?:{_NAMES})▷|(?-i:\[/THINK\])|"
+    r"<\|(?:end_thinking|end_of_thought)\|>"
+)
 OPEN = re.compile(_OPEN, re.IGNORECASE)
 CLOSE = re.compile(_CLOSE, re.IGNORECASE)
 EITHER = re.compile(rf"({_OPEN})|{_CLOSE}", re.IGNORECASE)
@@ -41,10 +50,13 @@ _FENCE = "```"
 
 
 class WordsApart:
-    """Follows one answer in words; gives out what of it is no thought, as soon as that is certain."""
+    """Follows one answer in words; gives out what of it is no thought, as soon as that is
+    certain.
+    """
 
     def __init__(self, *, unsure: bool = False) -> None:
-        """One answer, one value. ``unsure``: it may begin within a thought that its prompt has opened, so nothing is certain before one ends, or the answer.
+        """One answer, one value. ``unsure``: it may begin within a thought that its prompt has
+        opened, so nothing is certain before one ends, or the answer.
 
         ``parted`` says that there was a thought after the first words.
         """
@@ -55,7 +67,8 @@ class WordsApart:
         self._thought = False
         self._place = _Place()
         self.parted = False
-        self._step: Callable[[WordsApart, str], str] = WordsApart._before  # not bound to this value: that would be a cycle
+        # not bound to this value: that would be a cycle
+        self._step: Callable[[WordsApart, str], str] = WordsApart._before
 
     def feed(self, fragment: str) -> str:
         """What the next fragment adds to the words."""
@@ -69,7 +82,11 @@ class WordsApart:
     @property
     def thinks(self) -> bool:
         """Whether all that came last is thought."""
-        return self._step in (WordsApart._within_thought, WordsApart._within_later_thought, WordsApart._in_channels)
+        return self._step in (
+            WordsApart._within_thought,
+            WordsApart._within_later_thought,
+            WordsApart._in_channels,
+        )
 
     def _go_on(self, step: Callable[[WordsApart, str], str], text: str) -> str:
         self._step = step
@@ -92,7 +109,12 @@ class WordsApart:
                 self._kept = text
                 return ""
         words = begun if self._thought else text
-        return self._go_on(WordsApart._perhaps_thought if self._unsure and not self._thought else WordsApart._within_words, words)
+        return self._go_on(
+            WordsApart._perhaps_thought
+            if self._unsure and not self._thought
+            else WordsApart._within_words,
+            words,
+        )
 
     def _perhaps_thought(self, text: str) -> str:
         """Words, or a thought that only ends: the first mark says which."""
@@ -143,7 +165,9 @@ class WordsApart:
             at = found.start()
             if self._place.begins_thought:
                 self._depth, self.parted = 1, True
-                return text[:at] + self._go_on(WordsApart._within_later_thought, text[found.end() :])
+                return text[:at] + self._go_on(
+                    WordsApart._within_later_thought, text[found.end() :]
+                )
         unfinished = _KEPT_BACK.search(text, max(at, len(text) - MARK_CHARS))
         self._kept = "" if unfinished is None else unfinished[0]
         end = len(text) - len(self._kept)
@@ -168,7 +192,9 @@ class WordsApart:
 
 
 class _Place:
-    """Where in its words an answer stands: what matters of its line, and whether that is in code."""
+    """Where in its words an answer stands: what matters of its line, and whether that is in
+    code.
+    """
 
     def __init__(self) -> None:
         self._line = ""
@@ -203,7 +229,9 @@ def _unfinished(text: str) -> str:
 
 
 def begins_within_thought(text: str) -> bool:
-    """Whether a whole answer begins with a thought that only ends in it: its prompt has opened that."""
+    """Whether a whole answer begins with a thought that only ends in it: its prompt has opened
+    that.
+    """
     return _stray_end(text) is not None
 
 
@@ -213,7 +241,9 @@ def _stray_end(text: str) -> re.Match[str] | None:
 
 
 def spoken(text: str) -> str:
-    """The words of a whole answer: without the thoughts around them, one that was opened by the prompt and only ends here among them."""
+    """The words of a whole answer: without the thoughts around them, one that was opened by the
+    prompt and only ends here among them.
+    """
     for _ in range(CLOSED_MOST):
         if (first := _stray_end(text)) is None:
             break
@@ -234,12 +264,15 @@ def _is_spoken_of(text: str, at: int) -> bool:
 
 
 def canonical(text: str) -> str:
-    """An answer in words whose thought, if it has one, stands as ``read_text`` knows it: nothing of the words changes, nor of an answer that it reads so already."""
+    """An answer in words whose thought, if it has one, stands as ``read_text`` knows it: nothing of
+    the words changes, nor of an answer that it reads so already.
+    """
     words = spoken(text)
     if without_thought(text) == words:
         return text
     before = text.rpartition(words)[0] if words and text.endswith(words) else text
-    thought = EITHER.sub(" ", before)  # of one between words all that was said is kept, and the words once more below it
+    # of one between words all that was said is kept, and the words once more below it
+    thought = EITHER.sub(" ", before)
     return f"<think>{thought.strip()}</think>\n\n{words}"
 
 
@@ -248,9 +281,11 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
 def without_thoughts(text: str) -> str:
-    """An answer that is to hold JSON, without the thoughts around its objects: what stands in one is no proposal, and what an object's own texts hold is theirs.
+    """An answer that is to hold JSON, without the thoughts around its objects: what stands in one
+    is no proposal, and what an object's own texts hold is theirs.
 
-    A thought that is never closed reaches to the end; before one that only ends all is thought. An answer without a mark stays as it is.
+    A thought that is never closed reaches to the end; before one that only ends all is thought. An
+    answer without a mark stays as it is.
     """
     if CHANNELS.match(text.lstrip()):
         return spoken(text)
@@ -261,7 +296,8 @@ def without_thoughts(text: str) -> str:
     while (found := _MARK_OR_OBJECT.search(text, at)) is not None:
         at = found.end()
         if found[1] or found[2]:
-            fences += text.count(_FENCE, counted, found.start())  # from where it was counted to: the time is linear
+            # from where it was counted to: the time is linear
+            fences += text.count(_FENCE, counted, found.start())
             counted = found.start()
             if fences % 2 or text[max(0, counted - 1) : counted] in (*_QUOTES,):
                 continue
@@ -273,7 +309,9 @@ def without_thoughts(text: str) -> str:
             done = at
         elif (end := _end_of_object(text, found.start())) is not None:
             at = end
-        else:  # no object: unless a thought ends behind it, what follows stays, and is found to be broken
+        else:
+            # no object: unless a thought ends behind it, what follows stays, and is found to be
+            # broken
             after = EITHER.search(text, at)
             closed += 1
             if after is None or after[1] or closed > CLOSED_MOST:

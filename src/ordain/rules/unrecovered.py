@@ -1,4 +1,6 @@
-"""Rule ``unrecovered``: which failures of a turn's steps were not made good afterwards (B-34)? With one of them the turn is partial."""
+"""Rule ``unrecovered``: which failures of a turn's steps were not made good afterwards (B-34)? With
+one of them the turn is partial.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,16 @@ class UnrecoveredReason(Reason):
     """Whether a turn's steps leave a failure."""
 
     NONE = "unrecovered.none", "No step failed, or what failed was made good."
-    SOME = "unrecovered.some", "A step failed and was not made good, or nobody knows what became of it."
+    SOME = (
+        "unrecovered.some",
+        "A step failed and was not made good, or nobody knows what became of it.",
+    )
 
 
 class DoneStep(Struct, frozen=True, kw_only=True):
-    """What one step did: its verb, the digest of verb and arguments, and the code of what went wrong ("": nothing)."""
+    """What one step did: its verb, the digest of verb and arguments, and the code of what went
+    wrong ("": nothing).
+    """
 
     verb: str
     call: str
@@ -56,14 +63,22 @@ class UnrecoveredInputs(Struct, frozen=True, kw_only=True):
     catalog: Catalog
 
 
-def decide_unrecovered(facts: UnrecoveredFacts, inputs: UnrecoveredInputs, policy: Policy) -> Decision[Recovered | Unrecovered]:
-    """The failure of a read is made good by any later success of its verb, any other by the very same call; what may have happened by nothing."""
+def decide_unrecovered(
+    facts: UnrecoveredFacts, inputs: UnrecoveredInputs, policy: Policy
+) -> Decision[Recovered | Unrecovered]:
+    """The failure of a read is made good by any later success of its verb, any other by the very
+    same call; what may have happened by nothing.
+    """
     bad: dict[str, None] = {}
     for number, step in enumerate(inputs.steps):
         declared = inputs.catalog.verbs.get(step.verb)
         reads = declared is not None and declared.spec.effect is VerbEffect.READ
-        later = (again for again in inputs.steps[number + 1 :] if again.ok and again.verb == step.verb)
-        good = step.error != OUTCOME_UNKNOWN and any(reads or again.call == step.call for again in later)
+        later = (
+            again for again in inputs.steps[number + 1 :] if again.ok and again.verb == step.verb
+        )
+        good = step.error != OUTCOME_UNKNOWN and any(
+            reads or again.call == step.call for again in later
+        )
         if not step.ok and not good:
             bad[step.verb] = None
     if not bad:
@@ -72,5 +87,8 @@ def decide_unrecovered(facts: UnrecoveredFacts, inputs: UnrecoveredInputs, polic
 
 
 UNRECOVERED: Rule[UnrecoveredFacts, UnrecoveredInputs, Any] = Rule(
-    name="unrecovered", outcome=Recovered | Unrecovered, apply=decide_unrecovered, reasons=(UnrecoveredReason,)
+    name="unrecovered",
+    outcome=Recovered | Unrecovered,
+    apply=decide_unrecovered,
+    reasons=(UnrecoveredReason,),
 )

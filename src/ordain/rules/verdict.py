@@ -1,4 +1,6 @@
-"""Rule ``verdict``: may a turn with tools say that all went well? By its acts alone, as its header is judged (RTE-12, FAIL-04)."""
+"""Rule ``verdict``: may a turn with tools say that all went well? By its acts alone, as its header
+is judged (RTE-12, FAIL-04).
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,15 @@ class VerdictInputs(Struct, frozen=True, kw_only=True):
 def decide_verdict(facts: VerdictFacts, inputs: VerdictInputs, policy: Policy) -> Decision[Judged]:
     """The verdict on work that came to an answer."""
     acts = tuple(inputs.acts)
-    verdict = verdict_of(Work(acts=acts, proposed=facts.proposed, completed=True, answered=facts.answered))
-    return Decision(outcome=Judged(verdict=verdict, verbs=not_made_good(acts)[:VERBS_TOLD]), reason=_REASONS[verdict])
+    verdict = verdict_of(
+        Work(acts=acts, proposed=facts.proposed, completed=True, answered=facts.answered)
+    )
+    return Decision(
+        outcome=Judged(verdict=verdict, verbs=not_made_good(acts)[:VERBS_TOLD]),
+        reason=_REASONS[verdict],
+    )
 
 
-VERDICT: Rule[VerdictFacts, VerdictInputs, Any] = Rule(name="verdict", outcome=Judged, apply=decide_verdict, reasons=(VerdictReason,))
+VERDICT: Rule[VerdictFacts, VerdictInputs, Any] = Rule(
+    name="verdict", outcome=Judged, apply=decide_verdict, reasons=(VerdictReason,)
+)

@@ -1,7 +1,8 @@
 """Rule ``workflow_step``: what follows a workflow's step (RTE-09, WFL-03).
 
-A step that happened is followed by the next one. One that failed ends the workflow: later steps do not run, and what happened is undone where the
-template says how, the latest first. Where nobody knows whether a step happened nothing is guessed: nothing more is done, undoing included.
+A step that happened is followed by the next one. One that failed ends the workflow: later steps do
+not run, and what happened is undone where the template says how, the latest first. Where nobody
+knows whether a step happened nothing is guessed: nothing more is done, undoing included.
 """
 
 from __future__ import annotations
@@ -23,9 +24,21 @@ class WorkflowStepReason(Reason):
 
     NEXT = "workflow_step.next", "The step is done; the next one runs."
     DONE = "workflow_step.done", "Every step is done."
-    FAILED = "workflow_step.failed", "A step failed; the later ones do not run, and nothing that happened has a declared way back."
-    UNDONE = "workflow_step.undone", "A step failed; the later ones do not run, and what happened is undone, the latest first."
-    UNKNOWN = "workflow_step.unknown", "Nobody knows whether the step happened: nothing more runs, and nothing is undone."
+    FAILED = (
+        "workflow_step.failed",
+        (
+            "A step failed; the later ones do not run, and nothing that happened has a declared "
+            "way back."
+        ),
+    )
+    UNDONE = (
+        "workflow_step.undone",
+        "A step failed; the later ones do not run, and what happened is undone, the latest first.",
+    )
+    UNKNOWN = (
+        "workflow_step.unknown",
+        "Nobody knows whether the step happened: nothing more runs, and nothing is undone.",
+    )
 
 
 class StepEnd(StrEnum):
@@ -66,7 +79,9 @@ class WorkflowStepFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     undoable: tuple[int, ...] = ()
 
 
-def decide_step_end(facts: WorkflowStepFacts, inputs: None, policy: Policy) -> Decision[WorkflowStepOutcome]:
+def decide_step_end(
+    facts: WorkflowStepFacts, inputs: None, policy: Policy
+) -> Decision[WorkflowStepOutcome]:
     """Done: on; unknown: nothing; failed: undo what can be undone."""
     if facts.ended is StepEnd.DONE:
         if facts.step + 1 < facts.steps:
@@ -75,12 +90,17 @@ def decide_step_end(facts: WorkflowStepFacts, inputs: None, policy: Policy) -> D
     if facts.ended is StepEnd.UNKNOWN:
         return Decision(outcome=Halt(), reason=WorkflowStepReason.UNKNOWN)
     if facts.undoable:
-        return Decision(outcome=Undo(tuple(sorted(facts.undoable, reverse=True))), reason=WorkflowStepReason.UNDONE)
+        return Decision(
+            outcome=Undo(tuple(sorted(facts.undoable, reverse=True))),
+            reason=WorkflowStepReason.UNDONE,
+        )
     return Decision(outcome=Halt(), reason=WorkflowStepReason.FAILED)
 
 
 _FACTS = msgspec.json.Decoder(WorkflowStepFacts)
-_SPEAKING = frozenset(map(str, (WorkflowStepReason.FAILED, WorkflowStepReason.UNDONE, WorkflowStepReason.UNKNOWN)))
+_SPEAKING = frozenset(
+    map(str, (WorkflowStepReason.FAILED, WorkflowStepReason.UNDONE, WorkflowStepReason.UNKNOWN))
+)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
@@ -88,10 +108,17 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if recorded.reason not in _SPEAKING:
         return SILENT
     facts = _FACTS.decode(recorded.facts)
-    what = f"workflow step {facts.step + 1} of {facts.steps} {'failed' if facts.ended is StepEnd.FAILED else facts.ended}"
+    what = (
+        f"workflow step {facts.step + 1} of {facts.steps} "
+        f"{'failed' if facts.ended is StepEnd.FAILED else facts.ended}"
+    )
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 
 WORKFLOW_STEP: Rule[WorkflowStepFacts, None, Any] = Rule(
-    name="workflow_step", outcome=WorkflowStepOutcome, apply=decide_step_end, reasons=(WorkflowStepReason,), tells=_tells
+    name="workflow_step",
+    outcome=WorkflowStepOutcome,
+    apply=decide_step_end,
+    reasons=(WorkflowStepReason,),
+    tells=_tells,
 )

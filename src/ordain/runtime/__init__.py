@@ -1,1 +1,3 @@
-"""Intake, conversation, driving, recovery, replay, diffs, queries: the only door for faces. Imports `flows` and below; adapters reach it through ports."""
+"""Intake, conversation, driving, recovery, replay, diffs, queries: the only door for faces. Imports
+`flows` and below; adapters reach it through ports.
+"""

@@ -1,7 +1,8 @@
 """Who may make a request: facts gathered, rules asked, the answer carried out and noted.
 
-Tokens are looked up in the storage at every request, so a revocation holds for the next one, whoever made it. What is in memory may be lost: the
-buckets of the rates, which a restart fills, and the last seconds of what was noted, which is written in batches and never beside a request.
+Tokens are looked up in the storage at every request, so a revocation holds for the next one,
+whoever made it. What is in memory may be lost: the buckets of the rates, which a restart fills, and
+the last seconds of what was noted, which is written in batches and never beside a request.
 """
 
 from __future__ import annotations
@@ -14,13 +15,31 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, OWNER, TOKEN_PRINCIPAL, ParsedToken, Rate, TokenScope, parse_token
+from ordain.contracts.access import (
+    DEFAULT_FAILED_RATE,
+    DEFAULT_RATE,
+    OWNER,
+    TOKEN_PRINCIPAL,
+    ParsedToken,
+    Rate,
+    TokenScope,
+    parse_token,
+)
 from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError, Refused, Transient, Unauthenticated
 from ordain.ports.access import AuditEvent, KnownToken, Noted
 from ordain.ports.store import Operation
-from ordain.rules.access import AccessFacts, AccessReason, Admitted, NotAdmitted, Presented, Refusal, decide_access, may_speak_for_users
+from ordain.rules.access import (
+    AccessFacts,
+    AccessReason,
+    Admitted,
+    NotAdmitted,
+    Presented,
+    Refusal,
+    decide_access,
+    may_speak_for_users,
+)
 from ordain.rules.decision import Decision
 from ordain.rules.rate import Granted, RateFacts, RateReason, decide_rate
 from ordain.rules.reasons import Reason
@@ -32,10 +51,13 @@ ADDRESSES_KEPT = 4096
 
 
 class Exposure(Struct, frozen=True, kw_only=True):
-    """How open a server is. ``demanded``: every request but to a public address needs a token. ``owner`` is the digest of the key in the data folder.
+    """How open a server is. ``demanded``: every request but to a public address needs a token.
+    ``owner`` is the digest of the key in the data folder.
 
-    ``hosts`` are the names it answers to besides loopback's where a token is demanded; none: any. ``failed_rate`` is how often one address may fail.
-    ``origins`` are the web origins whose pages may ask besides this server's own. ``proxies`` are the addresses and networks whose word on where a request comes from counts.
+    ``hosts`` are the names it answers to besides loopback's where a token is demanded; none: any.
+    ``failed_rate`` is how often one address may fail. ``origins`` are the web origins whose pages
+    may ask besides this server's own. ``proxies`` are the addresses and networks whose word on
+    where a request comes from counts.
     """
 
     demanded: bool = False
@@ -56,9 +78,11 @@ ON_LOOPBACK = Exposure()
 
 
 class AccessRequest(Struct, frozen=True, kw_only=True):
-    """What a request asks for. ``credential`` is what it brings, None where it brings nothing; ``workspace`` is None where it names none.
+    """What a request asks for. ``credential`` is what it brings, None where it brings nothing;
+    ``workspace`` is None where it names none.
 
-    ``stranger``: it comes from a process of another user of this machine, of whom a token is asked everywhere.
+    ``stranger``: it comes from a process of another user of this machine, of whom a token is asked
+    everywhere.
     """
 
     credential: str | None
@@ -81,9 +105,11 @@ class AccessRequest(Struct, frozen=True, kw_only=True):
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """Who was let in: ``principal`` is "" for somebody on this machine; ``workspace`` is where the request is, "" where it said so itself.
+    """Who was let in: ``principal`` is "" for somebody on this machine; ``workspace`` is where the
+    request is, "" where it said so itself.
 
-    ``speaks``: what it says of a user counts as that user's own word. ``scopes``: of its token, None of whoever needs none.
+    ``speaks``: what it says of a user counts as that user's own word. ``scopes``: of its token,
+    None of whoever needs none.
     """
 
     principal: str = ""
@@ -115,7 +141,9 @@ class _Level(Struct):
 
 
 class _Buckets:
-    """The buckets of one kind; beyond ``most`` the one that was used first goes, and is full when it comes back."""
+    """The buckets of one kind; beyond ``most`` the one that was used first goes, and is full when
+    it comes back.
+    """
 
     def __init__(self, most: int) -> None:
         self._levels: dict[str, _Level] = {}
@@ -131,7 +159,11 @@ class _Buckets:
             elapsed_us=0 if known is None else now - known.at,
         )
         outcome = decide_rate(facts, None, _POLICY).outcome
-        return (outcome.level, None) if isinstance(outcome, Granted) else (outcome.level, outcome.retry_after_s)
+        return (
+            (outcome.level, None)
+            if isinstance(outcome, Granted)
+            else (outcome.level, outcome.retry_after_s)
+        )
 
     def take(self, key: str, rate: Rate, now: int) -> int | None:
         """Take one out; the seconds to wait where there is none."""
@@ -172,7 +204,9 @@ class Access:
         if guessed:
             self._check_guessing(asked, exposure, now)
         workspace = _workspace(asked, known if presented is Presented.TOKEN else None)
-        decision = decide_access(_facts(asked, exposure, presented, known, workspace, now), None, _POLICY)
+        decision = decide_access(
+            _facts(asked, exposure, presented, known, workspace, now), None, _POLICY
+        )
         name = known.token.name if known is not None and presented is Presented.TOKEN else ""
         match decision.outcome:
             case Admitted(Presented.TOKEN):
@@ -181,7 +215,13 @@ class Access:
                 speaks = may_speak_for_users(presented, () if known is None else known.token.scopes)
                 where = workspace if asked.workspace is None else ""
                 scopes = None if known is None else known.token.scopes
-                return Caller(principal=TOKEN_PRINCIPAL + name, token=name, workspace=where, speaks=speaks, scopes=scopes)
+                return Caller(
+                    principal=TOKEN_PRINCIPAL + name,
+                    token=name,
+                    workspace=where,
+                    speaks=speaks,
+                    scopes=scopes,
+                )
             case Admitted(Presented.OWNER):
                 return Caller(principal=OWNER)
             case Admitted():
@@ -203,11 +243,15 @@ class Access:
         known = await self._known(parsed)
         presented = self._presented(asked, parsed, known, exposure)
         workspace = _workspace(asked, known if presented is Presented.TOKEN else None)
-        outcome = decide_access(_facts(asked, exposure, presented, known, workspace, now), None, _POLICY).outcome
+        outcome = decide_access(
+            _facts(asked, exposure, presented, known, workspace, now), None, _POLICY
+        ).outcome
         return isinstance(outcome, Admitted)
 
     def _check_guessing(self, asked: AccessRequest, exposure: Exposure, now: int) -> None:
-        """An address that has guessed too often has to wait before its next wrong guess; a secret that somebody was given is none: neighbours go on."""
+        """An address that has guessed too often has to wait before its next wrong guess; a secret
+        that somebody was given is none: neighbours go on.
+        """
         _, wait = self._failed.look(_network(asked.address), exposure.failed_rate, now)
         if wait is not None:
             self._note(AuditEvent.REFUSED, "", asked, RateReason.SPENT, now)
@@ -215,10 +259,21 @@ class Access:
 
     async def _known(self, parsed: ParsedToken | None) -> KnownToken | None:
         known = None if parsed is None else await self._services.tokens.find(parsed.id)
-        return known if parsed is not None and known is not None and compare_digest(known.digest, parsed.digest) else None
+        return (
+            known
+            if parsed is not None
+            and known is not None
+            and compare_digest(known.digest, parsed.digest)
+            else None
+        )
 
     @staticmethod
-    def _presented(asked: AccessRequest, parsed: ParsedToken | None, known: KnownToken | None, exposure: Exposure) -> Presented:
+    def _presented(
+        asked: AccessRequest,
+        parsed: ParsedToken | None,
+        known: KnownToken | None,
+        exposure: Exposure,
+    ) -> Presented:
         if asked.credential is None:
             return Presented.NOTHING
         if parsed is None:
@@ -227,16 +282,25 @@ class Access:
             return Presented.OWNER
         return Presented.UNKNOWN if known is None else Presented.TOKEN
 
-    def _spend(self, name: str, asked: AccessRequest, known: KnownToken | None, exposure: Exposure, now: int) -> None:
+    def _spend(
+        self,
+        name: str,
+        asked: AccessRequest,
+        known: KnownToken | None,
+        exposure: Exposure,
+        now: int,
+    ) -> None:
         rate = (known.token.rate if known is not None else None) or exposure.rate
         wait = self._by_token.take(name, rate, now)
         if wait is not None:
             self._note(AuditEvent.REFUSED, name, asked, RateReason.SPENT, now)
             raise _limited(f"token {name} may ask {rate}", wait)
 
-    # --- noting ---------------------------------------------------------------------------------------------------------------------
+    # --- noting -----------------------------------------------------------------------------------
 
-    def _note(self, event: AuditEvent, token: str, asked: AccessRequest, reason: Reason, now: int) -> None:
+    def _note(
+        self, event: AuditEvent, token: str, asked: AccessRequest, reason: Reason, now: int
+    ) -> None:
         key = (now // DAY_US, event, token, asked.label, reason.value)
         seen = self._noted.get(key)
         if seen is None:
@@ -245,7 +309,9 @@ class Access:
             seen.address, seen.last_at, seen.count = asked.address, now, seen.count + 1
 
     async def flush(self) -> None:
-        """Write what was noted, as one unit; what cannot be written, for whatever reason, is kept for the next time."""
+        """Write what was noted, as one unit; what cannot be written, for whatever reason, is kept
+        for the next time.
+        """
         noted = self._noted
         if not noted:
             return
@@ -267,12 +333,16 @@ class Access:
         self._noted = {}
         try:
             await asyncio.shield(written)
-        except asyncio.CancelledError:  # whoever gives up waiting does not undo the writing, which may still fail
-            written.add_done_callback(lambda done: self._keep(noted) if done.cancelled() or done.exception() else None)
+        except asyncio.CancelledError:
+            # whoever gives up waiting does not undo the writing, which may still fail
+            written.add_done_callback(
+                lambda done: self._keep(noted) if done.cancelled() or done.exception() else None
+            )
             raise
         except Transient:
             self._keep(noted)
-        except Exception:  # a defect, which somebody else tells of: what was noted is not to be lost with it
+        except Exception:
+            # a defect, which somebody else tells of: what was noted is not to be lost with it
             self._keep(noted)
             raise
 
@@ -293,7 +363,9 @@ class Access:
 
 
 def _workspace(asked: AccessRequest, known: KnownToken | None) -> str:
-    """Where a request is: where it says, else where its token is at home if that is one place, else the default."""
+    """Where a request is: where it says, else where its token is at home if that is one place, else
+    the default.
+    """
     if asked.workspace is not None:
         return asked.workspace
     if known is not None and len(known.token.workspaces) == 1:
@@ -302,10 +374,19 @@ def _workspace(asked: AccessRequest, known: KnownToken | None) -> str:
 
 
 def _facts(
-    asked: AccessRequest, exposure: Exposure, presented: Presented, known: KnownToken | None, workspace: str, now: int
+    asked: AccessRequest,
+    exposure: Exposure,
+    presented: Presented,
+    known: KnownToken | None,
+    workspace: str,
+    now: int,
 ) -> AccessFacts:
     token = known.token if known is not None and presented is Presented.TOKEN else None
-    ends = () if known is None or token is None else tuple(end for end in (token.revoked_at, known.secret_ends_at) if end is not None)
+    ends = (
+        ()
+        if known is None or token is None
+        else tuple(end for end in (token.revoked_at, known.secret_ends_at) if end is not None)
+    )
     return AccessFacts(
         presented=presented,
         demanded=exposure.demanded or asked.stranger,
@@ -321,26 +402,38 @@ def _facts(
 
 
 _SAID: Mapping[Reason, str] = {
-    AccessReason.MISSING: "send Authorization: Bearer with a token; `ordain token create` on the server's machine makes one",
+    AccessReason.MISSING: (
+        "send Authorization: Bearer with a token; `ordain token create` on the server's machine "
+        "makes one"
+    ),
     AccessReason.REVOKED: "the token was revoked or replaced",
     AccessReason.EXPIRED: "the token has expired",
 }
 
 
-def _refusal(decision: Decision[Admitted | NotAdmitted], asked: AccessRequest, workspace: str) -> OrdainError:
+def _refusal(
+    decision: Decision[Admitted | NotAdmitted], asked: AccessRequest, workspace: str
+) -> OrdainError:
     if decision.reason is AccessReason.SCOPE:
         return Refused(f"the token has not the scope {asked.label}", code="forbidden")
     if decision.reason is AccessReason.WORKSPACE:
-        return Refused(f"the token does not belong to workspace {workspace[:64]}; name one of its own", code="forbidden")
+        return Refused(
+            f"the token does not belong to workspace {workspace[:64]}; name one of its own",
+            code="forbidden",
+        )
     return Unauthenticated(_SAID.get(decision.reason, "the token is not good"))
 
 
 def _limited(message: str, wait_s: int) -> Refused:
-    return Refused(f"{message}; come back in {wait_s} s", code="rate_limited", status=429, retry_after_s=wait_s)
+    return Refused(
+        f"{message}; come back in {wait_s} s", code="rate_limited", status=429, retry_after_s=wait_s
+    )
 
 
 def _network(address: str) -> str:
-    """Whose address counts as one: an IPv4 address, the /64 of an IPv6 address, whatever else as it is."""
+    """Whose address counts as one: an IPv4 address, the /64 of an IPv6 address, whatever else as it
+    is.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -19,30 +19,55 @@ ANSWER_DEPTH = 64
 
 
 async def answered(services: Services, stored: StoredRun, addr: int, answer: AnswerBody) -> str:
-    """Send it; ``sent``, ``asked_again`` where it leaves open what it grants, ``duplicate`` or ``settled``.
+    """Send it; ``sent``, ``asked_again`` where it leaves open what it grants, ``duplicate`` or
+    ``settled``.
 
     Raises:
         Conflict: the wait is for an approver (``approval_required``).
-        InvalidRequest: ``answer_too_large``, or it is none to the question, which stays open (``answer_unfit``).
+        InvalidRequest: ``answer_too_large``, or it is none to the question, which stays open
+            (``answer_unfit``).
     """
     wait = wait_at(stored, addr)
     if wait is not None and wait.approval is not None:
-        raise Conflict(f"effect {addr} of run {stored.id} waits for an approver, and no answer is one", code="approval_required")
+        raise Conflict(
+            f"effect {addr} of run {stored.id} waits for an approver, and no answer is one",
+            code="approval_required",
+        )
     body = ENCODER.encode(answer)
     if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
-        raise InvalidRequest(f"an answer has at most {ANSWER_BYTES} bytes and nests at most {ANSWER_DEPTH} deep", code="answer_too_large")
-    became = "sent" if wait is None or wait.question is None else await _becomes(services, stored, wait.question, answer.value)
+        raise InvalidRequest(
+            f"an answer has at most {ANSWER_BYTES} bytes and nests at most {ANSWER_DEPTH} deep",
+            code="answer_too_large",
+        )
+    became = (
+        "sent"
+        if wait is None or wait.question is None
+        else await _becomes(services, stored, wait.question, answer.value)
+    )
     at = services.clock.now()
-    mail = NewMail(run=stored.id, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=at, addr=addr)
+    mail = NewMail(
+        run=stored.id,
+        kind=MailKind.ANSWER,
+        key=f"{WaitFor.ANSWER}:{addr}",
+        body=body,
+        at=at,
+        addr=addr,
+    )
     return (await services.store.submit(posted(stored.workspace, mail))).refused or became
 
 
-async def _becomes(services: Services, stored: StoredRun, asked: UserQuestion, value: object) -> str:
+async def _becomes(
+    services: Services, stored: StoredRun, asked: UserQuestion, value: object
+) -> str:
     """What the run will find that the answer is, read as it reads it."""
     try:
         outcome = operators_answer(asked, value, await services.catalogs.pinned(stored.catalog))
     except JournalCorrupt:
         return "sent"  # its run cannot go on, and stops as that
     if isinstance(outcome, Unfit):
-        raise InvalidRequest(f"that is no answer to a question for {asked.expects}: it stays open", code="answer_unfit", status=422)
+        raise InvalidRequest(
+            f"that is no answer to a question for {asked.expects}: it stays open",
+            code="answer_unfit",
+            status=422,
+        )
     return "asked_again" if isinstance(outcome, HalfAnswer) else "sent"

@@ -1,6 +1,8 @@
-"""An approver's word that they look at an approval, or no longer, as one unit with rule ``claim_approval`` inside: of two who say so at once one does.
+"""An approver's word that they look at an approval, or no longer, as one unit with rule
+``claim_approval`` inside: of two who say so at once one does.
 
-No run hears of it and no decision asks for it: it is a sign to other approvers, kept in the approval's row.
+No run hears of it and no decision asks for it: it is a sign to other approvers, kept in the
+approval's row.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _OWN = {reason.value: reason for reason in ClaimApprovalReason}
 
 
 class ClaimAsked(Struct, frozen=True, kw_only=True):
-    """Who comes to an approval with which wish. ``gone``: what it is of was erased; ``may`` is what rule ``approve`` is told of a principal (``approver_facts``)."""
+    """Who comes to an approval with which wish. ``gone``: what it is of was erased; ``may`` is what
+    rule ``approve`` is told of a principal (``approver_facts``).
+    """
 
     by: str
     wish: ClaimWish
@@ -46,7 +50,8 @@ async def claimed(services: Services, row: ApprovalRow, asked: ClaimAsked) -> Ap
 
     Raises:
         NotFound: ``approval_not_found``.
-        Conflict: ``already_claimed`` (``claimed_by`` says who looks at it), ``not_claimed``, ``already_decided``, ``approval_expired``, ``approval_stale``.
+        Conflict: ``already_claimed`` (``claimed_by`` says who looks at it), ``not_claimed``,
+            ``already_decided``, ``approval_expired``, ``approval_stale``.
         Refused: ``not_an_approver``, ``own_request``, ``approver_unknown``.
     """
     at, policy = services.clock.now(), services.catalogs.current.policy
@@ -80,12 +85,25 @@ async def claimed(services: Services, row: ApprovalRow, asked: ClaimAsked) -> Ap
     outcome = await services.store.submit(Arrive(workspace=row.workspace, shared=shared))
     (before,) = stood
     if outcome.refused:
-        LOG.warning("approval=%s claim=%s by=%r refused=%s", row.id, asked.wish, asked.by, outcome.refused)
+        LOG.warning(
+            "approval=%s claim=%s by=%r refused=%s", row.id, asked.wish, asked.by, outcome.refused
+        )
         raise _refusal(outcome.refused, before)
-    LOG.info("approval=%s run=%s claim=%s by=%r was=%r", row.id, row.run, asked.wish, asked.by, before.in_review_by)
+    LOG.info(
+        "approval=%s run=%s claim=%s by=%r was=%r",
+        row.id,
+        row.run,
+        asked.wish,
+        asked.by,
+        before.in_review_by,
+    )
     if asked.wish is ClaimWish.RELEASE:
         return structs.replace(before, claimed_by="", claimed_at=0)
-    return before if before.in_review_by == asked.by else structs.replace(before, claimed_by=asked.by, claimed_at=at)
+    return (
+        before
+        if before.in_review_by == asked.by
+        else structs.replace(before, claimed_by=asked.by, claimed_at=at)
+    )
 
 
 def _refusal(reason: str, row: ApprovalRow) -> OrdainError:
@@ -95,5 +113,8 @@ def _refusal(reason: str, row: ApprovalRow) -> OrdainError:
     if known is not ClaimApprovalReason.ALREADY_CLAIMED:
         return Conflict(f"approval {row.id}: {known.meaning}", code=reason.rpartition(".")[2])
     who = name_text(row.claimed_by)
-    said = f"approval {row.id} is in review by {who} since {moment(row.claimed_at)}; it is decided without a claim, and claimed in their place by taking it over"
+    said = (
+        f"approval {row.id} is in review by {who} since {moment(row.claimed_at)}; it is decided "
+        "without a claim, and claimed in their place by taking it over"
+    )
     return Conflict(said, code="already_claimed", details={"claimed_by": who})

@@ -1,4 +1,6 @@
-"""A run's wait for an approver, as its driver carries it: what is written with the intent, what an approver's mail comes to, and when nobody waits any more."""
+"""A run's wait for an approver, as its driver carries it: what is written with the intent, what an
+approver's mail comes to, and when nobody waits any more.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Wait
-from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted, withdrawn_wait
+from ordain.effects.results import (
+    AnyResult,
+    Approved,
+    Expired,
+    NotApproved,
+    Resubmitted,
+    withdrawn_wait,
+)
 from ordain.errors import FlowFault
 from ordain.journal.digests import approval_digest, approval_id
 from ordain.journal.records import ENCODER
@@ -28,7 +37,8 @@ from ordain.runtime.services import Services
 
 
 class ApprovalMail(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An approver's word, as mail: what the approval became, by whom and why; the call that is proposed instead, where one is.
+    """An approver's word, as mail: what the approval became, by whom and why; the call that is
+    proposed instead, where one is.
 
     Of one that is withdrawn ``why`` says why nobody can say yes to it any more.
     """
@@ -44,35 +54,66 @@ WITHDRAWN = "withdrawn"
 _MAIL = msgspec.json.Decoder(ApprovalMail)
 
 
-async def not_asked(services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked) -> str | None:
-    """Why nobody is asked: what holds now does not let a run's calls be made whatever anybody says. None where it does."""
+async def not_asked(
+    services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked
+) -> str | None:
+    """Why nobody is asked: what holds now does not let a run's calls be made whatever anybody says.
+    None where it does.
+    """
     current = services.catalogs.current
     if workflow_changed(current, catalog, asked):
         return "the workflow's template is another one now"
     if (card := _card_changed(current, catalog, asked)) is not None:
         return f"the card {card} is another one now"
     if (
-        lost := next((why for call in asked.calls if (why := no_longer_named(run, catalog, current, call.verb)) is not None), None)
+        lost := next(
+            (
+                why
+                for call in asked.calls
+                if (why := no_longer_named(run, catalog, current, call.verb)) is not None
+            ),
+            None,
+        )
     ) is not None:
         return lost
     held = await held_now(services, run)
     if (why := no_target_now(run, current, asked.calls, held)) is not None:
         return why
-    return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, held, approved=True)) is not None), None)
+    return next(
+        (
+            why
+            for call in asked.calls
+            if (why := withdrawn(services, catalog, call, held, approved=True)) is not None
+        ),
+        None,
+    )
 
 
 def _card_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> str | None:
-    """The first card that work would be handed to and that is declared otherwise now, or gone: its name."""
+    """The first card that work would be handed to and that is declared otherwise now, or gone: its
+    name.
+    """
     if current.digest == pinned.digest:
         return None
     cards = (pinned.card_of(call.verb) for call in asked.calls)
-    return next((card.name for card in cards if card is not None and current.data.cards.get(card.name) != card), None)
+    return next(
+        (
+            card.name
+            for card in cards
+            if card is not None and current.data.cards.get(card.name) != card
+        ),
+        None,
+    )
 
 
-async def not_begun(services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked, result: AnyResult) -> str | None:
-    """Why a workflow does not begin though somebody said yes to it: the template was changed since, or the yes is over. None where it begins.
+async def not_begun(
+    services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked, result: AnyResult
+) -> str | None:
+    """Why a workflow does not begin though somebody said yes to it: the template was changed since,
+    or the yes is over. None where it begins.
 
-    From here on its steps are those that were approved, each held to what holds when it runs. A single call is held to that anyway.
+    From here on its steps are those that were approved, each held to what holds when it runs. A
+    single call is held to that anyway.
     """
     if asked.subject is not Subject.WORKFLOW or not isinstance(result, Approved):
         return None
@@ -83,7 +124,9 @@ async def not_begun(services: Services, run: StoredRun, catalog: Catalog, asked:
 
 
 def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> bool:
-    """Whether the template that the steps are of is another one now, or gone. Nobody says yes to what an operator has taken back."""
+    """Whether the template that the steps are of is another one now, or gone. Nobody says yes to
+    what an operator has taken back.
+    """
     if asked.subject is not Subject.WORKFLOW or current.digest == pinned.digest:
         return False
     template = str(asked.detail.get("template", ""))
@@ -92,7 +135,9 @@ def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) ->
 
 
 def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) -> NewApproval:
-    """The approval that a wait asks for, as a row. It may be written again: what was decided stays."""
+    """The approval that a wait asks for, as a row. It may be written again: what was decided
+    stays.
+    """
     asked, name = _asked(wait), approval_id(stored.id, addr)
     return NewApproval(
         id=name,
@@ -106,8 +151,16 @@ def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) 
     )
 
 
-def asked_entry(stored: StoredRun, wait: Wait, catalog: Catalog, row: NewApproval, before: AskedBefore = NOTHING_BEFORE) -> NewEntry:
-    """What the session is told of it: no word of the wait's own. ``before``: what may have happened already."""
+def asked_entry(
+    stored: StoredRun,
+    wait: Wait,
+    catalog: Catalog,
+    row: NewApproval,
+    before: AskedBefore = NOTHING_BEFORE,
+) -> NewEntry:
+    """What the session is told of it: no word of the wait's own. ``before``: what may have happened
+    already.
+    """
     text = told(_asked(wait), catalog, before, approval=row.id)
     body = {
         "text": text,
@@ -147,7 +200,11 @@ def closing(stored: StoredRun, addr: int, result: AnyResult, at: int) -> tuple[W
     """The row of an approval whose wait has ended without an approver's word."""
     if isinstance(result, Approved | NotApproved | Resubmitted):
         return ()
-    state = ApprovalState.EXPIRED if isinstance(result, Expired) and not result.why else ApprovalState.WITHDRAWN
+    state = (
+        ApprovalState.EXPIRED
+        if isinstance(result, Expired) and not result.why
+        else ApprovalState.WITHDRAWN
+    )
     return (ApprovalDecided(id=approval_id(stored.id, addr), state=state, at=at),)
 
 

@@ -1,7 +1,9 @@
-"""What an approver is told: what will happen, in plain words made by code of what the verb declares; then the exact arguments. No word of a model's but as a value.
+"""What an approver is told: what will happen, in plain words made by code of what the verb
+declares; then the exact arguments. No word of a model's but as a value.
 
-A value stands there as JSON has it, with what could be taken for something else by its number (``contracts.legible_text``). Nothing is left out unsaid: of
-what is too long for a line its length, beginning and end are told, and the number of the exact call that has all of it.
+A value stands there as JSON has it, with what could be taken for something else by its number
+(``contracts.legible_text``). Nothing is left out unsaid: of what is too long for a line its length,
+beginning and end are told, and the number of the exact call that has all of it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from ordain.runtime.handoff_words import further, handed, lead
 
 
 class ToldLengths(Struct, frozen=True):
-    """How long a value may be that is told whole, and how much is told of the beginning and the end of a longer one, in characters."""
+    """How long a value may be that is told whole, and how much is told of the beginning and the end
+    of a longer one, in characters.
+    """
 
     whole: int
     first: int
@@ -50,36 +54,71 @@ DOES: Mapping[VerbEffect, str] = MappingProxyType(
         VerbEffect.SECRET: "uses or changes a secret",
     }
 )
-NOT_TRACED = "Where these arguments come from is not traced: a model may have taken them from anything that it read."
+NOT_TRACED = (
+    "Where these arguments come from is not traced: a model may have taken them from anything "
+    "that it read."
+)
 WHERE_UNDONE = "Where a later step fails, to undo the one above:"
 UNKNOWN = "is none of this catalog's verbs"
 FIXED = "as settings have it"
-MAYBE_DONE = "  This very call went out before in the same run, and nobody knows how that ended: it may have happened already, and would happen again."
-MAYBE_ALIKE = "  Another call of this verb went out before in the same run, and nobody knows how that ended: it may have happened already."
-DONE_ELSEWHERE = "  This very call went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already, and would happen again."
-ALIKE_ELSEWHERE = "  Another call of this verb went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already."
-UNCONFIRMED_SAID = "  No operator has confirmed what this verb declares, and of that these words are made."
+MAYBE_DONE = (
+    "  This very call went out before in the same run, and nobody knows how that ended: it may "
+    "have happened already, and would happen again."
+)
+MAYBE_ALIKE = (
+    "  Another call of this verb went out before in the same run, and nobody knows how that "
+    "ended: it may have happened already."
+)
+DONE_ELSEWHERE = (
+    "  This very call went out before in another run of the same conversation, and nobody knows "
+    "how that ended: it may have happened already, and would happen again."
+)
+ALIKE_ELSEWHERE = (
+    "  Another call of this verb went out before in another run of the same conversation, and "
+    "nobody knows how that ended: it may have happened already."
+)
+UNCONFIRMED_SAID = (
+    "  No operator has confirmed what this verb declares, and of that these words are made."
+)
 PERHAPS_DONE = "(may have happened already) "
-CUT = "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and by GET /approvals/{0}."
+CUT = (
+    "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and "
+    "by GET /approvals/{0}."
+)
 
 
 def titled(asked: ApprovalAsked, before: AskedBefore = NOTHING_BEFORE) -> str:
-    """It on one line, for a list: the verbs, and the workflow whose steps they are; those that would only undo are left out.
+    """It on one line, for a list: the verbs, and the workflow whose steps they are; those that
+    would only undo are left out.
 
     That something of it may have happened already stands before that, where nothing cuts it off.
     """
     undo = set(asked.detail.get("undo", ()))
     verbs = [_name(call.verb) for number, call in enumerate(asked.calls) if number not in undo]
-    named = ", ".join(verbs[:TITLED]) + (f" and {len(verbs) - TITLED} more" if len(verbs) > TITLED else "")
+    named = ", ".join(verbs[:TITLED]) + (
+        f" and {len(verbs) - TITLED} more" if len(verbs) > TITLED else ""
+    )
     perhaps = PERHAPS_DONE if before.perhaps_done(asked.calls) else ""
-    return f"{perhaps}{_workflow(asked)}: {named}" if asked.subject is Subject.WORKFLOW else f"{perhaps}{named}"
+    return (
+        f"{perhaps}{_workflow(asked)}: {named}"
+        if asked.subject is Subject.WORKFLOW
+        else f"{perhaps}{named}"
+    )
 
 
-def told(asked: ApprovalAsked, catalog: Catalog, before: AskedBefore = NOTHING_BEFORE, *, approval: str = "") -> str:
-    """All of what was asked for, on a few lines. Where there are several calls each has the number that it has among the exact ones.
+def told(
+    asked: ApprovalAsked,
+    catalog: Catalog,
+    before: AskedBefore = NOTHING_BEFORE,
+    *,
+    approval: str = "",
+) -> str:
+    """All of what was asked for, on a few lines. Where there are several calls each has the number
+    that it has among the exact ones.
 
-    ``before`` has the calls that went out and of whose end nobody knows. ``approval`` is named where the exact calls do not stand beside it, and
-    something is told in part: there all of it is to be seen.
+    ``before`` has the calls that went out and of whose end nobody knows. ``approval`` is named
+    where the exact calls do not stand beside it, and something is told in part: there all of it is
+    to be seen.
     """
     undo = set(asked.detail.get("undo", ()))
     lines = [*_of_workflow(asked), *lead(asked)]
@@ -90,7 +129,15 @@ def told(asked: ApprovalAsked, catalog: Catalog, before: AskedBefore = NOTHING_B
         lines += _before(call, before)
     cut = [CUT.format(approval)] if approval and _is_cut(asked, catalog) else []
     beyond = range(CALLS_TOLD, len(asked.calls))
-    return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), *further(asked, beyond, catalog), *cut, NOT_TRACED))
+    return "\n".join(
+        (
+            *lines,
+            *_further(asked.calls[CALLS_TOLD:]),
+            *further(asked, beyond, catalog),
+            *cut,
+            NOT_TRACED,
+        )
+    )
 
 
 def exact(call: Call) -> str:
@@ -99,19 +146,24 @@ def exact(call: Call) -> str:
 
 
 def _of_workflow(asked: ApprovalAsked) -> list[str]:
-    """What the calls are steps of; they run in this order, each after the one before it was done."""
+    """What the calls are steps of; they run in this order, each after the one before it was
+    done.
+    """
     if asked.subject is not Subject.WORKFLOW:
         return []
     return [f"Workflow {_workflow(asked)}, in this order:"]
 
 
 def _workflow(asked: ApprovalAsked) -> str:
-    return f"{_name(str(asked.detail.get('template', '')))}@{_name(str(asked.detail.get('version', 0)))}"
+    template, version = asked.detail.get("template", ""), asked.detail.get("version", 0)
+    return f"{_name(str(template))}@{_name(str(version))}"
 
 
 def _before(call: Call, before: AskedBefore) -> list[str]:
     """That it, or one like it, may have happened already: the gravest that is known of it."""
-    alike = [any(one.verb == call.verb for one in calls) for calls in (before.unknown, before.elsewhere)]
+    alike = [
+        any(one.verb == call.verb for one in calls) for calls in (before.unknown, before.elsewhere)
+    ]
     known = (
         (call in before.unknown, MAYBE_DONE),
         (call in before.elsewhere, DONE_ELSEWHERE),
@@ -130,13 +182,19 @@ def _is_call_cut(call: Call, catalog: Catalog) -> bool:
     found = catalog.verbs.get(call.verb)
     if found is None or len(call.args) > ARGS_TOLD:
         return bool(call.args)
-    return any(len(name) > NAME_CHARS or len(_text(value)) > _room(_role(found.spec, name)).whole for name, value in call.args.items())
+    return any(
+        len(name) > NAME_CHARS or len(_text(value)) > _room(_role(found.spec, name)).whole
+        for name, value in call.args.items()
+    )
 
 
 def _further(calls: tuple[Call, ...]) -> Iterator[str]:
     """The verbs of the calls that are not told, each with how often."""
     if calls:
-        verbs = ", ".join(f"{_name(verb)} ({count})" for verb, count in Counter(call.verb for call in calls).items())
+        verbs = ", ".join(
+            f"{_name(verb)} ({count})"
+            for verb, count in Counter(call.verb for call in calls).items()
+        )
         yield f"and exact calls {CALLS_TOLD + 1} to {CALLS_TOLD + len(calls)} besides: {verbs}"
 
 
@@ -146,7 +204,9 @@ def _call(asked: ApprovalAsked, call: Call, catalog: Catalog, number: int) -> It
         yield f"{counted}{_name(call.verb)} {UNKNOWN}"
         return
     spec, card = found.spec, catalog.card_of(call.verb)
-    does, *more = [f"{DOES[spec.effect]}."] if card is None else handed(asked, card, number - 1, catalog)
+    does, *more = (
+        [f"{DOES[spec.effect]}."] if card is None else handed(asked, card, number - 1, catalog)
+    )
     yield f"{counted}{spec.name} {does}"
     yield from more
     names = _ordered(spec, call.args)
@@ -167,7 +227,10 @@ def _argument(spec: VerbSpec, name: str, value: Any, number: int) -> Iterator[st
         yield f"{label}: {literal(text) if text is value else legible_json(text)}"
         return
     kind = "characters" if text is value else "characters of JSON"
-    yield f"{label}, {len(text)} {kind}, all of which exact call {number} has; the first {room.first} and the last {room.last}:"
+    yield (
+        f"{label}, {len(text)} {kind}, all of which exact call {number} has; the first "
+        f"{room.first} and the last {room.last}:"
+    )
     for part in (text[: room.first], text[-room.last :]):
         yield f"    {literal(part) if text is value else legible_part(part)}"
 

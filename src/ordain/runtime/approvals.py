@@ -1,7 +1,8 @@
-"""The approvers' side of the door: what is open, what exactly it is, and a decision about it as one unit with the rule inside.
+"""The approvers' side of the door: what is open, what exactly it is, and a decision about it as one
+unit with the rule inside.
 
-Rows are read, the rule is applied and the decision written in one transaction, so that of two approvers one decides. What is asked stands in the intent of the
-run that waits, and nowhere else.
+Rows are read, the rule is applied and the decision written in one transaction, so that of two
+approvers one decides. What is asked stands in the intent of the run that waits, and nowhere else.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ PAGE_MAX = 200
 
 
 class GrantWanted(Struct, frozen=True, kw_only=True):
-    """A grant to be given with an approval, for more calls of the same verbs by the same principal, to and about the same; ``any_target``: or any other."""
+    """A grant to be given with an approval, for more calls of the same verbs by the same principal,
+    to and about the same; ``any_target``: or any other.
+    """
 
     ttl_s: int
     uses: int | None = None
@@ -68,10 +71,12 @@ class ApproverWord(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalView(Struct, frozen=True, kw_only=True):
-    """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy.
+    """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where
+    the run's content is gone; ``needs`` are the rows of policy.
 
-    ``void`` says why nobody can say yes to it any more: what it is of was switched off, declared otherwise or narrowed since. ``narrowed``: the profile
-    that holds now wants somebody else than who asked. ``why`` is what was said with the decision, as soon as the run has it on record.
+    ``void`` says why nobody can say yes to it any more: what it is of was switched off, declared
+    otherwise or narrowed since. ``narrowed``: the profile that holds now wants somebody else than
+    who asked. ``why`` is what was said with the decision, as soon as the run has it on record.
     """
 
     row: ApprovalRow
@@ -117,7 +122,7 @@ class ApprovalDesk:
         """Reads rows through their port, content through the store's, and writes units."""
         self._services, self._rows = services, services.approvals
 
-    # --- looking --------------------------------------------------------------------------------------------------------------------
+    # --- looking ----------------------------------------------------------------------------------
 
     async def listed(
         self,
@@ -129,10 +134,24 @@ class ApprovalDesk:
         before: int | None = None,
         named: str = "",
     ) -> Sequence[ApprovalView]:
-        """Approvals in these states (none given: in any), the latest first; ``session`` "" is any or none, ``before`` is a row's ``place``, ``named`` what an id begins or ends with."""
-        rows = await self._rows.approvals(workspace, states=states, session=session, limit=min(limit, PAGE_MAX), before=before, named=named)
+        """Approvals in these states (none given: in any), the latest first; ``session`` "" is any
+        or none, ``before`` is a row's ``place``, ``named`` what an id begins or ends with.
+        """
+        rows = await self._rows.approvals(
+            workspace,
+            states=states,
+            session=session,
+            limit=min(limit, PAGE_MAX),
+            before=before,
+            named=named,
+        )
         runs = await self._services.store.load(tuple({row.run for row in rows}))
-        return [await self._view(row, found if isinstance(found := runs.get(row.run), StoredRun) else None) for row in rows]
+        return [
+            await self._view(
+                row, found if isinstance(found := runs.get(row.run), StoredRun) else None
+            )
+            for row in rows
+        ]
 
     async def one(self, workspace: str, approval: str) -> ApprovalView:
         """One approval, whatever its state.
@@ -142,7 +161,9 @@ class ApprovalDesk:
         """
         row = await self._rows.approval(approval)
         if row is None or row.workspace != workspace:
-            raise NotFound(f"there is no approval {as_given(approval, 64)}", code="approval_not_found")
+            raise NotFound(
+                f"there is no approval {as_given(approval, 64)}", code="approval_not_found"
+            )
         found = (await self._services.store.load((row.run,))).get(row.run)
         return await self._view(row, found if isinstance(found, StoredRun) else None)
 
@@ -150,12 +171,21 @@ class ApprovalDesk:
         wait = None if stored is None else wait_at(stored, row.addr)
         if stored is None or wait is None or wait.approval is None:
             return ApprovalView(row=row, asked=None, words="", requester="")
-        pinned, started = await self._services.catalogs.pinned(stored.catalog), decode(stored.records[0])
-        asked, current, held = wait.approval, self._services.catalogs.current, await held_now(self._services, stored)
+        pinned, started = (
+            await self._services.catalogs.pinned(stored.catalog),
+            decode(stored.records[0]),
+        )
+        asked, current, held = (
+            wait.approval,
+            self._services.catalogs.current,
+            await held_now(self._services, stored),
+        )
         waits = row.state == ApprovalState.OPEN
         until = None if waits else row.decided_at
         tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
-        before = await asked_before_anywhere(self._services.store, stored, row.addr, asked.calls, until=until)
+        before = await asked_before_anywhere(
+            self._services.store, stored, row.addr, asked.calls, until=until
+        )
         return ApprovalView(
             row=row,
             asked=asked,
@@ -168,35 +198,59 @@ class ApprovalDesk:
             needs=needed_for(asked, tiers, (pinned.policy, current.policy)),
         )
 
-    async def _why_void(self, stored: StoredRun, pinned: Catalog, asked: ApprovalAsked, row: ApprovalRow, held: object) -> str | None:
-        """Why nobody can say yes to it: what holds now does not let it be done, or would not have left it open so long."""
-        tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
-        return await not_asked(self._services, stored, pinned, asked) or outlived(self._services, asked, tiers, row, held)
-
-    # --- claiming -------------------------------------------------------------------------------------------------------------------
-
-    async def claim(self, workspace: str, approval: str, principal: Principal | str, *, take_over: bool = False) -> ApprovalView:
-        """Say that one looks at it: a sign to other approvers, which grants nothing and keeps nobody from deciding. Said again it is the same.
-
-        ``take_over``: also where somebody else does, in whose place one looks at it from now on. Raises as ``approval_claims.claimed``.
+    async def _why_void(
+        self,
+        stored: StoredRun,
+        pinned: Catalog,
+        asked: ApprovalAsked,
+        row: ApprovalRow,
+        held: object,
+    ) -> str | None:
+        """Why nobody can say yes to it: what holds now does not let it be done, or would not have
+        left it open so long.
         """
-        return await self._claimed(workspace, approval, principal, ClaimWish.TAKE_OVER if take_over else ClaimWish.CLAIM)
+        tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
+        return await not_asked(self._services, stored, pinned, asked) or outlived(
+            self._services, asked, tiers, row, held
+        )
 
-    async def release(self, workspace: str, approval: str, principal: Principal | str) -> ApprovalView:
+    # --- claiming ---------------------------------------------------------------------------------
+
+    async def claim(
+        self, workspace: str, approval: str, principal: Principal | str, *, take_over: bool = False
+    ) -> ApprovalView:
+        """Say that one looks at it: a sign to other approvers, which grants nothing and keeps
+        nobody from deciding. Said again it is the same.
+
+        ``take_over``: also where somebody else does, in whose place one looks at it from now on.
+        Raises as ``approval_claims.claimed``.
+        """
+        return await self._claimed(
+            workspace, approval, principal, ClaimWish.TAKE_OVER if take_over else ClaimWish.CLAIM
+        )
+
+    async def release(
+        self, workspace: str, approval: str, principal: Principal | str
+    ) -> ApprovalView:
         """Say that one looks at it no longer. Raises as ``approval_claims.claimed``."""
         return await self._claimed(workspace, approval, principal, ClaimWish.RELEASE)
 
-    async def _claimed(self, workspace: str, approval: str, principal: Principal | str, wish: ClaimWish) -> ApprovalView:
+    async def _claimed(
+        self, workspace: str, approval: str, principal: Principal | str, wish: ClaimWish
+    ) -> ApprovalView:
         view, who = await self.one(workspace, approval), principal_of(principal)
         policy = self._services.catalogs.current.policy.approvals
         may = approver_facts(who, view.needs, policy, view.asked_by, apart=view.apart)
         asked = ClaimAsked(by=who.name, wish=wish, gone=view.asked is None, may=may)
         return msgspec.structs.replace(view, row=await claimed(self._services, view.row, asked))
 
-    # --- deciding -------------------------------------------------------------------------------------------------------------------
+    # --- deciding ---------------------------------------------------------------------------------
 
-    async def decide(self, workspace: str, approval: str, word: ApproverWord, principal: Principal | str) -> ApprovalView:
-        """Say yes or no, once, to exactly what was looked at; when this returns it is durable, and the run goes on.
+    async def decide(
+        self, workspace: str, approval: str, word: ApproverWord, principal: Principal | str
+    ) -> ApprovalView:
+        """Say yes or no, once, to exactly what was looked at; when this returns it is durable, and
+        the run goes on.
 
         Raises:
             NotFound: ``approval_not_found``.
@@ -207,12 +261,19 @@ class ApprovalDesk:
         view, who = await self.one(workspace, approval), principal_of(principal)
         check_why(word.why)
         state = ApprovalState.APPROVED if word.approve else ApprovalState.DENIED
-        grant = None if word.grant is None or (word.approve and view.void) else self._granted_with(view, word, word.grant, who)
+        grant = (
+            None
+            if word.grant is None or (word.approve and view.void)
+            else self._granted_with(view, word, word.grant, who)
+        )
         mail = ApprovalMail(state=state, by=who.name, why=word.why)
         return await self._decided(view, who, word.digest, mail, grant)
 
-    async def resubmit(self, workspace: str, approval: str, args: Mapping[str, Any], principal: Principal | str) -> ApprovalView:
-        """Propose other arguments instead: the run asks anew for exactly that, and this approval is superseded. Raises as ``decide``.
+    async def resubmit(
+        self, workspace: str, approval: str, args: Mapping[str, Any], principal: Principal | str
+    ) -> ApprovalView:
+        """Propose other arguments instead: the run asks anew for exactly that, and this approval is
+        superseded. Raises as ``decide``.
 
         Raises:
             Conflict: it is no single call (``not_resubmittable``).
@@ -226,22 +287,31 @@ class ApprovalDesk:
 
     async def _edited(self, view: ApprovalView, args: Mapping[str, Any]) -> Call:
         if len(view.calls) != 1 or view.row.subject != "call":
-            raise Conflict("only the approval of one call can be proposed anew", code="not_resubmittable")
+            raise Conflict(
+                "only the approval of one call can be proposed anew", code="not_resubmittable"
+            )
         before = view.calls[0]
         call = Call(verb=before.verb, args=dict(args))
         try:
             encoded = ENCODER.encode(call)
         except (UnicodeError, TypeError, ValueError, RecursionError) as error:
-            raise InvalidRequest("the arguments are no JSON that a record can hold", code="invalid_args") from error
+            raise InvalidRequest(
+                "the arguments are no JSON that a record can hold", code="invalid_args"
+            ) from error
         if len(encoded) > ARGS_BYTES or nesting(encoded.decode()) > ARGS_DEPTH:
-            raise InvalidRequest(f"arguments have at most {ARGS_BYTES} bytes and nest at most {ARGS_DEPTH} deep", code="args_too_large")
+            raise InvalidRequest(
+                f"arguments have at most {ARGS_BYTES} bytes and nest at most {ARGS_DEPTH} deep",
+                code="args_too_large",
+            )
         if call_digest(call) == call_digest(before):
             raise InvalidRequest("these are the arguments that are asked for", code="same_args")
         catalog = await self._pinned(view)
         verb = catalog.verbs.get(call.verb)
         if verb is None or not verb.input.accepts(call.args):
             places = "" if verb is None else "; ".join(verb.input.errors(call.args))
-            raise InvalidRequest(f"the arguments do not fit the verb's schema: {places}"[:500], code="invalid_args")
+            raise InvalidRequest(
+                f"the arguments do not fit the verb's schema: {places}"[:500], code="invalid_args"
+            )
         return call
 
     async def _void(self, view: ApprovalView, call: Call) -> str:
@@ -249,8 +319,16 @@ class ApprovalDesk:
         stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
         if view.asked is None or not isinstance(stored, StoredRun):
             return view.void
-        asked, held = msgspec.structs.replace(view.asked, calls=(call,)), await held_now(self._services, stored)
-        return await self._why_void(stored, await self._services.catalogs.pinned(stored.catalog), asked, view.row, held) or ""
+        asked, held = (
+            msgspec.structs.replace(view.asked, calls=(call,)),
+            await held_now(self._services, stored),
+        )
+        return (
+            await self._why_void(
+                stored, await self._services.catalogs.pinned(stored.catalog), asked, view.row, held
+            )
+            or ""
+        )
 
     async def _pinned(self, view: ApprovalView) -> Catalog:
         stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
@@ -258,8 +336,19 @@ class ApprovalDesk:
             raise NotFound(f"there is no approval {view.row.id}", code="approval_not_found")
         return await self._services.catalogs.pinned(stored.catalog)
 
-    async def _decided(self, view: ApprovalView, who: Principal, digest: str, mail: ApprovalMail, grant: Grant | None) -> ApprovalView:
-        row, at, policy = view.row, self._services.clock.now(), self._services.catalogs.current.policy
+    async def _decided(
+        self,
+        view: ApprovalView,
+        who: Principal,
+        digest: str,
+        mail: ApprovalMail,
+        grant: Grant | None,
+    ) -> ApprovalView:
+        row, at, policy = (
+            view.row,
+            self._services.clock.now(),
+            self._services.catalogs.current.policy,
+        )
         over = ApprovalMail(state=ApprovalState.WITHDRAWN, by=who.name, why=view.void)
         became = list[ApprovalState]()
 
@@ -271,47 +360,75 @@ class ApprovalDesk:
                 expires_at=0 if found is None else found.expires_at,
                 same=found is not None and found.digest == digest and view.asked is not None,
                 withdrawn=bool(view.void),
-                **approver_facts(who, view.needs, policy.approvals, view.asked_by, apart=view.apart),
+                **approver_facts(
+                    who, view.needs, policy.approvals, view.asked_by, apart=view.apart
+                ),
             )
             made = APPROVE.apply(facts, None, policy)
             if not isinstance(made.outcome, MayDecide):
                 return Ruling(refused=str(made.reason))
             became[:] = [made.outcome.state]
-            if made.outcome.state is ApprovalState.WITHDRAWN:  # who said yes is refused, and the run that waits learns why
+            if made.outcome.state is ApprovalState.WITHDRAWN:
+                # who said yes is refused, and the run that waits learns why
                 ended = ApprovalDecided(id=row.id, state=made.outcome.state, at=at)
                 return Ruling(writes=(ended, _letter(row, over, at)), run=row.run)
             given: tuple[Write, ...] = () if grant is None else (grant,)
             decided = ApprovalDecided(
-                id=row.id, state=made.outcome.state, at=at, by=who.name, grant="" if grant is None else grant.grant_id
+                id=row.id,
+                state=made.outcome.state,
+                at=at,
+                by=who.name,
+                grant="" if grant is None else grant.grant_id,
             )
             return Ruling(writes=(decided, *given, _letter(row, mail, at)), run=row.run)
 
         outcome = await self._services.store.submit(
-            Arrive(workspace=row.workspace, shared=Shared(reads=(ApprovalRead(approval=row.id),), decide=decide))
+            Arrive(
+                workspace=row.workspace,
+                shared=Shared(reads=(ApprovalRead(approval=row.id),), decide=decide),
+            )
         )
         if outcome.refused:
             LOG.warning("approval=%s by=%r refused=%s", row.id, who.name, outcome.refused)
             raise refusal(outcome.refused, f"approval {row.id}")
         if became == [ApprovalState.WITHDRAWN]:
             LOG.warning("approval=%s by=%r withdrawn=%r", row.id, who.name, view.void)
-            raise Conflict(f"approval {row.id} is void, and its run is told so: {view.void}", code="approval_stale")
+            raise Conflict(
+                f"approval {row.id} is void, and its run is told so: {view.void}",
+                code="approval_stale",
+            )
         LOG.info(
-            "approval=%s run=%s state=%s by=%r grant=%s", row.id, row.run, mail.state, who.name, "" if grant is None else grant.grant_id
+            "approval=%s run=%s state=%s by=%r grant=%s",
+            row.id,
+            row.run,
+            mail.state,
+            who.name,
+            "" if grant is None else grant.grant_id,
         )
         return msgspec.structs.replace(
             view,
             why=mail.why,
             row=msgspec.structs.replace(
-                row, state=str(mail.state), decided_at=at, decided_by=who.name, grant="" if grant is None else grant.grant_id
+                row,
+                state=str(mail.state),
+                decided_at=at,
+                decided_by=who.name,
+                grant="" if grant is None else grant.grant_id,
             ),
         )
 
-    def _granted_with(self, view: ApprovalView, word: ApproverWord, wanted: GrantWanted, who: Principal) -> Grant:
+    def _granted_with(
+        self, view: ApprovalView, word: ApproverWord, wanted: GrantWanted, who: Principal
+    ) -> Grant:
         tier = Tier(view.row.tier)
         if not word.approve or tier not in GRANTABLE or view.asked is None:
-            raise InvalidRequest("a grant comes with a yes, and never to what is destructive", code="not_grantable")
+            raise InvalidRequest(
+                "a grant comes with a yes, and never to what is destructive", code="not_grantable"
+            )
         level = GRANTABLE[tier]
-        verbs, targets = narrowed(view.calls, level, self._services.catalogs.current, anybody=wanted.any_target)
+        verbs, targets = narrowed(
+            view.calls, level, self._services.catalogs.current, anybody=wanted.any_target
+        )
         offer = GrantOffer(
             principal=view.requester,
             capabilities=verbs,
@@ -325,4 +442,11 @@ class ApprovalDesk:
 
 
 def _letter(row: ApprovalRow, mail: ApprovalMail, at: int) -> NewMail:
-    return NewMail(run=row.run, kind=MailKind.APPROVAL, key=f"approval:{row.addr}", body=ENCODER.encode(mail), at=at, addr=row.addr)
+    return NewMail(
+        run=row.run,
+        kind=MailKind.APPROVAL,
+        key=f"approval:{row.addr}",
+        body=ENCODER.encode(mail),
+        at=at,
+        addr=row.addr,
+    )

@@ -1,4 +1,6 @@
-"""Who may say yes to what: the features of a principal that rule ``approve`` sees, and its refusals as errors."""
+"""Who may say yes to what: the features of a principal that rule ``approve`` sees, and its refusals
+as errors.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,21 @@ def roles_of(rows: Sequence[ApprovalRule]) -> tuple[str, ...]:
 
 
 def approver_facts(
-    who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, asked_by: tuple[str, ...], *, apart: bool = False
+    who: Principal,
+    rows: Sequence[ApprovalRule],
+    policy: ApprovalsPolicy,
+    asked_by: tuple[str, ...],
+    *,
+    apart: bool = False,
 ) -> dict[str, Any]:
-    """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``asked_by`` are those who asked for what ``rows`` are about; ``apart``: what asks wants another one.
+    """What rule ``approve`` is told of a principal; ``policy`` says who has which role,
+    ``asked_by`` are those who asked for what ``rows`` are about; ``apart``: what asks wants another
+    one.
 
     Whoever proposed a call in another one's place asked for that, as did who asked for the run.
 
-    Who comes over loopback without a token is somebody of this machine, and nobody knows who: to ask so, and to approve as a user of this machine, is no
-    second pair of eyes.
+    Who comes over loopback without a token is somebody of this machine, and nobody knows who: to
+    ask so, and to approve as a user of this machine, is no second pair of eyes.
     """
     roles, held = roles_of(rows), policy.held_by(who.name)
     return {
@@ -40,13 +49,24 @@ def approver_facts(
         "named": who.name not in NAMELESS,
         "roles": roles,
         "lacks": tuple(role for role in roles if role not in held),
-        "own": any(who.name == one or (one in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL)) for one in asked_by),
+        "own": any(
+            who.name == one or (one in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL))
+            for one in asked_by
+        ),
         "apart": apart or any(row.not_requester for row in rows),
     }
 
 
-def giving(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str, *, apart: bool = False) -> ApproveFacts:
-    """The facts of rule ``approve`` on a grant: a yes to what is not asked yet, so that it matters alone who gives it, for whom and of what ``rows`` are about.
+def giving(
+    who: Principal,
+    rows: Sequence[ApprovalRule],
+    policy: ApprovalsPolicy,
+    requester: str,
+    *,
+    apart: bool = False,
+) -> ApproveFacts:
+    """The facts of rule ``approve`` on a grant: a yes to what is not asked yet, so that it matters
+    alone who gives it, for whom and of what ``rows`` are about.
 
     ``apart``: the profile that holds wants another one than who asks.
     """
@@ -61,7 +81,9 @@ def giving(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy
 
 
 def refusal(reason: str, what: str = "") -> OrdainError:
-    """A refusal of rule ``approve`` as the error that a face shows; ``what`` names what was asked about."""
+    """A refusal of rule ``approve`` as the error that a face shows; ``what`` names what was asked
+    about.
+    """
     known = _REASONS[reason]
     code, said = reason.rpartition(".")[2], f"{what}: {known.meaning}" if what else known.meaning
     if known is ApproveReason.NOT_FOUND:

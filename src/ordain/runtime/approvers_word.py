@@ -18,7 +18,9 @@ RUNS_LOOKED_AT = 20
 
 
 def why_decided(records: Sequence[Record], addr: int) -> str:
-    """Why the approval that effect ``addr`` asked for came to what it did, in its approver's words; "" where nobody said, or it is gone."""
+    """Why the approval that effect ``addr`` asked for came to what it did, in its approver's words;
+    "" where nobody said, or it is gone.
+    """
     found = next((result for at, result in _ended(records) if at == addr), None)
     return found.why if isinstance(found, Approved | NotApproved | Resubmitted | Expired) else ""
 
@@ -29,12 +31,18 @@ def noes(records: Sequence[Record]) -> Sequence[str]:
 
 
 async def noes_below(store: JournalStore, stored: StoredRun) -> Sequence[str]:
-    """The noes that a run and the runs below it that have ended were given, of which no header tells why. A run that cannot be read says nothing."""
+    """The noes that a run and the runs below it that have ended were given, of which no header
+    tells why. A run that cannot be read says nothing.
+    """
     told, rest, looked = list[str](), [stored], 0
     while rest:
         one = rest.pop(0)
         told += noes(one.records)
-        below = [body.child for record in one.records if isinstance(body := _child_end(record), ChildEndedBody)][: RUNS_LOOKED_AT - looked]
+        below = [
+            body.child
+            for record in one.records
+            if isinstance(body := _child_end(record), ChildEndedBody)
+        ][: RUNS_LOOKED_AT - looked]
         looked += len(below)
         if below:
             found = await store.load(below)
@@ -48,13 +56,23 @@ def _said(no: NotApproved) -> str:
 
 
 def _ended(records: Sequence[Record]) -> Iterator[tuple[int, AnyResult]]:
-    """How the waits ended, by the number of the effect. Most records are none of these, and are not decoded."""
+    """How the waits ended, by the number of the effect. Most records are none of these, and are not
+    decoded.
+    """
     for record in records:
-        if record.kind is RecordKind.OBSERVATION and record.name == "wait" and record.body is not None:
+        if (
+            record.kind is RecordKind.OBSERVATION
+            and record.name == "wait"
+            and record.body is not None
+        ):
             body = decode(record)
             if isinstance(body, ObservationBody):
                 yield body.addr, RESULTS.decode(body.result)
 
 
 def _child_end(record: Record) -> object:
-    return decode(record) if record.kind is RecordKind.CHILD_ENDED and record.body is not None else None
+    return (
+        decode(record)
+        if record.kind is RecordKind.CHILD_ENDED and record.body is not None
+        else None
+    )

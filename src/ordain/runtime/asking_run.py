@@ -1,4 +1,6 @@
-"""What the records of a run say of what it asks an approver: the wait itself, who proposed that call instead of another, and what may have happened already."""
+"""What the records of a run say of what it asks an approver: the wait itself, who proposed that
+call instead of another, and what may have happened already.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest
 from ordain.journal.partial_bodies import RESOLVED, SEEN
-from ordain.journal.records import ChildEndedBody, IntentBody, NoteBody, ObservationBody, Record, RecordKind
+from ordain.journal.records import (
+    ChildEndedBody,
+    IntentBody,
+    NoteBody,
+    ObservationBody,
+    Record,
+    RecordKind,
+)
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.runtime.recorded_form import RESULTS
 
@@ -21,7 +30,8 @@ _UNKNOWN = {"outcome_unknown", "unknown"}
 
 
 class AskedBefore(Struct, frozen=True, kw_only=True):
-    """What came before a wait: ``unknown`` are the calls that went out and of whose end nobody knows, in its run, ``elsewhere`` those of its conversation's other runs.
+    """What came before a wait: ``unknown`` are the calls that went out and of whose end nobody
+    knows, in its run, ``elsewhere`` those of its conversation's other runs.
 
     ``proposed_by``: who proposed its call anew.
     """
@@ -66,9 +76,15 @@ def asked_before(records: Sequence[Record], addr: int, asked: Sequence[Call]) ->
 
 
 async def asked_before_anywhere(
-    store: JournalStore, stored: StoredRun, addr: int, asked: Sequence[Call], *, until: int | None = None
+    store: JournalStore,
+    stored: StoredRun,
+    addr: int,
+    asked: Sequence[Call],
+    *,
+    until: int | None = None,
 ) -> AskedBefore:
-    """As ``asked_before``, and what the other runs of its root and conversation say, as durable now or (``until``) up to a moment.
+    """As ``asked_before``, and what the other runs of its root and conversation say, as durable now
+    or (``until``) up to a moment.
 
     A run that cannot be read says nothing.
     """
@@ -82,7 +98,11 @@ async def asked_before_anywhere(
 
 
 def _unknown_in(stored: StoredRun, until: int | None) -> tuple[Call, ...]:
-    records = [record for record in stored.records if record.body is not None and (until is None or record.at <= until)]
+    records = [
+        record
+        for record in stored.records
+        if record.body is not None and (until is None or record.at <= until)
+    ]
     unknown = _Unknown()
     try:
         for record in records:
@@ -101,7 +121,11 @@ class _Unknown:
     def follow(self, record: Record) -> None:
         """Most records are none of these, and are not decoded."""
         kind, content = record.kind, record.body or b""
-        if kind is RecordKind.OBSERVATION and record.name == "verb_call" and b'"outcome_unknown"' in content:
+        if (
+            kind is RecordKind.OBSERVATION
+            and record.name == "verb_call"
+            and b'"outcome_unknown"' in content
+        ):
             body = decode(record)
             if isinstance(body, ObservationBody) and SEEN.decode(body.result).result in _UNKNOWN:
                 self._found[body.addr, 0] = None
@@ -124,7 +148,11 @@ class _Unknown:
             return ()
         called: dict[tuple[int, int], Call] = {}
         for record in records:
-            if record.kind is RecordKind.INTENT and record.body is not None and record.name in {"verb_call", "children"}:
+            if (
+                record.kind is RecordKind.INTENT
+                and record.body is not None
+                and record.name in {"verb_call", "children"}
+            ):
                 body = decode(record)
                 called.update(_calls(body) if isinstance(body, IntentBody) else ())
         return tuple(called[place] for place in self._found if place in called)
@@ -146,7 +174,11 @@ def _addr(record: Record) -> int:
 
 
 def _resubmitted(record: Record) -> Iterator[Resubmitted]:
-    if record.kind is not RecordKind.OBSERVATION or record.name != "wait" or b'"resubmitted"' not in (record.body or b""):
+    if (
+        record.kind is not RecordKind.OBSERVATION
+        or record.name != "wait"
+        or b'"resubmitted"' not in (record.body or b"")
+    ):
         return
     body = decode(record)
     result = RESULTS.decode(body.result) if isinstance(body, ObservationBody) else None

@@ -1,4 +1,6 @@
-"""The features that rule ``attach`` sees, from the session as read in the write transaction and the message's wording."""
+"""The features that rule ``attach`` sees, from the session as read in the write transaction and the
+message's wording.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,23 @@ from ordain.rules.attach import THREADS_MAX, Attached, MessageReading
 from ordain.rules.attachment import AttachFacts, Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.held_requests import held_request, held_thread
-from ordain.runtime.last_word import LastWord, LatestAnswer, answer_edited, last_word, latest_answer, thread_named
+from ordain.runtime.last_word import (
+    LastWord,
+    LatestAnswer,
+    answer_edited,
+    last_word,
+    latest_answer,
+    thread_named,
+)
 from ordain.runtime.message_entry import Received
 from ordain.wording.asking import ends_asking
 from ordain.wording.cues import Partly
 
 
 class Placing(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run that places a message (``Serves.PLACING``) brings to its claim: a model's suggestion, or the sender's choice. Field names are the claim's."""
+    """What a run that places a message (``Serves.PLACING``) brings to its claim: a model's
+    suggestion, or the sender's choice. Field names are the claim's.
+    """
 
     suggests: str = ""
     thread: int = 0
@@ -31,9 +42,14 @@ class Placing(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def attach_facts(
-    state: SessionState, message: Received, answer: AnswerReading, policy: Policy, suggested: Placing | None = None
+    state: SessionState,
+    message: Received,
+    answer: AnswerReading,
+    policy: Policy,
+    suggested: Placing | None = None,
 ) -> AttachFacts:
-    """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording.
+    """The features that rule ``attach`` sees, from the session as read in the transaction and the
+    message's wording.
 
     ``answer`` is the same message, read against the open questions.
     """
@@ -41,16 +57,29 @@ def attach_facts(
     given, edit = suggested or Placing(), _edit(state, message)
     barred = {thread.id: _barred(state, message, thread) for thread in state.threads}
     last = _last(state, barred)
-    answered = latest_answer(state, message, last) if found.yes or found.no or found.hold else LatestAnswer()
+    answered = (
+        latest_answer(state, message, last)
+        if found.yes or found.no or found.hold
+        else LatestAnswer()
+    )
     paused, unbegun = _held(state, message, last)
     place = state.edited if edit is not Edit.NONE else state.replied
-    named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
+    named = (
+        thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
+    )
     anchor = named if place is None else place.thread
-    threads = _told_of(state, {anchor}, {option.thread for option in given.options}, {last.thread, answered.thread, paused})
+    threads = _told_of(
+        state,
+        {anchor},
+        {option.thread for option in given.options},
+        {last.thread, answered.thread, paused},
+    )
     facts = AttachFacts(
         cues=found,
         threads=tuple(_thread_fact(thread, barred[thread.id], answer, state) for thread in threads),
-        approvals=tuple(place for place, thread in enumerate(threads) if thread.awaiting is not None),
+        approvals=tuple(
+            place for place, thread in enumerate(threads) if thread.awaiting is not None
+        ),
         active=state.active,
         anchor=anchor,
         asked=_replies(state, message) is True,
@@ -74,8 +103,12 @@ def attach_facts(
         addressed=True,
         last=last.thread,
         aside=_is_aside(state, anchor),
-        told=place is not None and place.kind in (EntryKind.REPLY, EntryKind.SAID) and ends_asking(place.ending),
-        astray=bool(message.ids.reply_to or message.thread_ref) and not anchor and edit is Edit.NONE,
+        told=place is not None
+        and place.kind in (EntryKind.REPLY, EntryKind.SAID)
+        and ends_asking(place.ending),
+        astray=bool(message.ids.reply_to or message.thread_ref)
+        and not anchor
+        and edit is Edit.NONE,
         answered=answered.thread,
         refused=answered.refused,
         revises=bool(answer_edited(state, message)),
@@ -89,11 +122,15 @@ def attach_facts(
 
 def _told_of(state: SessionState, *referred: set[int]) -> list[Thread]:
     """As many threads as the facts hold; those that are referred to are never cut off."""
-    return sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]
+    return sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[
+        :THREADS_MAX
+    ]
 
 
 def _held(state: SessionState, message: Received, last: LastWord) -> tuple[int, bool]:
-    """The thread of the work that was held, and whether something was held after it that had not begun, for a message that orders to go on."""
+    """The thread of the work that was held, and whether something was held after it that had not
+    begun, for a message that orders to go on.
+    """
     found, user = message.found, message.facts.user
     if not found.go_on or found.yes or found.no or found.hold:
         return 0, False
@@ -106,15 +143,23 @@ def _last(state: SessionState, barred: dict[int, Barred]) -> LastWord:
 
 
 def slot_taken_back(state: SessionState, message: Received, thread: Thread) -> str:
-    """The slot of a thread that holds the sender's yes, where the message says no to that; "" where there is none."""
+    """The slot of a thread that holds the sender's yes, where the message says no to that; "" where
+    there is none.
+    """
     if not message.found.no:
         return ""
     barred = {one.id: _barred(state, message, one) for one in state.threads}
     answered = latest_answer(state, message, _last(state, barred))
-    return answered.key if answered.thread == thread.id and thread.slots.get(answered.key) is True else ""
+    return (
+        answered.key
+        if answered.thread == thread.id and thread.slots.get(answered.key) is True
+        else ""
+    )
 
 
-def _thread_fact(thread: Thread, barred: Barred, answer: AnswerReading, state: SessionState) -> ThreadFact:
+def _thread_fact(
+    thread: Thread, barred: Barred, answer: AnswerReading, state: SessionState
+) -> ThreadFact:
     return ThreadFact(
         id=thread.id,
         status=str(thread.status),
@@ -133,13 +178,18 @@ def _is_aside(state: SessionState, anchor: int) -> bool:
     replied = state.replied
     if replied is None or replied.kind in (EntryKind.MESSAGE, EntryKind.QUESTION):
         return False
-    return any(thread.id == anchor and thread.asked is not None and thread.asked.seq > replied.seq for thread in state.threads)
+    return any(
+        thread.id == anchor and thread.asked is not None and thread.asked.seq > replied.seq
+        for thread in state.threads
+    )
 
 
 def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
-    """Whether what the thread asks is not the message's to answer. Entries' numbers say what came first; a sender's clock does not.
+    """Whether what the thread asks is not the message's to answer. Entries' numbers say what came
+    first; a sender's clock does not.
 
-    Who asked for the work is who is asked about it: nobody else in a channel of many agrees for them. Of what was erased nobody knows who that was.
+    Who asked for the work is who is asked about it: nobody else in a channel of many agrees for
+    them. Of what was erased nobody knows who that was.
     """
     asked = thread.asked
     if asked is None:
@@ -150,7 +200,8 @@ def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
 
 
 def _speaks_at(state: SessionState, message: Received) -> int:
-    """The number of the entry at whose time a message speaks: its own; of an edit that of what it edits, and of a reply to what a user said that of this.
+    """The number of the entry at whose time a message speaks: its own; of an edit that of what it
+    edits, and of a reply to what a user said that of this.
 
     A reply to a request names its thread, and speaks of it as it is now.
     """
@@ -163,7 +214,8 @@ def _speaks_at(state: SessionState, message: Received) -> int:
 
 
 def _replies(state: SessionState, message: Received) -> bool | None:
-    """Whether the question that the message replies to is open, and its to answer; None where it replies to no question.
+    """Whether the question that the message replies to is open, and its to answer; None where it
+    replies to no question.
 
     One that went back as A and B is the same question, whichever of its ways to ask is replied to.
     """
@@ -171,19 +223,33 @@ def _replies(state: SessionState, message: Received) -> bool | None:
     if replied is None or replied.kind is not EntryKind.QUESTION:
         return None
     by = speaking_run(replied.message_id)
-    asking = [thread for thread in state.threads if thread.asked is not None and speaking_run(thread.asked.message_id) == by]
+    asking = [
+        thread
+        for thread in state.threads
+        if thread.asked is not None and speaking_run(thread.asked.message_id) == by
+    ]
     return any(not _barred(state, message, thread) for thread in asking)
 
 
 def _edit(state: SessionState, message: Received) -> Edit:
-    """What an edit is to the session. Only a sender's own request is replaced; anything else that is edited is read anew by its wording."""
+    """What an edit is to the session. Only a sender's own request is replaced; anything else that
+    is edited is read anew by its wording.
+    """
     if not message.ids.edits:
         return Edit.SUPERSEDED if state.newer_edit > message.timestamp_ms else Edit.NONE
     if state.newer_edit > message.timestamp_ms:
         return Edit.STALE
     edited = state.edited
-    if edited is None or edited.author != message.facts.user or edited.attached not in (Attached.NEW_REQUEST, Attached.OVERRIDE):
+    if (
+        edited is None
+        or edited.author != message.facts.user
+        or edited.attached not in (Attached.NEW_REQUEST, Attached.OVERRIDE)
+    ):
         return Edit.NONE
     versions = {edited.run, *state.versions}  # of several edits each takes the place of all before
-    live = any(versions.intersection(thread.turns) for thread in state.threads if thread.id == edited.thread)
+    live = any(
+        versions.intersection(thread.turns)
+        for thread in state.threads
+        if thread.id == edited.thread
+    )
     return Edit.LIVE if live else Edit.OVER

@@ -1,7 +1,9 @@
-"""What a run may do, as its port has it: computed from its first record and the decisions on record, never from what its flow says.
+"""What a run may do, as its port has it: computed from its first record and the decisions on
+record, never from what its flow says.
 
-Live, resumed and replayed a run has the same authority at the same place, and all that its flow can do is use less. Old journals hold the
-facts that flows supplied themselves; they equal what is computed here.
+Live, resumed and replayed a run has the same authority at the same place, and all that its flow can
+do is use less. Old journals hold the facts that flows supplied themselves; they equal what is
+computed here.
 """
 
 from __future__ import annotations
@@ -32,20 +34,39 @@ from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.bounds import bounds_of, counts_calls
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen, LaneFacts
-from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome
+from ordain.rules.profile import (
+    HeldProfile,
+    PinsSeen,
+    ProfiledBy,
+    ProfileFacts,
+    ProfileInputs,
+    ProfileOutcome,
+)
 from ordain.rules.spend import Carved, Spend
 from ordain.runtime.consents import Consents
 from ordain.runtime.handings import Handings, OwnBounds
 
 RUNS_MAX = 10_000
-"""Runs below one root. A join lends its children what is left of it in equal shares, and gets back what they did not use."""
+"""Runs below one root. A join lends its children what is left of it in equal shares, and gets back
+what they did not use.
+"""
 
 
 class Authority:
     """A run's scope, depth, bounds and spending so far. Implements ``flows.context.Account``."""
 
-    def __init__(self, started: Started, kind: Kind[Any, Any], given: Any, scope: CapabilityScope, *, charged: bool) -> None:
-        """Of a run of this kind with this input. ``scope`` is its grant; ``charged``: shared accounts have to be carved before it spends."""
+    def __init__(
+        self,
+        started: Started,
+        kind: Kind[Any, Any],
+        given: Any,
+        scope: CapabilityScope,
+        *,
+        charged: bool,
+    ) -> None:
+        """Of a run of this kind with this input. ``scope`` is its grant; ``charged``: shared
+        accounts have to be carved before it spends.
+        """
         self._kind, self._given, self._root = kind, given, started.parent is None
         self.scope = scope
         self.depth = started.depth
@@ -68,10 +89,14 @@ class Authority:
         self.owes_profile = started.profiled
         self.held = started.profile
 
-    # --- facts ----------------------------------------------------------------------------------------------------------------
+    # --- facts ------------------------------------------------------------------------------------
 
-    def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog, at: int, ahead: int = 0) -> AuthorizeFacts:
-        """The facts of rule ``authorize`` at a moment of the run's time; the flow may hold itself to less than its scope, and say that calls are ``ahead`` of this one."""
+    def facts_of(
+        self, call: Call, within: CapabilityScope, catalog: Catalog, at: int, ahead: int = 0
+    ) -> AuthorizeFacts:
+        """The facts of rule ``authorize`` at a moment of the run's time; the flow may hold itself
+        to less than its scope, and say that calls are ``ahead`` of this one.
+        """
         verb, digest = catalog.verbs.get(call.verb), call_digest(call)
         return AuthorizeFacts(
             verb=call.verb,
@@ -88,20 +113,28 @@ class Authority:
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
             no_runs=verb is not None and verb.spec.composite and self.runs_left <= 0,
             taken=self._taken(verb is not None and verb.spec.composite, ahead),
-            raised=catalog.verbs[self._raising].spec.max_recursion_depth if self._raising in catalog.verbs else 0,
+            raised=catalog.verbs[self._raising].spec.max_recursion_depth
+            if self._raising in catalog.verbs
+            else 0,
             at=at if catalog.counts_days(call.verb) else 0,
-            handed=None if catalog.card_of(call.verb) is None else self.handings.handed(digest, catalog),
+            handed=None
+            if catalog.card_of(call.verb) is None
+            else self.handings.handed(digest, catalog),
             **self.consents.facts(digest),
         )
 
     def _taken(self, composite: bool, ahead: int) -> int:
-        """How many calls are ahead, where those leave nothing; what is gone without them is told by other facts."""
+        """How many calls are ahead, where those leave nothing; what is gone without them is told by
+        other facts.
+        """
         left = self.cap.verb_calls - self.spent.verb_calls
         left = min(left, self.runs_left) if composite else left
         return ahead if 0 < left <= ahead else 0
 
     def bounds(self, verb: str) -> tuple[Constraint, ...]:
-        """The bounds of a verb's calls. Runs of builds before, which could ask nobody, were held to none."""
+        """The bounds of a verb's calls. Runs of builds before, which could ask nobody, were held to
+        none.
+        """
         bounded = self.scope.constraints if self.consents.may_ask is not None else None
         return bounds_of(bounded, verb) if bounded else ()
 
@@ -110,7 +143,8 @@ class Authority:
         return lacking(verb.scopes, self._scopes, reads=verb.effect is VerbEffect.READ)
 
     def _reserved(self, entry: VerbSpec) -> bool:
-        """Whether the run does not enter by it, nor escalates to it, which is the one way to a chain (ACH-03).
+        """Whether the run does not enter by it, nor escalates to it, which is the one way to a
+        chain (ACH-03).
 
         Outside of sessions the rule has always refused those that are for sessions only.
         """
@@ -133,21 +167,42 @@ class Authority:
         return self._consented.get(permit)
 
     def lane_chosen(self, facts: LaneFacts, inputs: Any, outcome: object) -> None:
-        """Keep the model profiles that a decision of rule ``lane`` names for a prompt of the run's own; none of what a child will ask."""
+        """Keep the model profiles that a decision of rule ``lane`` names for a prompt of the run's
+        own; none of what a child will ask.
+        """
         if isinstance(outcome, LaneChosen) and facts.ahead is not True:
             purpose = facts.purpose
-            if any(prompt.purpose == purpose and prompt.lane is inputs.by_purpose for prompt in self._kind.prompts):
+            if any(
+                prompt.purpose == purpose and prompt.lane is inputs.by_purpose
+                for prompt in self._kind.prompts
+            ):
                 self._profiles.setdefault(purpose, set()).update(outcome.profiles)
 
-    def profiled(self, decided: ProfileOutcome, facts: ProfileFacts, inputs: ProfileInputs, seen: object, catalog: Catalog) -> None:
-        """Keep which profile holds, and have no more than that leaves. ``seen`` is what the decision refers to, as it was handed to the flow.
+    def profiled(
+        self,
+        decided: ProfileOutcome,
+        facts: ProfileFacts,
+        inputs: ProfileInputs,
+        seen: object,
+        catalog: Catalog,
+    ) -> None:
+        """Keep which profile holds, and have no more than that leaves. ``seen`` is what the
+        decision refers to, as it was handed to the flow.
 
         Raises:
             FlowFault: it was not decided from what stands on record, or holds already.
         """
-        read = msgspec.to_builtins(inputs.seen) == seen.value if isinstance(seen, ReadValue) else inputs.seen == PinsSeen()
+        read = (
+            msgspec.to_builtins(inputs.seen) == seen.value
+            if isinstance(seen, ReadValue)
+            else inputs.seen == PinsSeen()
+        )
         by_pins = self.owes_profile is ProfiledBy.PINS
-        if self.owes_profile is None or not read or facts != inputs.seen.facts(unread=by_pins and not isinstance(seen, ReadValue)):
+        if (
+            self.owes_profile is None
+            or not read
+            or facts != inputs.seen.facts(unread=by_pins and not isinstance(seen, ReadValue))
+        ):
             raise FlowFault("a profile decided anew, or from what no record holds")
         if isinstance(decided, HeldProfile):
             self.owes_profile, self.held = None, decided
@@ -163,24 +218,34 @@ class Authority:
         self.spent = self.spent.plus(amount)
 
     def rested(self, call: VerbCall, result: object) -> None:
-        """The verb named a rest, which uses up no attempt: its permit covers the call as often as before."""
+        """The verb named a rest, which uses up no attempt: its permit covers the call as often as
+        before.
+        """
         if isinstance(result, VerbFailed) and result.apart:
             self._attempts[call.authorized.decision] -= 1
 
     def ended(self, ends: Sequence[AnyEnded]) -> None:
-        """A join is over: what the children spent was the run's, and so were the runs below them."""
+        """A join is over: what the children spent was the run's, and so were the runs below
+        them.
+        """
         for end in ends:
             self.book(end.spent)
-            self.runs_left = max(0, self.runs_left - end.runs)  # a child of a build before had its own bound
+            # a child of a build before had its own bound
+            self.runs_left = max(0, self.runs_left - end.runs)
 
     def carved(self, outcome: object) -> None:
-        """Shared accounts were claimed: the run has what they gave, at the most; where they refused it may not spend."""
+        """Shared accounts were claimed: the run has what they gave, at the most; where they refused
+        it may not spend.
+        """
         if isinstance(outcome, Carved):
             self.owes_carving = False
-            tokens, money = min(self.cap.tokens, outcome.tokens), min(self.cap.usd_micros, outcome.usd_micros)
+            tokens, money = (
+                min(self.cap.tokens, outcome.tokens),
+                min(self.cap.usd_micros, outcome.usd_micros),
+            )
             self.cap = structs.replace(self.cap, tokens=tokens, usd_micros=money)
 
-    # --- effects --------------------------------------------------------------------------------------------------------------
+    # --- effects ----------------------------------------------------------------------------------
 
     def made(self, effect: Effect[Any]) -> None:
         """An effect was announced, now or on record: it uses its permits and counts."""
@@ -223,38 +288,62 @@ class Authority:
                 pass
 
     def _check_approval(self, wait: Wait) -> None:
-        """An approver is asked only by a run that may wait for people, and for calls; and as nothing else."""
+        """An approver is asked only by a run that may wait for people, and for calls; and as
+        nothing else.
+        """
         asked = wait.approval
         if asked is not None and asked.apart != (self.held is not None and self.held.apart):
             raise FlowFault("a wait for an approver whom the profile that holds does not name")
-        if asked is not None and (wait.what is not WaitFor.APPROVAL or wait.question is not None or not self.consents.may_wait(asked)):
-            raise FlowFault("a wait for an approver that this run may not ask, or for nothing that one could approve")
+        if asked is not None and (
+            wait.what is not WaitFor.APPROVAL
+            or wait.question is not None
+            or not self.consents.may_wait(asked)
+        ):
+            raise FlowFault(
+                "a wait for an approver that this run may not ask, or for nothing that one could "
+                "approve"
+            )
 
     def _check_model_call(self, call: ModelCall) -> None:
-        """Of a profile that a lane on record names for it; it ends with the run at the latest, and only after the shared accounts were asked."""
+        """Of a profile that a lane on record names for it; it ends with the run at the latest, and
+        only after the shared accounts were asked.
+        """
         self._check_spending()
         named = self._profiles.get(call.purpose, frozenset[str]())
         if call.profile not in named or (call.hedge and call.hedge not in named):
-            raise FlowFault(f"a model call of a profile that no lane on record names for {call.purpose}")
+            raise FlowFault(
+                f"a model call of a profile that no lane on record names for {call.purpose}"
+            )
         if min(call.max_tokens, call.bound_tokens, call.hedge_max_tokens) < 0:
             raise FlowFault("a model call with a bound below nothing")
         if call.hedge == call.profile:
-            raise FlowFault("a model call beside itself: whatever one of them comes to would stand for both")
+            raise FlowFault(
+                "a model call beside itself: whatever one of them comes to would stand for both"
+            )
         if max(call.deadline, call.hedge_deadline) > self.deadline:
             raise FlowFault("a model call after the run's deadline")
         if call.keep_thoughts and not self.keep_thoughts:
             raise FlowFault("a model call whose thoughts would be kept where they may not be")
 
     def _check_summary(self, through: int) -> None:
-        """Only a session's own run sums it up, and nothing but what was said before the message that it answers."""
-        own = self._kind.sums_up(self._given) if self._kind.sums_up is not None and self._root and self._session else 0
+        """Only a session's own run sums it up, and nothing but what was said before the message
+        that it answers.
+        """
+        own = (
+            self._kind.sums_up(self._given)
+            if self._kind.sums_up is not None and self._root and self._session
+            else 0
+        )
         if not 0 < through < own:
             raise FlowFault("a summary of what this run may not sum up")
 
     def _check_verb_call(self, call: VerbCall, catalog: Catalog) -> None:
-        """It is what a decision allowed, as often as the verb's declared retries allow, within calls and time."""
+        """It is what a decision allowed, as often as the verb's declared retries allow, within
+        calls and time.
+        """
         self._check_spending()
-        verb = catalog.verbs.get(call.authorized.call.verb)  # of what there is not no decision allowed anything
+        # of what there is not no decision allowed anything
+        verb = catalog.verbs.get(call.authorized.call.verb)
         self._check_permit(call.authorized, 0 if verb is None else verb.spec.retry.max_attempts)
         if call.deadline > self.deadline:
             raise FlowFault("a verb call after the run's deadline")
@@ -265,8 +354,14 @@ class Authority:
         """Children get no more than their parent has, and all together no more than it has left."""
         self._check_spending()
         if len(spawns) > self.runs_left:
-            bound = f"below one root there are {RUNS_MAX} at most, and the children of a join share what is left of them"
-            raise FlowFault(f"{len(spawns)} children where {max(0, self.runs_left)} more runs may be opened: {bound}")
+            bound = (
+                f"below one root there are {RUNS_MAX} at most, and the children of a join share "
+                "what is left of them"
+            )
+            raise FlowFault(
+                f"{len(spawns)} children where {max(0, self.runs_left)} more runs may be opened: "
+                f"{bound}"
+            )
         permits = [spawn.authorized for spawn in spawns if spawn.authorized is not None]
         if len({permit.decision for permit in permits}) != len(permits):
             raise FlowFault("one permit for several children")
@@ -279,19 +374,30 @@ class Authority:
                 not spawn.allowance.covers(Spend())
                 or spawn.deadline > self.deadline
                 or (spawn.keep_thoughts and not self.keep_thoughts)
-                or not self.scope.covers(CapabilityScope(allowed=spawn.scope, constraints=self.scope.constraints))
+                or not self.scope.covers(
+                    CapabilityScope(allowed=spawn.scope, constraints=self.scope.constraints)
+                )
             ):
                 raise FlowFault(f"a child run of {spawn.flow} would get more than its parent has")
         if not _covers(self.cap.less(self.spent), total):
             raise FlowFault("the children together would get more than their parent has left")
 
     def _check_permit(self, authorized: Authorized, most: int) -> None:
-        """A decision of this run allowed exactly this, and it was not carried out as often as it may be."""
+        """A decision of this run allowed exactly this, and it was not carried out as often as it
+        may be.
+        """
         digest = call_digest(authorized.call)
-        if authorized.digest not in ("", digest) or self._permits.get(authorized.decision) != digest:
-            raise FlowFault(f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed")
+        if (
+            authorized.digest not in ("", digest)
+            or self._permits.get(authorized.decision) != digest
+        ):
+            raise FlowFault(
+                f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed"
+            )
         if self._attempts[authorized.decision] >= most:
-            raise FlowFault(f"decision {authorized.decision} allows {most} attempts, and they were made")
+            raise FlowFault(
+                f"decision {authorized.decision} allows {most} attempts, and they were made"
+            )
 
     def _check_spending(self) -> None:
         if self.owes_carving:
@@ -307,6 +413,8 @@ def _check_time(what: str, deadline: int | None) -> None:
 
 
 def _covers(left: Spend, total: Spend) -> bool:
-    """Whether what is left covers it; of what is overdrawn nothing can be given, and giving none of it is no fault."""
+    """Whether what is left covers it; of what is overdrawn nothing can be given, and giving none of
+    it is no fault.
+    """
     kinds = ("tokens", "usd_micros", "model_calls", "verb_calls")
     return all(getattr(total, kind) <= max(0, getattr(left, kind)) for kind in kinds)

@@ -1,4 +1,6 @@
-"""What goes on beside everything else for as long as the process lives: it does not end because it failed once, and it never fails unheard."""
+"""What goes on beside everything else for as long as the process lives: it does not end because it
+failed once, and it never fails unheard.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,19 @@ LONGEST_PAUSE_S = 60.0
 
 
 async def keep_going(name: str, work: Callable[[], Awaitable[object]]) -> None:
-    """Do the work until it is done; whenever it fails, say so and begin it again after a pause, each longer than the one before.
+    """Do the work until it is done; whenever it fails, say so and begin it again after a pause,
+    each longer than the one before.
 
-    A defect is told every time, with its traceback. An error of Ordain's own is told in one line, and once until it is another one.
+    A defect is told every time, with its traceback. An error of Ordain's own is told in one line,
+    and once until it is another one.
     """
     pause, told, now = FIRST_PAUSE_S, "", asyncio.get_running_loop().time
     while True:
         began = now()
         try:
             await work()
-        except Exception as error:  # the boundary of what nobody waits for: a failure is told here or nowhere
+        except Exception as error:
+            # the boundary of what nobody waits for: a failure is told here or nowhere
             if now() - began >= LONGEST_PAUSE_S:
                 pause, told = FIRST_PAUSE_S, ""
             if not isinstance(error, OrdainError):

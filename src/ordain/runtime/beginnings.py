@@ -1,4 +1,6 @@
-"""What runs and sessions began with, for people who look for one in a list: who asked, and the first words. Nothing is decided by it."""
+"""What runs and sessions began with, for people who look for one in a list: who asked, and the
+first words. Nothing is decided by it.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def started(first: Record | None) -> Started | None:
 def run_beginning(kinds: Kinds, first: Record | None) -> Beginning:
     """A run's, by the record that it begins with."""
     body = started(first)
-    return Beginning() if body is None else Beginning(principal=body.principal, words=_first(kinds.words(body)))
+    return (
+        Beginning()
+        if body is None
+        else Beginning(principal=body.principal, words=_first(kinds.words(body)))
+    )
 
 
 def session_words(first: bytes | str | None) -> str:

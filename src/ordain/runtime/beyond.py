@@ -1,4 +1,6 @@
-"""What one execution of a run leaves to others: what happens where its journal ends, and who looks on while records are read back."""
+"""What one execution of a run leaves to others: what happens where its journal ends, and who looks
+on while records are read back.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,27 @@ class Beyond(Protocol):
         """Effect ``addr`` has no record: announce it as ``encoded`` and carry it out."""
         ...
 
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
-        """Effect ``addr`` was announced but has no observation; ``ended`` are the children already recorded, ``recover`` decides of a verb's call."""
+    async def resume(
+        self,
+        addr: int,
+        effect: AnyEffect,
+        ended: dict[int, AnyEnded],
+        recover: Recovering | None = None,
+    ) -> Any:
+        """Effect ``addr`` was announced but has no observation; ``ended`` are the children already
+        recorded, ``recover`` decides of a verb's call.
+        """
         ...
 
 
 class Judge(Protocol):
-    """Looks on while recorded decisions are read back: replay compares, a policy diff may replace."""
+    """Looks on while recorded decisions are read back: replay compares, a policy diff may
+    replace.
+    """
 
-    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
+    def judge(
+        self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object
+    ) -> Decision[Any]:
         """The decision to hand to the flow."""
         ...
 

@@ -1,6 +1,8 @@
-"""The circuits of this process's endpoints, and the rests that providers asked for. State only; ``rules.breaker`` decides.
+"""The circuits of this process's endpoints, and the rests that providers asked for. State only;
+``rules.breaker`` decides.
 
-Kept in memory: it is knowledge about the world that is stale after a restart, and nothing is granted by it.
+Kept in memory: it is knowledge about the world that is stale after a restart, and nothing is
+granted by it.
 """
 
 from __future__ import annotations
@@ -31,8 +33,11 @@ def endpoint_of(profile: ModelProfile) -> str:
     return f"{profile.provider} {profile.base_url or ''}".rstrip()
 
 
-def speaks_of_endpoint(code: ModelErrorCode, profile: ModelProfile, given_ms: float, lost_ms: float) -> bool:
-    """Whether a call's failure is one of its endpoint: the run's own short time and this process's own pause are none. Pure.
+def speaks_of_endpoint(
+    code: ModelErrorCode, profile: ModelProfile, given_ms: float, lost_ms: float
+) -> bool:
+    """Whether a call's failure is one of its endpoint: the run's own short time and this process's
+    own pause are none. Pure.
 
     ``given_ms`` is what the call had, ``lost_ms`` how long this process stood still meanwhile.
     """
@@ -42,7 +47,9 @@ def speaks_of_endpoint(code: ModelErrorCode, profile: ModelProfile, given_ms: fl
 
 
 class CircuitAdmission(Struct, frozen=True):
-    """A call that is under way: to whom, and its number. ``Breakers.ended`` or ``Breakers.abandoned`` ends it."""
+    """A call that is under way: to whom, and its number. ``Breakers.ended`` or
+    ``Breakers.abandoned`` ends it.
+    """
 
     profile: ModelProfile
     number: int
@@ -50,14 +57,18 @@ class CircuitAdmission(Struct, frozen=True):
 
     @property
     def circuit(self) -> str:
-        """Whose circuit it goes through: an endpoint's, or that of an endpoint as the first of two."""
+        """Whose circuit it goes through: an endpoint's, or that of an endpoint as the first of
+        two.
+        """
         return f"{endpoint_of(self.profile)} hedged" if self.hedged else endpoint_of(self.profile)
 
 
 class Breakers:
-    """One circuit for each endpoint, one rest for each profile; and one for each endpoint that is asked first where a second one is asked beside.
+    """One circuit for each endpoint, one rest for each profile; and one for each endpoint that is
+    asked first where a second one is asked beside.
 
-    Of the latter only hedged calls know: an endpoint that another one overtakes may be slow, and good enough for whoever has no other.
+    Of the latter only hedged calls know: an endpoint that another one overtakes may be slow, and
+    good enough for whoever has no other.
     """
 
     def __init__(self) -> None:
@@ -68,15 +79,21 @@ class Breakers:
         self._numbers = count(1)
 
     def heard_from(self, profile: ModelProfile, reply: ModelReply | ModelError) -> None:
-        """A call came back: whatever an endpoint says, a refusal as well, shows that there is one."""
-        if isinstance(reply, ModelReply) or (reply.charge is not Charge.NOTHING_SENT and reply.code not in SILENT):
+        """A call came back: whatever an endpoint says, a refusal as well, shows that there is
+        one.
+        """
+        if isinstance(reply, ModelReply) or (
+            reply.charge is not Charge.NOTHING_SENT and reply.code not in SILENT
+        ):
             self._answered.add(endpoint_of(profile))
 
     def answered(self, profile: ModelProfile) -> bool:
         """Whether its endpoint has answered anything since this process began."""
         return endpoint_of(profile) in self._answered
 
-    def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
+    def admit(
+        self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy
+    ) -> CircuitAdmission | HeldBack:
         """The call, which is under way from now on, or why the profile is not asked."""
         until, code = self._rests.get(name, (0, ModelErrorCode.RATE_LIMITED))
         if until > now:
@@ -84,22 +101,39 @@ class Breakers:
         self._rests.pop(name, None)
         return self._admitted(CircuitAdmission(profile, next(self._numbers)), now, policy)
 
-    def admit_first(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
-        """The same for the first of a hedged call's two endpoints, in that part; it is admitted as any other call besides."""
-        return self._admitted(CircuitAdmission(profile, next(self._numbers), hedged=True), now, policy)
+    def admit_first(
+        self, profile: ModelProfile, now: int, policy: BreakerPolicy
+    ) -> CircuitAdmission | HeldBack:
+        """The same for the first of a hedged call's two endpoints, in that part; it is admitted as
+        any other call besides.
+        """
+        return self._admitted(
+            CircuitAdmission(profile, next(self._numbers), hedged=True), now, policy
+        )
 
-    def _admitted(self, call: CircuitAdmission, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
+    def _admitted(
+        self, call: CircuitAdmission, now: int, policy: BreakerPolicy
+    ) -> CircuitAdmission | HeldBack:
         admission = admit(self._circuit(call), call.number, now, policy)
         if not admission.admitted:
             return ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms
         self._keep(call, admission.circuit)
         return call
 
-    def ended(self, call: CircuitAdmission, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> None:
+    def ended(
+        self, call: CircuitAdmission, code: ModelErrorCode | None, now: int, policy: BreakerPolicy
+    ) -> None:
         """A call came to its end: with an answer, or with an error."""
         self._keep(call, after(self._circuit(call), call.number, code, now, policy))
 
-    def rest(self, name: str, code: ModelErrorCode, retry_after_ms: int | None, now: int, policy: BreakerPolicy) -> None:
+    def rest(
+        self,
+        name: str,
+        code: ModelErrorCode,
+        retry_after_ms: int | None,
+        now: int,
+        policy: BreakerPolicy,
+    ) -> None:
         """The provider named a delay: nobody asks before it has passed, or ``rest_max_s``."""
         if code in NAMED_A_DELAY and retry_after_ms and policy.rest_max_s:
             self._rests[name] = (now + min(retry_after_ms * 1000, policy.rest_max_s * SECOND), code)
@@ -118,5 +152,11 @@ class Breakers:
             self._circuits[call.circuit] = circuit
 
     def open(self) -> Mapping[str, int]:
-        """The endpoints that are left alone or on probation, and since when (microseconds since 1970)."""
-        return {endpoint: circuit.opened_at for endpoint, circuit in self._circuits.items() if circuit.opened_at}
+        """The endpoints that are left alone or on probation, and since when (microseconds since
+        1970).
+        """
+        return {
+            endpoint: circuit.opened_at
+            for endpoint, circuit in self._circuits.items()
+            if circuit.opened_at
+        }

@@ -1,6 +1,7 @@
 """The header on one line, and which headers are more than one line can say (RTE-12). Pure.
 
-Both are made of a header as it was rendered and recorded, whichever build did: nothing is asked again, and nothing is left out of the record.
+Both are made of a header as it was rendered and recorded, whichever build did: nothing is asked
+again, and nothing is left out of the record.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ from ordain.rules.header import IN_PROGRESS, MARKS, TITLE
 from ordain.runtime.remedies import remedy_lines, verdict_told
 
 SHORT_ID = 6
-"""Characters of a run's id that are shown: its last ones, which chance made. The first ones are the same for hours."""
+"""Characters of a run's id that are shown: its last ones, which chance made. The first ones are the
+same for hours.
+"""
 MODELS_SHOWN = 2
 OFFLINE = "offline"
 """The provider of code that answers where no model is: it has no tokens, and costs nothing."""
 NO_MODEL = frozenset({OFFLINE, "scripted"})
-"""Providers that ask no model. An endpoint may call its model as it likes, and no endpoint is one of these."""
+"""Providers that ask no model. An endpoint may call its model as it likes, and no endpoint is one
+of these.
+"""
 ABOUT = "≈ "
 """Before money that was estimated."""
 FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
@@ -32,7 +37,8 @@ NOT_TAKEN = ("attach.beside", "step.tool.unknown", "step.tool.outside_toolset")
 """Reasons of what was said and does not count: nobody is to believe that it does."""
 
 _TOTALS = re.compile(
-    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls)(?:, (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?, "
+    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls)(?:, "
+    r"(?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?, "
     r"\$(?P<usd>[\d.]+)(?P<reserved> \(of it reserved [^)]*\))?)?, (?P<ms>\d+) ms"
 )
 """A header that a face was given may say no tokens and no money (``readable_header``)."""
@@ -44,16 +50,20 @@ _MODELS = f"{MARKS['info']} models: "
 _INNER = re.compile(rf" *{MARKS['info']} \S+ \(run \S+\) at work · \S+")
 """A run within another that is at work."""
 _RECALLED = re.compile(
-    rf"(?P<call>^ *{MARKS['ok']} recall\.fetch_context(?: \(run [0-9a-f]+\))?) · \"\{{'fragments':\[(?P<none>\])?[^\"\n]*\"$", re.MULTILINE
+    rf"(?P<call>^ *{MARKS['ok']} recall\.fetch_context(?: \(run [0-9a-f]+\))?) · "
+    r"\"\{'fragments':\[(?P<none>\])?[^\"\n]*\"$",
+    re.MULTILINE,
 )
 """What memory gave, as it was returned: its beginning, cut."""
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
-    """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as rendered, "" where nothing was asked that could cost any.
+    """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as
+    rendered, "" where nothing was asked that could cost any.
 
-    ``estimated``: whoever answered told nothing of what it used, so that code counted, or a reservation stands for it; so the money is no account.
+    ``estimated``: whoever answered told nothing of what it used, so that code counted, or a
+    reservation stands for it; so the money is no account.
     """
 
     mark: str
@@ -72,11 +82,17 @@ def read_brief(header: str) -> Brief | None:
     """What a rendered header comes to; None for a text that is none."""
     lines = header.split("\n")
     title = TITLE.fullmatch(lines[0])
-    totals = next((found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None)
+    totals = next(
+        (found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None
+    )
     if title is None or totals is None:
         return None
     asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
-    costs = totals["usd"] is not None and int(totals["asked"]) > 0 and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
+    costs = (
+        totals["usd"] is not None
+        and int(totals["asked"]) > 0
+        and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
+    )
     return Brief(
         mark=title["mark"],
         verdict=verdict_told(header) or "",
@@ -92,14 +108,22 @@ def read_brief(header: str) -> Brief | None:
 
 
 def _called(profile: str, provider: str, model: str) -> str:
-    """A model by its name; by its profile's, which is the operator's word, where that is no name, or that of what answers where no model does."""
+    """A model by its name; by its profile's, which is the operator's word, where that is no name,
+    or that of what answers where no model does.
+    """
     if provider == OFFLINE:
         return OFFLINE
-    return model if _NAME.fullmatch(model) and (provider in NO_MODEL or model.casefold() not in NO_MODEL) else profile
+    return (
+        model
+        if _NAME.fullmatch(model) and (provider in NO_MODEL or model.casefold() not in NO_MODEL)
+        else profile
+    )
 
 
 def brief_line(header: str) -> str:
-    """A rendered header on one line: verdict, models, tools, time, cost and the end of the run's id. Its first line where it is of a form that nobody knows."""
+    """A rendered header on one line: verdict, models, tools, time, cost and the end of the run's
+    id. Its first line where it is of a form that nobody knows.
+    """
     brief = read_brief(header)
     if brief is None:
         return header.partition("\n")[0]
@@ -108,20 +132,33 @@ def brief_line(header: str) -> str:
     more = f"{len(brief.models) - len(shown)} more" if len(brief.models) > len(shown) else ""
     none = brief.verdict != IN_PROGRESS  # what was not asked yet is no model that was not asked
     models = ", ".join(filter(None, (*shown, more))) or "no model" * none
-    tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool" * none
-    parts = (told, models, tools, _time(brief.ms), _dollars(brief.usd, estimated=brief.estimated), brief.run[-SHORT_ID:])
+    tools = (
+        f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool" * none
+    )
+    parts = (
+        told,
+        models,
+        tools,
+        _time(brief.ms),
+        _dollars(brief.usd, estimated=brief.estimated),
+        brief.run[-SHORT_ID:],
+    )
     return f"{brief.mark} {' · '.join(filter(None, parts))}"
 
 
 def needs_all(header: str) -> bool:
-    """Whether one line would leave out what everybody has to see: any verdict but ok, anything that failed, that nobody knows of or that was cut, any falling back."""
+    """Whether one line would leave out what everybody has to see: any verdict but ok, anything that
+    failed, that nobody knows of or that was cut, any falling back.
+    """
     brief = read_brief(header)
     if brief is None or brief.verdict not in (RunVerdict.OK, IN_PROGRESS, ""):
         return True
     bad = (MARKS["fail"], MARKS["unknown"])
     if is_short(header) or any(line.lstrip(" ").startswith(bad) for line in header.split("\n")):
         return True
-    return any(found["code"].startswith((*FELL_BACK, *NOT_TAKEN)) for found in _REASON.finditer(header))
+    return any(
+        found["code"].startswith((*FELL_BACK, *NOT_TAKEN)) for found in _REASON.finditer(header)
+    )
 
 
 def is_short(header: str) -> bool:
@@ -130,12 +167,15 @@ def is_short(header: str) -> bool:
 
 
 def at_work(header: str) -> str:
-    """A header so far, as it is shown while the run goes on: its line, and below it what was done, without what that line says already.
+    """A header so far, as it is shown while the run goes on: its line, and below it what was done,
+    without what that line says already.
 
     A run within it that has done nothing so far is left out.
     """
     _, *below = header.split("\n")
-    done = [line for line in below if not line.startswith(_MODELS) and _TOTALS.fullmatch(line) is None]
+    done = [
+        line for line in below if not line.startswith(_MODELS) and _TOTALS.fullmatch(line) is None
+    ]
     told = [
         line
         for line, after in zip(done, (*done[1:], "")[: len(done)], strict=True)
@@ -149,7 +189,9 @@ def _depth(line: str) -> int:
 
 
 def in_words(header: str, meanings: Mapping[str, str]) -> str:
-    """A rendered header whose reasons stand in words, each with its code beside it, and below it what to do about models that failed; ``meanings`` by code. Counted as ``counted`` does."""
+    """A rendered header whose reasons stand in words, each with its code beside it, and below it
+    what to do about models that failed; ``meanings`` by code. Counted as ``counted`` does.
+    """
 
     def said(found: re.Match[str]) -> str:
         meaning = meanings.get(found["code"])
@@ -159,16 +201,23 @@ def in_words(header: str, meanings: Mapping[str, str]) -> str:
 
 
 def readable_header(header: str) -> str:
-    """A rendered header as every face gives it: no tokens and no money where no model was asked, and what memory gave in words. The record keeps both.
+    """A rendered header as every face gives it: no tokens and no money where no model was asked,
+    and what memory gave in words. The record keeps both.
 
-    Each line is made of itself alone, or of what stays as it is: what a header said while its run was at work stands in the one at its end.
+    Each line is made of itself alone, or of what stays as it is: what a header said while its run
+    was at work stands in the one at its end.
     """
     return counted(recalled_in_words(header))
 
 
 def recalled_in_words(text: str) -> str:
-    """What memory gave is quoted as it was returned, which nobody reads; how much of it went along stands in a line of its own."""
-    return _RECALLED.sub(lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}", text)
+    """What memory gave is quoted as it was returned, which nobody reads; how much of it went along
+    stands in a line of its own.
+    """
+    return _RECALLED.sub(
+        lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}",
+        text,
+    )
 
 
 def counted(header: str) -> str:
@@ -189,7 +238,9 @@ def _time(ms: int) -> str:
 
 
 def _dollars(usd: str, *, estimated: bool) -> str:
-    """Money to four places, or to the first that is not zero: what cost something is never shown as nothing, nor an estimate as an account."""
+    """Money to four places, or to the first that is not zero: what cost something is never shown as
+    nothing, nor an estimate as an account.
+    """
     if not usd:
         return ""
     whole, _, rest = usd.partition(".")

@@ -1,4 +1,6 @@
-"""The verb executor's live side: check the authorisation, check the current catalog, one attempt, check the output."""
+"""The verb executor's live side: check the authorisation, check the current catalog, one attempt,
+check the output.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from ordain.contracts.handoff import Handed
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
-from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.effects.results import (
+    VerbFailed,
+    VerbResult,
+    VerbReturned,
+    VerbTimedOut,
+    VerbUnknown,
+    VerbWithdrawn,
+)
 from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
@@ -37,7 +46,8 @@ async def nothing_withdrawn() -> str | None:
 
 
 class OnBehalf(Struct, frozen=True, kw_only=True):
-    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that; the yes that it rests on, where it needs one.
+    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked
+    for that; the yes that it rests on, where it needs one.
 
     ``within`` says why the verb that the run itself carries out may not go on.
     """
@@ -50,9 +60,11 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
 
 
 class CallBasis(Struct, frozen=True, kw_only=True):
-    """What a call that goes out, or a verb that is carried out, rests on: the yes, and whether it needs one. ``begun``: its work was handed on by a card.
+    """What a call that goes out, or a verb that is carried out, rests on: the yes, and whether it
+    needs one. ``begun``: its work was handed on by a card.
 
-    Work that has begun goes on where that card only names fewer verbs by now: those that it names no more are kept back call by call.
+    Work that has begun goes on where that card only names fewer verbs by now: those that it names
+    no more are kept back call by call.
     """
 
     consent: Consent | None = None
@@ -64,7 +76,9 @@ Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
 REST_MS = 1000
-"""A delay that is named is a rest from here on, as with models; a failure that names a shorter one is an attempt."""
+"""A delay that is named is a rest from here on, as with models; a failure that names a shorter one
+is an attempt.
+"""
 GIVEN = "given"
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
@@ -72,7 +86,9 @@ DIED = "the process died while the verb ran; whether it took effect is unknown"
 
 async def held_now(services: Services, run: StoredRun) -> HeldProfile | NoProfile | None:
     """The profile that holds for a run as things stand now; None where none says anything of it."""
-    return await profile_now(services.configuration, run.workspace, run.session or "", services.catalogs.current.policy)
+    return await profile_now(
+        services.configuration, run.workspace, run.session or "", services.catalogs.current.policy
+    )
 
 
 def withdrawn(
@@ -84,11 +100,13 @@ def withdrawn(
     approved: bool = False,
     begun: bool = False,
 ) -> str | None:
-    """Why what was allowed is forbidden by the current catalog, or by the profile that holds now, or None. Narrowing applies at once, widening never.
+    """Why what was allowed is forbidden by the current catalog, or by the profile that holds now,
+    or None. Narrowing applies at once, widening never.
 
-    The same rule decides, on the current declarations: activation, schema, effect, declared lists. What depends on the run
-    (scope, depth, budget) was decided when the call was authorised. ``held`` is the profile that holds now; ``approved``: somebody's yes to it is on record, or asked for, and is taken as given;
-    ``begun`` as in ``CallBasis``.
+    The same rule decides, on the current declarations: activation, schema, effect, declared lists.
+    What depends on the run (scope, depth, budget) was decided when the call was authorised.
+    ``held`` is the profile that holds now; ``approved``: somebody's yes to it is on record, or
+    asked for, and is taken as given; ``begun`` as in ``CallBasis``.
     """
     current = services.catalogs.current
     if isinstance(held, NoProfile):
@@ -100,7 +118,11 @@ def withdrawn(
         return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
-    if approved and verb is not None and (why := _otherwise(verb.spec, pinned, current, begun=begun)) is not None:
+    if (
+        approved
+        and verb is not None
+        and (why := _otherwise(verb.spec, pinned, current, begun=begun)) is not None
+    ):
         return why
     if held is not None and verb is not None and not enables(held, verb.spec, current.policy):
         return f"{call.verb} is not enabled by profile {held.name}"
@@ -117,14 +139,18 @@ def withdrawn(
         at=services.clock.now() if current.counts_days(call.verb) else 0,
         handed=None if current.card_of(call.verb) is None else Handed.MORE,
     )
-    again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
+    again = decide_authorize(
+        facts, AuthorizeInputs(args=call.args, catalog=current), current.policy
+    )
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
 
 
 def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog, *, begun: bool) -> str | None:
-    """Why what somebody said yes to is not what would run: what the verb declares, what it is made of, and whether it stands confirmed.
+    """Why what somebody said yes to is not what would run: what the verb declares, what it is made
+    of, and whether it stands confirmed.
 
-    A catalog of a build before says nothing of what its verbs are made of: of such a run the rest counts.
+    A catalog of a build before says nothing of what its verbs are made of: of such a run the rest
+    counts.
     """
     if spec != pinned.verbs[spec.name].spec:
         return f"{spec.name} is declared otherwise than when a yes was asked for"
@@ -146,18 +172,25 @@ def _asks(spec: VerbSpec) -> tuple[object, ...] | None:
     return None if spec.http is None else spec.http.asks()
 
 
-async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> VerbResult:
+async def call_verb(
+    services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf
+) -> VerbResult:
     """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (why := await _withdrawn(services, catalog, call.authorized.call, by) or await by.within()) is not None:
+    if (
+        why := await _withdrawn(services, catalog, call.authorized.call, by) or await by.within()
+    ) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
     left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
-    leaf = structs.replace(_leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now)
+    leaf = structs.replace(
+        _leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6),
+        at_us=now,
+    )
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()
@@ -167,18 +200,30 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: On
 
 
 async def _withdrawn(services: Services, catalog: Catalog, call: Call, by: OnBehalf) -> str | None:
-    return await forbidden(services, by.run, catalog, call, CallBasis(consent=by.consent, approved=by.consent is not None))
+    return await forbidden(
+        services,
+        by.run,
+        catalog,
+        call,
+        CallBasis(consent=by.consent, approved=by.consent is not None),
+    )
 
 
-async def forbidden(services: Services, run: StoredRun, pinned: Catalog, call: Call, basis: CallBasis) -> str | None:
-    """Why a run's call that was allowed does not go out: by what holds now, or because the yes that it rests on counts no more."""
+async def forbidden(
+    services: Services, run: StoredRun, pinned: Catalog, call: Call, basis: CallBasis
+) -> str | None:
+    """Why a run's call that was allowed does not go out: by what holds now, or because the yes that
+    it rests on counts no more.
+    """
     if (why := no_longer_named(run, pinned, services.catalogs.current, call.verb)) is not None:
         return why
     held = await held_now(services, run)
     why = withdrawn(services, pinned, call, held, approved=basis.approved, begun=basis.begun)
     if why is not None or basis.consent is None:
         return why
-    return await consent_void(services, run, pinned, call, basis.consent, held if isinstance(held, HeldProfile) else None)
+    return await consent_void(
+        services, run, pinned, call, basis.consent, held if isinstance(held, HeldProfile) else None
+    )
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:
@@ -188,7 +233,9 @@ def too_late(verb: CompiledVerb) -> VerbResult:
     return VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
 
 
-def _leaf(verb: CompiledVerb, args: dict[str, Any], by: OnBehalf, *, attempt: int, timeout_s: float) -> LeafCall:
+def _leaf(
+    verb: CompiledVerb, args: dict[str, Any], by: OnBehalf, *, attempt: int, timeout_s: float
+) -> LeafCall:
     return LeafCall(
         spec=verb.spec,
         args=args,
@@ -207,35 +254,64 @@ def _harmless(verb: CompiledVerb) -> bool:
 
 
 def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
-    """What one attempt came to, by what the verb declares: its output fits its schema, and a lost effect is not guessed. Pure."""
+    """What one attempt came to, by what the verb declares: its output fits its schema, and a lost
+    effect is not guessed. Pure.
+    """
     if isinstance(result, LeafReturned):
         if not verb.output.accepts(result.output):
             places = "; ".join(verb.output.errors(result.output))
-            return VerbFailed(code="bad_output", message=f"the verb ran, but its output does not fit its schema: {places}")
+            return VerbFailed(
+                code="bad_output",
+                message=f"the verb ran, but its output does not fit its schema: {places}",
+            )
         spec = verb.spec
-        trust = {name: spec.output[name].trust if name in spec.output else Trust.FOREIGN for name in result.output}
-        trust |= {name: less_trusted(trust[name], lowered) for name, lowered in result.trust.items() if name in trust}
-        return VerbReturned(output=result.output, trust={name: one for name, one in trust.items() if one is not Trust.FOREIGN})
+        trust = {
+            name: spec.output[name].trust if name in spec.output else Trust.FOREIGN
+            for name in result.output
+        }
+        trust |= {
+            name: less_trusted(trust[name], lowered)
+            for name, lowered in result.trust.items()
+            if name in trust
+        }
+        return VerbReturned(
+            output=result.output,
+            trust={name: one for name, one in trust.items() if one is not Trust.FOREIGN},
+        )
     if isinstance(result, LeafFailed):
         if result.happened is None and not _harmless(verb):
             return VerbUnknown(message=f"{result.code}: {result.message}")
         after_ms = result.retry_after_ms
         rests = result.retryable and after_ms >= REST_MS
-        return VerbFailed(code=result.code, message=result.message, retryable=result.retryable, retry_after_ms=after_ms, apart=rests)
+        return VerbFailed(
+            code=result.code,
+            message=result.message,
+            retryable=result.retryable,
+            retry_after_ms=after_ms,
+            apart=rests,
+        )
     if _harmless(verb):
         return VerbTimedOut(message="the verb did not end in time")
     return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")
 
 
 def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
-    """Of a verb that ran, whose result no record can hold: that a read failed so; whether anything else took effect nobody knows."""
-    return VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
+    """Of a verb that ran, whose result no record can hold: that a read failed so; whether anything
+    else took effect nobody knows.
+    """
+    return (
+        VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
+    )
 
 
-async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf, decide: Recover) -> VerbResult:
-    """A crash left an intent without an observation: ask where the verb says whom, let rule ``recover`` decide, and do that.
+async def recover_verb(
+    services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf, decide: Recover
+) -> VerbResult:
+    """A crash left an intent without an observation: ask where the verb says whom, let rule
+    ``recover`` decide, and do that.
 
-    ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before anything goes out.
+    ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before
+    anything goes out.
     """
     verb = catalog.verbs[call.authorized.call.verb]
     safety, output = safety_of(verb.spec), None
@@ -249,19 +325,33 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, by:
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))
         case _:
-            return VerbFailed(code="lost", message="the process died while the verb ran") if _harmless(verb) else VerbUnknown(message=DIED)
+            return (
+                VerbFailed(code="lost", message="the process died while the verb ran")
+                if _harmless(verb)
+                else VerbUnknown(message=DIED)
+            )
 
 
-async def _reconciled(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> tuple[bool | None, dict[str, Any] | None]:
-    """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can be read), and its output then."""
+async def _reconciled(
+    services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf
+) -> tuple[bool | None, dict[str, Any] | None]:
+    """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can
+    be read), and its output then.
+    """
     spec = catalog.verbs[call.authorized.call.verb].spec
     reconciler = catalog.verbs.get(spec.reconciler or "")
-    if reconciler is None or not services.verbs.implements(reconciler.spec.name) or not _may_ask(services, reconciler, spec):
+    if (
+        reconciler is None
+        or not services.verbs.implements(reconciler.spec.name)
+        or not _may_ask(services, reconciler, spec)
+    ):
         return None, None
     args: dict[str, Any] = {"key": by.key, "args": call.authorized.call.args}
     if "attempt" in properties_of(reconciler.spec.input_schema):
         args["attempt"] = call.attempt
-    found = await services.verbs.run(_leaf(reconciler, args, by, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S))
+    found = await services.verbs.run(
+        _leaf(reconciler, args, by, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S)
+    )
     if not isinstance(found, LeafReturned):
         return None, None
     happened, output = found.output.get("happened"), found.output.get("output")
@@ -271,13 +361,21 @@ async def _reconciled(services: Services, catalog: Catalog, call: VerbCall, by: 
 
 
 def _may_ask(services: Services, reconciler: CompiledVerb, spec: VerbSpec) -> bool:
-    """Whether the verb that is asked does no more than the one that was allowed, and is not switched off by now."""
+    """Whether the verb that is asked does no more than the one that was allowed, and is not
+    switched off by now.
+    """
     current = services.catalogs.current
     off = current.inactive_reason(reconciler.spec.name, current.policy.verbs) is not None
     return not off and STRICTNESS[reconciler.spec.effect] <= STRICTNESS[spec.effect]
 
 
 def _not_denied(again: VerbResult) -> VerbResult:
-    """A repetition that did not go live says nothing of the call that was cut off: it may have taken effect."""
+    """A repetition that did not go live says nothing of the call that was cut off: it may have
+    taken effect.
+    """
     unstarted = isinstance(again, VerbFailed) and again.code == NOT_STARTED
-    return VerbUnknown(message=f"{DIED}; not repeated") if unstarted or isinstance(again, VerbWithdrawn) else again
+    return (
+        VerbUnknown(message=f"{DIED}; not repeated")
+        if unstarted or isinstance(again, VerbWithdrawn)
+        else again
+    )

@@ -1,4 +1,6 @@
-"""The verb that a child run carries out, held to what holds now: it was allowed in its parent, and goes on only as long as it would be."""
+"""The verb that a child run carries out, held to what holds now: it was allowed in its parent, and
+goes on only as long as it would be.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from ordain.runtime.setup import RunSetup
 
 
 class CarriedVerb(Struct, frozen=True, kw_only=True):
-    """What a run carries out: the verb, its exact call where the run's kind says so, and what allowed that: ``consent``, and whether it needed one.
+    """What a run carries out: the verb, its exact call where the run's kind says so, and what
+    allowed that: ``consent``, and whether it needed one.
 
     ``handoff`` is the envelope in which work came to it.
     """
@@ -35,7 +38,8 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
     handoff: Envelope | None = None
 
     async def withdrawn(self) -> str | None:
-        """Why it may not go on any more, or None: what takes a verb, a yes or a profile's leave away reaches what runs already.
+        """Why it may not go on any more, or None: what takes a verb, a yes or a profile's leave
+        away reaches what runs already.
 
         What turns enter by is no profile's to take away.
         """
@@ -50,16 +54,27 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
             return why
         if self.catalog.verbs[verb].spec.entry and not self.approved:
             return withdrawn(self.services, self.catalog, self.call)
-        basis = CallBasis(consent=self.consent, approved=self.approved, begun=self.handoff is not None)
+        basis = CallBasis(
+            consent=self.consent, approved=self.approved, begun=self.handoff is not None
+        )
         return await forbidden(self.services, self.run, self.catalog, self.call, basis)
 
     async def _taken_away(self, envelope: Envelope) -> str | None:
-        """Why the work would not be handed on any more, by what policy and profile say now of its target, of the way and of how many are at work at once.
+        """Why the work would not be handed on any more, by what policy and profile say now of its
+        target, of the way and of how many are at work at once.
 
-        Of those that were begun beside each other the first ones stay, as many as may be at work now.
+        Of those that were begun beside each other the first ones stay, as many as may be at work
+        now.
         """
-        held, policy = await held_now(self.services, self.run), self.services.catalogs.current.policy
-        return None if isinstance(held, NoProfile) else taken_away(envelope.target, envelope.mode, self.run.index + 1, held, policy)
+        held, policy = (
+            await held_now(self.services, self.run),
+            self.services.catalogs.current.policy,
+        )
+        return (
+            None
+            if isinstance(held, NoProfile)
+            else taken_away(envelope.target, envelope.mode, self.run.index + 1, held, policy)
+        )
 
 
 def carried_verb(services: Services, run: StoredRun, setup: RunSetup) -> CarriedVerb | None:

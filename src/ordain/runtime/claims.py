@@ -1,4 +1,6 @@
-"""A run's claims, prepared before the write transaction: the facts of the shared rule, and what follows where it grants the claim."""
+"""A run's claims, prepared before the write transaction: the facts of the shared rule, and what
+follows where it grants the claim.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,14 @@ from ordain.flows.kind import Serves
 from ordain.flows.shared_claim import SharedClaim
 from ordain.ports.approvals import GrantUse
 from ordain.ports.sessions import Entry, EntryKind
-from ordain.ports.shared import AccountsRead, GrantsRead, RowRead, SessionRead, SessionState, SharedRead
+from ordain.ports.shared import (
+    AccountsRead,
+    GrantsRead,
+    RowRead,
+    SessionRead,
+    SessionState,
+    SharedRead,
+)
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
 from ordain.rules.attach import ATTACH, POSTPONED, MessageReading
@@ -67,38 +76,63 @@ class _Postponement(Struct):
 _POSTPONEMENT = msgspec.json.Decoder(_Postponement)
 _CHOICES = ("", "A", "B")
 DECLARED = "declared"
-"""Why a grant is not for a call: the verb declares something else than when it was given, or was not there."""
+"""Why a grant is not for a call: the verb declares something else than when it was given, or was
+not there.
+"""
 GIVER = "giver"
 """Why a grant is not for a call: whoever gave it may not say yes to such a call any more."""
 
 
 class AttachClaim:
-    """The claim of a run that places a message, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
+    """The claim of a run that places a message, prepared before the write transaction: the message
+    as the transcript keeps it, and what is suggested.
+    """
 
     def __init__(self, claim: Claim[Any], run: Claiming, kept: Entry | None) -> None:
         """``kept`` is the entry that the claim names. The run's own pinned policy decides.
 
         Raises:
-            FlowFault: the run does not keep this message, has placed it, or says of it what the transcript does not.
+            FlowFault: the run does not keep this message, has placed it, or says of it what the
+                transcript does not.
         """
         seq, stored, started = int(claim.args["seq"]), run.stored, run.setup.started
-        if kept is None or kept.seq != seq or kept.kind is not EntryKind.MESSAGE or kept.run != stored.id or kept.attached not in POSTPONED:
-            raise FlowFault("a claim of a place for a message that this run does not keep, or has placed")
+        if (
+            kept is None
+            or kept.seq != seq
+            or kept.kind is not EntryKind.MESSAGE
+            or kept.run != stored.id
+            or kept.attached not in POSTPONED
+        ):
+            raise FlowFault(
+                "a claim of a place for a message that this run does not keep, or has placed"
+            )
         self._message = received(kept, Principal(started.principal, started.scopes), run.catalog)
-        given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
+        given = {
+            name: value for name, value in claim.args.items() if name in Placing.__struct_fields__
+        }
         self._suggested, self._run = msgspec.convert(given, Placing), run
         self.pinned = PinnedCatalogs(run.services.catalogs)
         self._seq = seq
         bare, named = is_bare(self._message.found), self._message.thread
         self.reads: tuple[SharedRead, ...] = (
-            SessionRead(session=stored.session, seq=seq, thread=named, bare=bare, **_placed_by(self._message)),
+            SessionRead(
+                session=stored.session,
+                seq=seq,
+                thread=named,
+                bare=bare,
+                **_placed_by(self._message),
+            ),
         )
-        if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
+        if kept.body is None:
+            # what it said is gone with what it left to choose, and nothing of it decides any more
             self._suggested = structs.replace(self._suggested, choice="", options=())
             return
         if {name: value for name, value in claim.args.items() if name not in given} != self._args():
             raise FlowFault("a claim that says of its message what the transcript does not")
-        if self._suggested.choice not in _CHOICES or self._suggested.options not in ((), _options(kept)):
+        if self._suggested.choice not in _CHOICES or self._suggested.options not in (
+            (),
+            _options(kept),
+        ):
             raise FlowFault("a claim by a choice that its message's decision does not leave")
 
     def facts(self, read: SessionState) -> AttachFacts:
@@ -106,16 +140,26 @@ class AttachClaim:
         answer = AnswerReading(read, self._message, self.pinned)
         return attach_facts(read, self._message, answer, self._run.catalog.policy, self._suggested)
 
-    def writes(self, facts: AttachFacts, decision: Decision[Any], read: SessionState) -> tuple[Write, ...]:
-        """What follows from the decision; a session that is busy leaves the message with the run that says so."""
+    def writes(
+        self, facts: AttachFacts, decision: Decision[Any], read: SessionState
+    ) -> tuple[Write, ...]:
+        """What follows from the decision; a session that is busy leaves the message with the run
+        that says so.
+        """
         services, stored = self._run.services, self._run.stored
         current = services.catalogs.current
-        follows = Consequences(services, read, self._message, self.pinned, begins=current).of(facts, decision)
+        follows = Consequences(services, read, self._message, self.pinned, begins=current).of(
+            facts, decision
+        )
         tells = bool(facts.choice) or decision.reason == AttachReason.HALTED
-        replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and tells)
+        replies = isinstance(decision.outcome, SessionBusy) or (
+            isinstance(decision.outcome, Filler) and tells
+        )
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
         placed = structs.replace(follows.placed, serves=follows.placed.serves or said)
-        again = EntryPlaced(session=stored.session, seq=self._seq, instead_of=stored.id, placed=placed)
+        again = EntryPlaced(
+            session=stored.session, seq=self._seq, instead_of=stored.id, placed=placed
+        )
         return (again, KeptCatalogs(stored=current.stored), *follows.writes)
 
     def _args(self) -> dict[str, Any]:
@@ -135,7 +179,9 @@ def _placed_by(message: Received) -> dict[str, Any]:
 
 
 def _options(kept: Entry) -> tuple[MessageReading, ...]:
-    """The readings that the decision about a message left to its sender; none where it was swept, or left the choice to a model."""
+    """The readings that the decision about a message left to its sender; none where it was swept,
+    or left the choice to a model.
+    """
     if kept.decision is None:
         return ()
     left = _POSTPONEMENT.decode(kept.decision).outcome
@@ -143,7 +189,9 @@ def _options(kept: Entry) -> tuple[MessageReading, ...]:
 
 
 class PreparedClaim(Protocol):
-    """A claim as prepared before the write transaction: its facts from what the store reads, and what is written where the rule grants it."""
+    """A claim as prepared before the write transaction: its facts from what the store reads, and
+    what is written where the rule grants it.
+    """
 
     reads: tuple[SharedRead, ...]
     """What the store reads."""
@@ -160,30 +208,50 @@ class PreparedClaim(Protocol):
 
     @property
     def writes(self) -> Callable[..., tuple[Write, ...]]:
-        """Makes what is written where the rule grants the claim, of its facts, the decision and what was read."""
+        """Makes what is written where the rule grants the claim, of its facts, the decision and
+        what was read.
+        """
         ...
 
 
 class _CarveClaim:
-    """A claim on shared accounts, one of which may be many agents': those that policy says bound the run, for no more than its own bound."""
+    """A claim on shared accounts, one of which may be many agents': those that policy says bound
+    the run, for no more than its own bound.
+    """
 
     pinned = None
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         self._asked = claim.args
         accounts = tuple(claim.args["accounts"])
-        self.reads: tuple[SharedRead, ...] = (AccountsRead(accounts=accounts, sharing=sharing(run.catalog.policy.budget, accounts)),)
+        self.reads: tuple[SharedRead, ...] = (
+            AccountsRead(accounts=accounts, sharing=sharing(run.catalog.policy.budget, accounts)),
+        )
 
     def facts(self, read: list[dict[str, Any]]) -> CarveFacts:
-        return msgspec.convert({"tokens": self._asked["tokens"], "usd_micros": self._asked["usd_micros"], "accounts": read}, CarveFacts)
+        return msgspec.convert(
+            {
+                "tokens": self._asked["tokens"],
+                "usd_micros": self._asked["usd_micros"],
+                "accounts": read,
+            },
+            CarveFacts,
+        )
 
-    def writes(self, facts: CarveFacts, decision: Decision[Any], read: list[dict[str, Any]]) -> tuple[Write, ...]:
+    def writes(
+        self, facts: CarveFacts, decision: Decision[Any], read: list[dict[str, Any]]
+    ) -> tuple[Write, ...]:
         carved: Carved = decision.outcome
-        return tuple(AccountCharge(account=name, tokens=carved.tokens, usd_micros=carved.usd_micros) for name in carved.accounts)
+        return tuple(
+            AccountCharge(account=name, tokens=carved.tokens, usd_micros=carved.usd_micros)
+            for name in carved.accounts
+        )
 
 
 class _GrantClaim:
-    """A claim of a grant for exactly one call, which rule ``authorize`` wants a yes for: those of whoever asked for the run."""
+    """A claim of a grant for exactly one call, which rule ``authorize`` wants a yes for: those of
+    whoever asked for the run.
+    """
 
     pinned = None
 
@@ -194,7 +262,9 @@ class _GrantClaim:
         self._at, self._digest = run.services.clock.now(), claim.args["call"]
         self._policies = (run.catalog.policy, run.services.catalogs.current.policy)
         self._held = run.state.authority.held
-        self.reads: tuple[SharedRead, ...] = (GrantsRead(principal=run.setup.started.principal, at=self._at),)
+        self.reads: tuple[SharedRead, ...] = (
+            GrantsRead(principal=run.setup.started.principal, at=self._at),
+        )
 
     def facts(self, read: Sequence[Grant]) -> GrantFacts:
         found = (
@@ -208,18 +278,32 @@ class _GrantClaim:
             )
             for grant in read
         )
-        return GrantFacts(verb=self._call.call.verb, call=self._digest, tier=self._call.tier, at=self._at, grants=tuple(found))
+        return GrantFacts(
+            verb=self._call.call.verb,
+            call=self._digest,
+            tier=self._call.tier,
+            at=self._at,
+            grants=tuple(found),
+        )
 
     def _outside(self, grant: Grant) -> str:
         call, tier, policies = self._call.call, self._call.tier, self._policies
         if grant.scope.permits(call.verb) and not grant.is_for(call.verb, self._declared):
             return DECLARED
-        return not_granted(grant, self._spec, call.args) or (GIVER if giver_refused(grant, tier, call.verb, policies, self._held) else "")
+        return not_granted(grant, self._spec, call.args) or (
+            GIVER if giver_refused(grant, tier, call.verb, policies, self._held) else ""
+        )
 
-    def writes(self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]) -> tuple[Write, ...]:
+    def writes(
+        self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]
+    ) -> tuple[Write, ...]:
         taken: GrantTaken = decision.outcome
         grant = next(one for one in read if one.grant_id == taken.grant)
-        counted = (name for name, bound in named_bounds(grant.scope.constraints, self._spec.name) if bound.max_calls is not None)
+        counted = (
+            name
+            for name, bound in named_bounds(grant.scope.constraints, self._spec.name)
+            if bound.max_calls is not None
+        )
         return (GrantUse(grant=taken.grant, bounds=tuple(counted)),)
 
 
@@ -256,12 +340,18 @@ def _check_attaching(claim: Claim[Any], setup: RunSetup) -> None:
 
 
 def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
-    """Accounts are those that policy says bound this run now, for no more than its own bound, once."""
+    """Accounts are those that policy says bound this run now, for no more than its own bound,
+    once.
+    """
     now = EPOCH + timedelta(microseconds=state.handed_at)
     accounts = shared_accounts(setup.catalog.policy.budget, setup.agent, setup.started.session, now)
     cap, asked = state.authority.cap, claim.args
-    if asked["accounts"] != accounts or not (0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros):
-        raise FlowFault("a claim on shared accounts that are not this run's, or for more than its own bound")
+    if asked["accounts"] != accounts or not (
+        0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros
+    ):
+        raise FlowFault(
+            "a claim on shared accounts that are not this run's, or for more than its own bound"
+        )
     if not state.authority.owes_carving:
         raise FlowFault("a claim on shared accounts of a run that has its share, or needs none")
 
@@ -287,12 +377,20 @@ class _RowsClaim:
     def _check(self, kind: type[RowRead] | type[TableRow], rows: Sequence[Any]) -> None:
         tables = {table.name for table in self._claim.tables}
         if not all(type(row) is kind and row.table in tables for row in rows):
-            raise FlowFault(f"claim {self._claim.name} reads or writes what is no row of its tables")
+            raise FlowFault(
+                f"claim {self._claim.name} reads or writes what is no row of its tables"
+            )
 
 
 async def _attaching(claim: Claim[Any], run: Claiming) -> PreparedClaim:
     seq, stored = int(claim.args["seq"]), run.stored
-    page = await run.services.sessions.entries(stored.workspace, stored.session, after=seq - 1, limit=1) if seq > 0 else ()
+    page = (
+        await run.services.sessions.entries(
+            stored.workspace, stored.session, after=seq - 1, limit=1
+        )
+        if seq > 0
+        else ()
+    )
     return AttachClaim(claim, run, page[0] if page else None)
 
 

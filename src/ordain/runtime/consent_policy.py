@@ -1,6 +1,8 @@
-"""A yes that was given, held to policy as it stands now: what would not be taken from that approver any more, or not so late, counts no more.
+"""A yes that was given, held to policy as it stands now: what would not be taken from that approver
+any more, or not so late, counts no more.
 
-Rule ``approve`` is asked again, with the moment and the principal of then and the rows, roles and times of now. Grants are held to whoever gave them likewise.
+Rule ``approve`` is asked again, with the moment and the principal of then and the rows, roles and
+times of now. Grants are held to whoever gave them likewise.
 """
 
 from __future__ import annotations
@@ -33,13 +35,23 @@ COUNTS_NO_MORE = "the yes that it rests on counts no more"
 TOO_LATE = "by now policy leaves it open for {} s, and they are over"
 
 
-def needed_for(asked: ApprovalAsked, tiers: Sequence[Tier], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
-    """The rows about all that is asked: each of its calls has its own, and whoever says yes is within every one of them."""
-    return needed([(tier, call.verb) for tier, call in zip(tiers, asked.calls, strict=True)], policies)
+def needed_for(
+    asked: ApprovalAsked, tiers: Sequence[Tier], policies: Sequence[Policy]
+) -> tuple[ApprovalRule, ...]:
+    """The rows about all that is asked: each of its calls has its own, and whoever says yes is
+    within every one of them.
+    """
+    return needed(
+        [(tier, call.verb) for tier, call in zip(tiers, asked.calls, strict=True)], policies
+    )
 
 
-def needed(calls: Sequence[tuple[Tier, str]], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
-    """The rows about calls, each by its tier and its verb, of the run's own policy and of the current one: a narrowing holds at once, a widening for new runs."""
+def needed(
+    calls: Sequence[tuple[Tier, str]], policies: Sequence[Policy]
+) -> tuple[ApprovalRule, ...]:
+    """The rows about calls, each by its tier and its verb, of the run's own policy and of the
+    current one: a narrowing holds at once, a widening for new runs.
+    """
     found: list[ApprovalRule] = []
     for policy in policies:
         for tier, verb in calls:
@@ -49,17 +61,32 @@ def needed(calls: Sequence[tuple[Tier, str]], policies: Sequence[Policy]) -> tup
     return tuple(found)
 
 
-def outlived(services: Services, asked: ApprovalAsked, tiers: Sequence[Tier], row: ApprovalRow, held: object) -> str | None:
-    """Why what is open would not be any more had it been asked for under what holds now; None where it would, or where its own time is over."""
-    open_for = open_s(asked, tiers, services.catalogs.current.policy, held if isinstance(held, HeldProfile) else None)
+def outlived(
+    services: Services, asked: ApprovalAsked, tiers: Sequence[Tier], row: ApprovalRow, held: object
+) -> str | None:
+    """Why what is open would not be any more had it been asked for under what holds now; None where
+    it would, or where its own time is over.
+    """
+    open_for = open_s(
+        asked,
+        tiers,
+        services.catalogs.current.policy,
+        held if isinstance(held, HeldProfile) else None,
+    )
     over = row.asked_at + open_for * 1_000_000 <= services.clock.now() < row.expires_at
     return TOO_LATE.format(open_for) if over else None
 
 
 async def consent_void(
-    services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent, held: HeldProfile | None
+    services: Services,
+    run: StoredRun,
+    pinned: Catalog,
+    call: Call,
+    consent: Consent,
+    held: HeldProfile | None,
 ) -> str | None:
-    """Why the yes that a run's call rests on counts no more; None where it does. ``held`` is the profile that holds now.
+    """Why the yes that a run's call rests on counts no more; None where it does. ``held`` is the
+    profile that holds now.
 
     Nothing goes out by it after its own end, by the wall clock, whatever kept the call until then.
     """
@@ -74,7 +101,11 @@ async def consent_void(
     wait = wait_at(asker, row.addr) if row is not None and isinstance(asker, StoredRun) else None
     if row is None or wait is None or wait.approval is None or not isinstance(asker, StoredRun):
         return GONE
-    asked, current, started = wait.approval, services.catalogs.current.policy, decode(asker.records[0])
+    asked, current, started = (
+        wait.approval,
+        services.catalogs.current.policy,
+        decode(asker.records[0]),
+    )
     tiers = asked_tiers(asked, await services.catalogs.pinned(asker.catalog), held)
     facts = ApproveFacts(
         state=ApprovalState.OPEN,
@@ -86,7 +117,10 @@ async def consent_void(
             Principal(consent.by),
             needed_for(asked, tiers, (pinned.policy, current)),
             current.approvals,
-            (started.principal if isinstance(started, Started) else "", *asked_before(asker.records, row.addr, asked.calls).proposed_by),
+            (
+                started.principal if isinstance(started, Started) else "",
+                *asked_before(asker.records, row.addr, asked.calls).proposed_by,
+            ),
             apart=asked.apart or (held is not None and held.apart),
         ),
     )
@@ -94,7 +128,12 @@ async def consent_void(
 
 
 async def _grant_void(
-    services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent, held: HeldProfile | None
+    services: Services,
+    run: StoredRun,
+    pinned: Catalog,
+    call: Call,
+    consent: Consent,
+    held: HeldProfile | None,
 ) -> str | None:
     grant = await services.approvals.grant(run.workspace, consent.id)
     if grant is None:
@@ -104,16 +143,35 @@ async def _grant_void(
     if services.clock.now() >= grant.expires_at:
         return GRANT_OVER
     tier = tier_of(pinned.verbs[call.verb], call.args, "" if held is None else held.safety)
-    return None if tier is None else giver_refused(grant, tier, call.verb, (pinned.policy, services.catalogs.current.policy), held)
+    return (
+        None
+        if tier is None
+        else giver_refused(
+            grant, tier, call.verb, (pinned.policy, services.catalogs.current.policy), held
+        )
+    )
 
 
-def giver_refused(grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, Policy], held: HeldProfile | None) -> str | None:
-    """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy, the current one and the profile that holds; None where they may."""
+def giver_refused(
+    grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, Policy], held: HeldProfile | None
+) -> str | None:
+    """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy,
+    the current one and the profile that holds; None where they may.
+    """
     current, apart = policies[1], held is not None and held.apart
     giver = Principal(grant.audit.by)
-    return _refused(giving(giver, needed([(tier, verb)], policies), current.approvals, grant.principal, apart=apart), current)
+    return _refused(
+        giving(
+            giver, needed([(tier, verb)], policies), current.approvals, grant.principal, apart=apart
+        ),
+        current,
+    )
 
 
 def _refused(facts: ApproveFacts, policy: Policy) -> str | None:
     made = APPROVE.apply(facts, None, policy)
-    return None if isinstance(made.outcome, MayDecide) else f"{COUNTS_NO_MORE}: {made.reason}: {made.reason.meaning}"
+    return (
+        None
+        if isinstance(made.outcome, MayDecide)
+        else f"{COUNTS_NO_MORE}: {made.reason}: {made.reason.meaning}"
+    )

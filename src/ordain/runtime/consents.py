@@ -1,6 +1,8 @@
-"""What a run's own records hold of somebody's yes to a call: a fold of its waits and claims, for rule ``authorize``, which uses each up.
+"""What a run's own records hold of somebody's yes to a call: a fold of its waits and claims, for
+rule ``authorize``, which uses each up.
 
-By call digest, so that a yes to one call is none to another; of this run alone, so that it is none to another run.
+By call digest, so that a yes to one call is none to another; of this run alone, so that it is none
+to another run.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ class Consents:
     """Whom the run may ask, and what came of asking so far."""
 
     def __init__(self, may_ask: MayAsk | None, *, asks_again: bool = False) -> None:
-        """Nobody was asked yet. ``asks_again``: of a call of whose end nobody knows a person is asked, whatever was granted beforehand."""
+        """Nobody was asked yet. ``asks_again``: of a call of whose end nobody knows a person is
+        asked, whatever was granted beforehand.
+        """
         self.may_ask, self._asks_again = may_ask, asks_again
         self._unknown: set[str] = set()
         self._pending: dict[str, PendingCall] = {}
@@ -41,13 +45,16 @@ class Consents:
         self._refused: dict[str, RefusedWhy] = {}
 
     def facts(self, call: str) -> dict[str, Any]:
-        """What rule ``authorize`` is told of a call with this digest; of a run that may ask nobody, nothing."""
+        """What rule ``authorize`` is told of a call with this digest; of a run that may ask nobody,
+        nothing.
+        """
         if self.may_ask is None:
             return {}
         known: dict[str, Any] = {"may_ask": self.may_ask}
         if approved := self._approved.get(call):
             known |= {"approval": approved[0].id, "by": approved[0].by}
-        elif call in self._unknown:  # it may have happened: who granted such calls beforehand did not grant it twice
+        elif call in self._unknown:
+            # it may have happened: who granted such calls beforehand did not grant it twice
             known["grant_asked"] = True
         elif (granted := self._granted.get(call)) is not None:
             known |= {"grant": granted.id, "by": granted.by}
@@ -58,7 +65,9 @@ class Consents:
         return known
 
     def decided(self, call: Call, decision: Decision[Any]) -> Consent | None:
-        """A decision of rule ``authorize``: what it needs is to be asked for, what it rests on is used up. Gives that, where it rests on a yes."""
+        """A decision of rule ``authorize``: what it needs is to be asked for, what it rests on is
+        used up. Gives that, where it rests on a yes.
+        """
         outcome = decision.outcome
         if isinstance(outcome, NeedsApproval):
             self._pending[outcome.call] = PendingCall(call=call, tier=outcome.tier)

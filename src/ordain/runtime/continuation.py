@@ -1,7 +1,9 @@
-"""Where a request goes that brings a whole conversation and no name for it: the session that holds it, or a new one into which it is imported and marked.
+"""Where a request goes that brings a whole conversation and no name for it: the session that holds
+it, or a new one into which it is imported and marked.
 
-Found by the digest of what was sent before; rule ``continuation`` decides. What a client shows was not said here: it stands in the new session as one entry,
-as a summary does, behind a line that says so, and nothing is carried out because of it.
+Found by the digest of what was sent before; rule ``continuation`` decides. What a client shows was
+not said here: it stands in the new session as one entry, as a summary does, behind a line that says
+so, and nothing is carried out because of it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ from ordain.runtime.shown_answer import was_given
 SESSIONS_OF = "openai:"
 """What the id of a session begins with that nobody named."""
 IMPORTED_MARK = "Imported: the client says that this came before. None of it was said or done here."
-LEFT_MARK = "Imported: this was said in session {}, from where the client goes on otherwise than there. None of it was said or done here."
+LEFT_MARK = (
+    "Imported: this was said in session {}, from where the client goes on otherwise than there. "
+    "None of it was said or done here."
+)
 IMPORTED_IDS = f"{OUR_IDS}imported:"
 IMPORTED_CHARS = 12_000
 LOOKED_AT = 200
@@ -41,7 +46,9 @@ ALIKE = 20
 
 
 class ShownTurn(Struct, frozen=True, kw_only=True):
-    """One message of a conversation as a client shows it; ``files`` are what it brought, each by name and digest. ``earlier`` is the role of what was imported before."""
+    """One message of a conversation as a client shows it; ``files`` are what it brought, each by
+    name and digest. ``earlier`` is the role of what was imported before.
+    """
 
     role: Literal["user", "assistant", "earlier"]
     text: str
@@ -49,9 +56,11 @@ class ShownTurn(Struct, frozen=True, kw_only=True):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """A conversation as a client shows it: what was said before, what is said now, what the client wants its assistant to be, and its name for it ("": none).
+    """A conversation as a client shows it: what was said before, what is said now, what the client
+    wants its assistant to be, and its name for it ("": none).
 
-    ``left`` is the session that ``before`` is the history of, up to where the client goes on otherwise than was gone on there.
+    ``left`` is the session that ``before`` is the history of, up to where the client goes on
+    otherwise than was gone on there.
     """
 
     before: tuple[ShownTurn, ...]
@@ -62,11 +71,13 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Placement(Struct, frozen=True, kw_only=True):
-    """The session of a request, whether anything was said there before, the digest that its message is to be found by, and why (a code of rule ``continuation``).
+    """The session of a request, whether anything was said there before, the digest that its message
+    is to be found by, and why (a code of rule ``continuation``).
 
     ``otherwise``: it is named, and holds otherwise than the client shows.
-    ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for: both come in with the message, or not at all.
-    ``user`` is who speaks there. ``form`` is how the client wants the answer to be formed, for whoever writes it.
+    ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for:
+    both come in with the message, or not at all. ``user`` is who speaks there. ``form`` is how the
+    client wants the answer to be formed, for whoever writes it.
     """
 
     session: str
@@ -88,26 +99,45 @@ class Continuations:
         self._services, self._search = services, search
 
     async def after(self, shown: Shown, workspace: str, session: str, seq: int) -> Shown:
-        """What is said next after a message of a session: there, or with the history up to that message, where something was said there since."""
+        """What is said next after a message of a session: there, or with the history up to that
+        message, where something was said there since.
+        """
         if not await self._spoken_since(workspace, session, seq):
             return msgspec.structs.replace(shown, session=session)
         before = await self._history(workspace, session, seq)
-        return msgspec.structs.replace(shown, session="", left=session, before=(*before, *shown.before))
+        return msgspec.structs.replace(
+            shown, session="", left=session, before=(*before, *shown.before)
+        )
 
-    async def place(self, shown: Shown, *, workspace: str, principal: str, user: str, once: str = "") -> Placement:
-        """The session for what is said now, and what it begins with; ``Conversation.receive`` writes both.
+    async def place(
+        self, shown: Shown, *, workspace: str, principal: str, user: str, once: str = ""
+    ) -> Placement:
+        """The session for what is said now, and what it begins with; ``Conversation.receive``
+        writes both.
 
-        ``once`` is what the user was called before: a conversation that began under that name goes on under it.
+        ``once`` is what the user was called before: a conversation that began under that name goes
+        on under it.
         """
         who = (workspace, principal, user)
-        row = await self._services.sessions.session(workspace, shown.session) if shown.session else None
+        row = (
+            await self._services.sessions.session(workspace, shown.session)
+            if shown.session
+            else None
+        )
         if once and row is not None and row.user == once:
             who = (workspace, principal, once)
         last = _last_answer(shown.before)
         matches = await self._matches(shown, who, last)
-        if once and not matches and row is None and (matches := await self._matches(shown, (workspace, principal, once), last)):
+        if (
+            once
+            and not matches
+            and row is None
+            and (matches := await self._matches(shown, (workspace, principal, once), last))
+        ):
             who = (workspace, principal, once)
-        agreeing = [match for match in matches if await self._agrees(workspace, match, shown.before[last])]
+        agreeing = [
+            match for match in matches if await self._agrees(workspace, match, shown.before[last])
+        ]
         facts = ContinuationFacts(
             named=bool(shown.session),
             begun=row is not None,
@@ -118,7 +148,9 @@ class Continuations:
         )
         decision = CONTINUATION.apply(facts, None, self._services.catalogs.current.policy)
         goes_on = decision.outcome.how is Continues.GOES_ON
-        found = shown.session or (agreeing[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id())
+        found = shown.session or (
+            agreeing[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id()
+        )
         return Placement(
             session=found,
             begun=goes_on,
@@ -129,14 +161,22 @@ class Continuations:
             user=who[2],
         )
 
-    async def _matches(self, shown: Shown, who: tuple[str, str, str], last: int) -> Sequence[tuple[str, int]]:
-        """Messages that came with what the client shows up to its last answer; of a session that is named, those of that session."""
+    async def _matches(
+        self, shown: Shown, who: tuple[str, str, str], last: int
+    ) -> Sequence[tuple[str, int]]:
+        """Messages that came with what the client shows up to its last answer; of a session that is
+        named, those of that session.
+        """
         if last < 0 or shown.left:
             return ()
-        return await self._search.sent(who[0], _digest(who, shown.before[:last]), session=shown.session, limit=ALIKE)
+        return await self._search.sent(
+            who[0], _digest(who, shown.before[:last]), session=shown.session, limit=ALIKE
+        )
 
     async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
-        """Whether the answer that is shown is the one that was given there, and nothing was said to the session since."""
+        """Whether the answer that is shown is the one that was given there, and nothing was said to
+        the session since.
+        """
         session, seq = match
         if await self._spoken_since(workspace, session, seq):
             return False
@@ -150,21 +190,36 @@ class Continuations:
 
     async def _spoken_since(self, workspace: str, session: str, seq: int) -> bool:
         """Whether anybody has said something in a session after its message of this number."""
-        entries = await self._services.sessions.entries(workspace, session, after=seq, limit=LOOKED_AT)
-        return len(entries) == LOOKED_AT or any(entry.kind is EntryKind.MESSAGE for entry in entries)
+        entries = await self._services.sessions.entries(
+            workspace, session, after=seq, limit=LOOKED_AT
+        )
+        return len(entries) == LOOKED_AT or any(
+            entry.kind is EntryKind.MESSAGE for entry in entries
+        )
 
     async def _history(self, workspace: str, session: str, seq: int) -> Sequence[ShownTurn]:
-        """What was said in a session up to a message and its answer, the latest of it, as far as there is room for it."""
+        """What was said in a session up to a message and its answer, the latest of it, as far as
+        there is room for it.
+        """
         sessions = self._services.sessions
-        entries = await sessions.entries(workspace, session, after=max(seq - LOOKED_AT, 0), limit=LOOKED_AT)
+        entries = await sessions.entries(
+            workspace, session, after=max(seq - LOOKED_AT, 0), limit=LOOKED_AT
+        )
         turns: list[ShownTurn] = []
         room = IMPORTED_CHARS
         for entry in reversed([one for one in entries if one.seq <= seq and one.body is not None]):
             if room < 0:
                 break
             said = turn_of(entry)
-            if entry.kind is EntryKind.MESSAGE and (found := await sessions.answer(workspace, session, entry.seq)) is not None:
-                answer = answer_text_of(answer_of(*found, session)).content if found[1] is not None else ""
+            if (
+                entry.kind is EntryKind.MESSAGE
+                and (found := await sessions.answer(workspace, session, entry.seq)) is not None
+            ):
+                answer = (
+                    answer_text_of(answer_of(*found, session)).content
+                    if found[1] is not None
+                    else ""
+                )
                 turns += [ShownTurn(role="assistant", text=answer)] if answer else []
             if said is not None:
                 turns.append(said)
@@ -185,9 +240,16 @@ class Continuations:
 
 
 def imported_text(shown: Shown) -> str:
-    """What a client shows, as one text for a new session: marked, its lines behind a mark that no header has, the oldest left out where it is long."""
+    """What a client shows, as one text for a new session: marked, its lines behind a mark that no
+    header has, the oldest left out where it is long.
+    """
     lines = [
-        "\n".join([f"{turn.role}: {turn.text}", *(f"[file {name}: it was not read here]" for name, _ in turn.files)])
+        "\n".join(
+            [
+                f"{turn.role}: {turn.text}",
+                *(f"[file {name}: it was not read here]" for name, _ in turn.files),
+            ]
+        )
         for turn in shown.before
     ]
     kept: list[str] = []
@@ -199,7 +261,10 @@ def imported_text(shown: Shown) -> str:
         room -= len(line)
     parts = [LEFT_MARK.format(shown.left) if shown.left else IMPORTED_MARK]
     if shown.instructions:
-        parts.append(f"What the client wants its assistant to be:\n{shown.instructions[: IMPORTED_CHARS // 3]}")
+        parts.append(
+            "What the client wants its assistant to be:\n"
+            f"{shown.instructions[: IMPORTED_CHARS // 3]}"
+        )
     if left_out := len(lines) - len(kept):
         parts.append(f"({left_out} earlier messages are left out)")
     marked = "\n".join([*parts[1:], *kept]).split("\n")
@@ -214,9 +279,15 @@ def turn_of(entry: Entry) -> ShownTurn | None:
     """What a user said, or what was imported, of its entry; None of every other."""
     if entry.kind is EntryKind.MESSAGE:
         body = body_of_entry(entry.body)
-        return ShownTurn(role="user", text=body.text, files=tuple((str(file.get("name", "")), "") for file in body.attachments))
+        return ShownTurn(
+            role="user",
+            text=body.text,
+            files=tuple((str(file.get("name", "")), "") for file in body.attachments),
+        )
     if entry.kind is EntryKind.SUMMARY and entry.message_id.startswith(IMPORTED_IDS):
-        return ShownTurn(role="earlier", text=msgspec.json.decode(entry.body or b"{}", type=_Imported).text)
+        return ShownTurn(
+            role="earlier", text=msgspec.json.decode(entry.body or b"{}", type=_Imported).text
+        )
     return None
 
 
@@ -226,5 +297,8 @@ def _last_answer(before: Sequence[ShownTurn]) -> int:
 
 
 def _digest(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
-    told = [*who, *([turn.role, turn.text.strip(), *(digest for _, digest in turn.files)] for turn in turns)]
+    told = [
+        *who,
+        *([turn.role, turn.text.strip(), *(digest for _, digest in turn.files)] for turn in turns),
+    ]
     return hashlib.sha256(msgspec.json.encode(told)).hexdigest()

@@ -1,6 +1,8 @@
-"""The conversation's side of the door: a message in, acknowledged once it is durable, and what became of it out (ING-01, ING-08).
+"""The conversation's side of the door: a message in, acknowledged once it is durable, and what
+became of it out (ING-01, ING-08).
 
-Every channel ends in ``receive``. A message gets exactly one consequence, in the transaction that accepts it.
+Every channel ends in ``receive``. A message gets exactly one consequence, in the transaction that
+accepts it.
 """
 
 from __future__ import annotations
@@ -16,8 +18,24 @@ from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.events import SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
-from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread, sent_id
-from ordain.ports.shared import ConfigFound, Ruling, SessionOpening, SessionRead, SessionState, Shared
+from ordain.ports.sessions import (
+    ERASED_SESSION,
+    OUR_IDS,
+    Entry,
+    EntryKind,
+    NewEntry,
+    SessionRow,
+    Thread,
+    sent_id,
+)
+from ordain.ports.shared import (
+    ConfigFound,
+    Ruling,
+    SessionOpening,
+    SessionRead,
+    SessionState,
+    Shared,
+)
 from ordain.ports.store import WITHOUT_PLACE, Arrive, MessageKey, Outcome, StoredRun
 from ordain.ports.writes import KeptCatalogs, Write
 from ordain.rules.attach import UNPLACED, Attached
@@ -34,7 +52,10 @@ from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 
 LOG = logging.getLogger("ordain.session")
 BUSY = {
-    "session_busy": "session {} has as many turns going as it may: answer or stop one, or wait until one has ended",
+    "session_busy": (
+        "session {} has as many turns going as it may: answer or stop one, or wait until one "
+        "has ended"
+    ),
     "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
 }
 BEGUN, UNPINNED = "begun", "unpinned"
@@ -43,7 +64,9 @@ THREADS_LISTED = 200
 
 
 class Acknowledged(Struct, frozen=True, kw_only=True):
-    """A durable message: its number and id, and whether it had come before; ``tells`` is the run that only tells how things stand."""
+    """A durable message: its number and id, and whether it had come before; ``tells`` is the run
+    that only tells how things stand.
+    """
 
     session: str
     seq: int
@@ -56,46 +79,81 @@ class Conversation:
     """Receives messages, and tells what became of them."""
 
     def __init__(self, services: Services, library: Memory) -> None:
-        """Writes through the store's port, reads through the sessions'; the documents of messages go into the ``library``."""
+        """Writes through the store's port, reads through the sessions'; the documents of messages
+        go into the ``library``.
+        """
         self._services, self._attachments = services, Attachments(library)
         self._stored_catalog = ""
         services.store.listen(services.streams.heard)
 
     async def receive(
-        self, message: Message, *, workspace: str, principal: Principal | str, source: str = "", place: Placement | None = None
+        self,
+        message: Message,
+        *,
+        workspace: str,
+        principal: Principal | str,
+        source: str = "",
+        place: Placement | None = None,
     ) -> Acknowledged:
         """Accept a message; when this returns, the message and its consequence are durable.
 
-        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same. ``place`` is that
-        of a message which brings its whole conversation (``runtime.continuation``): it gets an id of ours, and every delivery counts.
+        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two
+        messages the same. ``place`` is that of a message which brings its whole conversation
+        (``runtime.continuation``): it gets an id of ours, and every delivery counts.
 
         Raises:
             Conflict: the message id was used before with another content (``message_id_reused``).
-            Refused: the session has as many turns going as it may (``session_busy``), or the engine has (``busy``);
-                or somebody else has begun or pinned the session just now, which was to begin with something or to be pinned (``busy``).
+            Refused: the session has as many turns going as it may (``session_busy``), or the engine
+                has (``busy``); or somebody else has begun or pinned the session just now, which was
+                to begin with something or to be pinned (``busy``).
             InvalidRequest: the message id is one of ours; or as ``Attachments.taken``.
             StorageUnavailable: nothing can be written.
         """
         catalog, by = self._services.catalogs.current, principal_of(principal).name
         async with self._attachments.taken(message, workspace, by, catalog) as taken:
-            acknowledged = await self._received(message, (workspace, principal), source, place, taken)
+            acknowledged = await self._received(
+                message, (workspace, principal), source, place, taken
+            )
             taken.kept = not acknowledged.duplicate
             return acknowledged
 
     async def _received(
-        self, message: Message, whose: tuple[str, Principal | str], source: str, place: Placement | None, files: TakenFiles
+        self,
+        message: Message,
+        whose: tuple[str, Principal | str],
+        source: str,
+        place: Placement | None,
+        files: TakenFiles,
     ) -> Acknowledged:
-        services, (workspace, principal), form = self._services, whose, "" if place is None else place.form
-        message_id = sent_id(place.sent, services.clock.new_run_id()) if place else message.message_id or services.clock.new_run_id()
+        services, (workspace, principal), form = (
+            self._services,
+            whose,
+            "" if place is None else place.form,
+        )
+        message_id = (
+            sent_id(place.sent, services.clock.new_run_id())
+            if place
+            else message.message_id or services.clock.new_run_id()
+        )
         if message.session_id.startswith(ERASED_SESSION):
-            raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
+            raise InvalidRequest(
+                f"session ids that begin with {ERASED_SESSION} are those of what was erased",
+                code="session_id_reserved",
+            )
         if message_id.startswith(OUR_IDS) and not place:
-            raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
+            raise InvalidRequest(
+                f"message ids that begin with {OUR_IDS} are Ordain's own",
+                code="message_id_reserved",
+            )
         try:
             body = ENCODER.encode(body_of(message, files.files, form))
         except UnicodeError:
-            raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
-        given = message_of(message, message_id, principal, services.catalogs.current, source, files.files).formed(form)
+            raise InvalidRequest(
+                "a text holds half a surrogate pair", code="invalid_unicode", status=400
+            ) from None
+        given = message_of(
+            message, message_id, principal, services.catalogs.current, source, files.files
+        ).formed(form)
         made: list[Consequence] = []
         pinned = PinnedCatalogs(services.catalogs)
         entry = self._entry(message, body, given)
@@ -113,12 +171,20 @@ class Conversation:
             entered = msgspec.structs.replace(entry, placed=follows.placed)
             return self._decided((*before, entered, *files.writes), follows, given)
 
-        key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
-        reads = (self._read(message, entry, given), *(() if place is None or place.pin is None else (place.pin.read,)))
+        key = MessageKey(
+            session=message.session_id, channel=entry.channel, message_id=message_id, body=body
+        )
+        reads = (
+            self._read(message, entry, given),
+            *(() if place is None or place.pin is None else (place.pin.read,)),
+        )
         unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=reads, decide=decide))
         outcome = await self._submitted(unit, pinned)
-        while outcome.refused == WITHOUT_PLACE:  # again where another delivery was placed meanwhile, and found no place either
-            outcome = await self._placed_anew(workspace, msgspec.structs.replace(key, anew=outcome.run), outcome, principal)
+        while outcome.refused == WITHOUT_PLACE:
+            # again where another delivery was placed meanwhile, and found no place either
+            outcome = await self._placed_anew(
+                workspace, msgspec.structs.replace(key, anew=outcome.run), outcome, principal
+            )
         acknowledged = self._acknowledged(outcome, message.session_id, given)
         if made and made[0].placed.attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
             return msgspec.structs.replace(acknowledged, tells=made[0].placed.serves)
@@ -130,10 +196,15 @@ class Conversation:
             outcome = await self._services.store.submit(unit)
         return outcome
 
-    async def _placed_anew(self, workspace: str, key: MessageKey, before: Outcome, principal: Principal | str) -> Outcome:
+    async def _placed_anew(
+        self, workspace: str, key: MessageKey, before: Outcome, principal: Principal | str
+    ) -> Outcome:
         """As of any message that came before; or the session is too busy still."""
-        page = await self._services.sessions.entries(workspace, key.session, after=before.seq - 1, limit=1)
-        if not page or page[0].body is None:  # erased meanwhile, as any message that came before may be
+        page = await self._services.sessions.entries(
+            workspace, key.session, after=before.seq - 1, limit=1
+        )
+        if not page or page[0].body is None:
+            # erased meanwhile, as any message that came before may be
             return msgspec.structs.replace(before, refused="same")
         given = received(page[0], principal, self._services.catalogs.current)
         again = SecondDelivery(self._services, page[0], given, key)
@@ -164,11 +235,15 @@ class Conversation:
             edits=entry.edits,
             thread=given.thread,
             bare=is_bare(given.found),
-            opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
+            opening=SessionOpening(
+                user=message.user_id, key=self._services.clock.new_key(), at=entry.at
+            ),
         )
 
     def _decided(self, entered: tuple[Write, ...], follows: Consequence, given: Received) -> Ruling:
-        """Message, decision and consequence: all of it, or where it is refused not even the session is made."""
+        """Message, decision and consequence: all of it, or where it is refused not even the session
+        is made.
+        """
         catalog = given.catalog
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
         return Ruling(
@@ -182,42 +257,66 @@ class Conversation:
         if outcome.refused in BUSY:
             raise self._busy(outcome.refused, session)
         if outcome.refused == BEGUN:
-            raise Refused(f"session {session} was begun or pinned by somebody else just now", code="busy", status=429, retry_after_s=1)
+            raise Refused(
+                f"session {session} was begun or pinned by somebody else just now",
+                code="busy",
+                status=429,
+                retry_after_s=1,
+            )
         if outcome.refused == UNPINNED:
-            raise Conflict(f"the session cannot be pinned: {ConfigureReason.FULL.meaning}", code="profile_unfit")
+            raise Conflict(
+                f"the session cannot be pinned: {ConfigureReason.FULL.meaning}",
+                code="profile_unfit",
+            )
         if outcome.refused == "message_id_reused":
-            raise Conflict(f"message id {given.ids.message_id} came before with another content", code="message_id_reused")
+            raise Conflict(
+                f"message id {given.ids.message_id} came before with another content",
+                code="message_id_reused",
+            )
         if outcome.refused == "attachment_gone":
-            raise Transient("what came with the message was given up meanwhile: send it again", code="attachment_gone")
+            raise Transient(
+                "what came with the message was given up meanwhile: send it again",
+                code="attachment_gone",
+            )
         duplicate = outcome.refused == "same"
         if not duplicate:
             self._stored_catalog = given.catalog.digest
         asked, message_id = given.facts, given.ids.message_id
         LOG.info(
-            "session=%s seq=%d correlation=%r mode=%s verb=%r source=%r trace_verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours
+            # quoted: what a sender may choose must not look like a line of ours
+            "session=%s seq=%d correlation=%r mode=%s verb=%r source=%r trace_verb=%r%s",
             *(session, outcome.seq, message_id, asked.mode, asked.verb),
             *(asked.source, asked.trace_verb, " duplicate" if duplicate else ""),
         )
-        return Acknowledged(session=session, seq=outcome.seq, message_id=message_id, duplicate=duplicate)
+        return Acknowledged(
+            session=session, seq=outcome.seq, message_id=message_id, duplicate=duplicate
+        )
 
     def _busy(self, code: str, session: str) -> Refused:
         retry = self._services.catalogs.current.policy.engine.retry_after_s
         return Refused(BUSY[code].format(session), code=code, status=429, retry_after_s=retry)
 
-    # --- what became of it ------------------------------------------------------------------------------------------------------------
+    # --- what became of it ------------------------------------------------------------------------
 
     async def answer(self, workspace: str, received: Acknowledged) -> MessageAnswer:
-        """Wait until the message is answered: by a reply, by a question back, by an approval that it waits for, or because nothing follows from it.
+        """Wait until the message is answered: by a reply, by a question back, by an approval that
+        it waits for, or because nothing follows from it.
 
         Raises:
             Transient: the engine stops; the message is kept and answered when it is back.
-            Refused: the session had as many turns going as it may when the message's place was found (``session_busy``). It may be delivered again.
+            Refused: the session had as many turns going as it may when the message's place was
+                found (``session_busy``). It may be delivered again.
         """
         with self._services.streams.watching(workspace, received.session) as grown:
             while True:
                 grown.clear()
-                if self._services.streams.closed:  # before anything is read: the store may be closed, too
-                    raise Transient(f"the engine stopped; message {received.message_id} is answered by the next one", code="stopping")
+                if self._services.streams.closed:
+                    # before anything is read: the store may be closed, too
+                    raise Transient(
+                        f"the engine stopped; message {received.message_id} is answered by the "
+                        "next one",
+                        code="stopping",
+                    )
                 found = await self._answer(workspace, received)
                 if found is not None and found.attached == UNPLACED:
                     raise self._busy(UNPLACED, received.session)
@@ -232,19 +331,31 @@ class Conversation:
 
     async def _answer(self, workspace: str, received: Acknowledged) -> MessageAnswer | None:
         message, answer = await self._entries(workspace, received)
-        return answer_of(message, answer, received.session, duplicate=received.duplicate) if answer is not None or not message.run else None
+        return (
+            answer_of(message, answer, received.session, duplicate=received.duplicate)
+            if answer is not None or not message.run
+            else None
+        )
 
     async def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
         found = await self._services.sessions.answer(workspace, received.session, received.seq)
-        if found is None or found[0].message_id != received.message_id:  # erased since, and another message by now
-            raise NotFound(f"session {received.session} has no message {received.seq}", code="message_not_found")
+        if found is None or found[0].message_id != received.message_id:
+            # erased since, and another message by now
+            raise NotFound(
+                f"session {received.session} has no message {received.seq}",
+                code="message_not_found",
+            )
         return found
 
-    # --- looking ------------------------------------------------------------------------------------------------------------------------
+    # --- looking ----------------------------------------------------------------------------------
 
-    async def sessions(self, workspace: str, *, limit: int = 50, before: str | None = None, named: str = "") -> Sequence[SessionRow]:
+    async def sessions(
+        self, workspace: str, *, limit: int = 50, before: str | None = None, named: str = ""
+    ) -> Sequence[SessionRow]:
         """Sessions, the most recently used first; ``named``: whose id begins or ends so."""
-        return await self._services.sessions.sessions(workspace, limit=limit, before=before, named=named)
+        return await self._services.sessions.sessions(
+            workspace, limit=limit, before=before, named=named
+        )
 
     async def session(self, workspace: str, session: str) -> SessionRow:
         """A session.
@@ -267,24 +378,34 @@ class Conversation:
         return await self._services.sessions.threads(workspace, session, limit=THREADS_LISTED)
 
     async def readable_run(self, workspace: str, session: str) -> StoredRun | None:
-        """A turn of the session that can be read, the latest first; each is read by itself, for a run may be long and the first one will do."""
+        """A turn of the session that can be read, the latest first; each is read by itself, for a
+        run may be long and the first one will do.
+        """
         for thread in await self.threads(workspace, session):
             found = (await self._services.store.load((thread.run,))).get(thread.run)
             if isinstance(found, StoredRun) and found.key:
                 return found
         return None
 
-    async def transcript(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def transcript(
+        self, workspace: str, session: str, *, after: int, limit: int
+    ) -> Sequence[Entry]:
         """Entries after a number, in order; after -1 the last ones."""
         return await self._services.sessions.entries(workspace, session, after=after, limit=limit)
 
-    def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
-        """Every event of a session after entry ``after``, until it is erased or the engine stops; one that does not exist yet begins with its first message."""
+    def events(
+        self, workspace: str, session: str, after: int = 0
+    ) -> AsyncGenerator[SessionEvent, None]:
+        """Every event of a session after entry ``after``, until it is erased or the engine stops;
+        one that does not exist yet begins with its first message.
+        """
         return self._services.streams.events(workspace, session, after)
 
 
 class _First(Struct, frozen=True, kw_only=True):
-    """What comes in before a message: the session as it is then, and the writes; or why there can be none."""
+    """What comes in before a message: the session as it is then, and the writes; or why there can
+    be none.
+    """
 
     state: SessionState
     writes: tuple[Write, ...] = ()
@@ -302,7 +423,9 @@ def _first(place: Placement, state: SessionState, found: Sequence[ConfigFound]) 
     if place.pin is not None:
         pinning = place.pin.decided(*found)
         if not isinstance(pinning.outcome, Configured):
-            return _First(state=state, refused=UNPINNED if pinning.reason is ConfigureReason.FULL else BEGUN)
+            return _First(
+                state=state, refused=UNPINNED if pinning.reason is ConfigureReason.FULL else BEGUN
+            )
         writes += place.pin.writes(pinning.outcome)
         state = msgspec.structs.replace(state, profiled=True)
     return _First(state=state, writes=tuple(writes))

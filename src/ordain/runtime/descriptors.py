@@ -1,7 +1,9 @@
-"""What the files that a process may open are for: so many are connections, so many runs' (a model that is asked, a verb at work), so many storage's.
+"""What the files that a process may open are for: so many are connections, so many runs' (a model
+that is asked, a verb at work), so many storage's.
 
-Each run holds one or so while it is driven. What waits for its turn or for an answer holds none, so fewer driven at once stops nothing: where the limit is
-low, runs wait instead of failing for want of a file, and connections are refused instead of taking those that runs need.
+Each run holds one or so while it is driven. What waits for its turn or for an answer holds none, so
+fewer driven at once stops nothing: where the limit is low, runs wait instead of failing for want of
+a file, and connections are refused instead of taking those that runs need.
 """
 
 from __future__ import annotations
@@ -21,19 +23,33 @@ NO_LIMIT = 1_000_000
 
 
 def most_connections() -> int:
-    """How many connections there may be: all files but those that storage and runs need, a quarter of them at the least and three at the most."""
+    """How many connections there may be: all files but those that storage and runs need, a quarter
+    of them at the least and three at the most.
+    """
     soft = _limit()
-    return max(min(soft - AT_START - FOR_RUNS - last_descriptors(), soft * 3 // 4), soft // 4) if soft else NO_LIMIT
+    return (
+        max(min(soft - AT_START - FOR_RUNS - last_descriptors(), soft * 3 // 4), soft // 4)
+        if soft
+        else NO_LIMIT
+    )
 
 
 def most_running(policy: EnginePolicy) -> int:
-    """How many runs may be driven at once: as many as policy allows, and there are files left for."""
+    """How many runs may be driven at once: as many as policy allows, and there are files left
+    for.
+    """
     soft = _limit()
-    return min(policy.max_running, max(1, soft - AT_START - last_descriptors() - most_connections())) if soft else policy.max_running
+    return (
+        min(policy.max_running, max(1, soft - AT_START - last_descriptors() - most_connections()))
+        if soft
+        else policy.max_running
+    )
 
 
 def last_descriptors() -> int:
-    """How many no connection may be of, however few connections there are: those others that are kept may be in use."""
+    """How many no connection may be of, however few connections there are: those others that are
+    kept may be in use.
+    """
     soft = _limit()
     return min(LAST_DESCRIPTORS, soft // 8) if soft else LAST_DESCRIPTORS
 
@@ -58,9 +74,15 @@ def check_descriptors() -> None:
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= soft < LEAST_DESCRIPTORS:
-        most = "" if hard < 0 or hard >= LEAST_DESCRIPTORS else f" (at most {hard} are allowed to it now)"
+        most = (
+            ""
+            if hard < 0 or hard >= LEAST_DESCRIPTORS
+            else f" (at most {hard} are allowed to it now)"
+        )
         raise ConfigurationError(
-            f"this process may open {soft} files, and a server needs at least {LEAST_DESCRIPTORS}, one more for each connection: raise that{most}"
-            " with `ulimit -n 1024`, LimitNOFILE= of a systemd unit or --ulimit nofile= of a container",
+            f"this process may open {soft} files, and a server needs at least "
+            f"{LEAST_DESCRIPTORS}, one more for each connection: raise that{most}"
+            " with `ulimit -n 1024`, LimitNOFILE= of a systemd unit or --ulimit nofile= of a "
+            "container",
             code="too_few_descriptors",
         )

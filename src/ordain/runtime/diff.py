@@ -1,13 +1,16 @@
 """Policy diff: what would other policy have decided over the same journal?
 
-Two passes. *Exact*: every decision is made anew and the new one is handed to the flow, until the flow performs an effect
-that differs from the record: that address is the frontier, for past it nobody knows what the world would have answered.
-*Bounded*: from the frontier on, recorded decisions are forced and each rule is asked on the recorded facts.
+Two passes. *Exact*: every decision is made anew and the new one is handed to the flow, until the
+flow performs an effect that differs from the record: that address is the frontier, for past it
+nobody knows what the world would have answered. *Bounded*: from the frontier on, recorded decisions
+are forced and each rule is asked on the recorded facts.
 
-A child's journal is exact up to its own frontier where its parent started it before the parent's frontier, else bounded
-throughout. Budgets are not simulated again: a call that costs what was recorded is weighed as recorded.
+A child's journal is exact up to its own frontier where its parent started it before the parent's
+frontier, else bounded throughout. Budgets are not simulated again: a call that costs what was
+recorded is weighed as recorded.
 
-What an approver said is no effect of the run's and still the policy's to take: the first answer that would not count is a frontier too.
+What an approver said is no effect of the run's and still the policy's to take: the first answer
+that would not count is a frontier too.
 """
 
 from __future__ import annotations
@@ -48,9 +51,11 @@ from ordain.runtime.setup import RunSetup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise it is bounded.
+    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise
+    it is bounded.
 
-    ``verb`` is the one that a call is about ("": the decision is about no call), ``change`` what the new one lets happen or not.
+    ``verb`` is the one that a call is about ("": the decision is about no call), ``change`` what
+    the new one lets happen or not.
     """
 
     address: str
@@ -64,10 +69,12 @@ class Flip:
 
 @dataclass(slots=True, kw_only=True)
 class PolicyDiff:
-    """What another policy changes in one run. ``frontier`` is the first effect that would differ, None where none does.
+    """What another policy changes in one run. ``frontier`` is the first effect that would differ,
+    None where none does.
 
-    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier,
-    ``settled`` the one on record, None of a run that has not settled.
+    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status,
+    reason) that the flow comes to where there is no frontier, ``settled`` the one on record, None
+    of a run that has not settled.
     """
 
     run: str
@@ -82,16 +89,26 @@ class PolicyDiff:
 
 
 class _Forced:
-    """Implements ``Judge`` for the bounded pass: the flow gets what was recorded, the other policy is only asked."""
+    """Implements ``Judge`` for the bounded pass: the flow gets what was recorded, the other policy
+    is only asked.
+    """
 
     def __init__(self, policy: Policy, flips: list[Flip], asked: Set[str]) -> None:
         self._policy = policy
         self._flips = flips
         self._asked = asked
 
-    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
+    def judge(
+        self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object
+    ) -> Decision[Any]:
         if decision.address not in self._asked:
-            note(self._flips, decision, rule.apply(facts, inputs, self._policy), _about(rule, facts), exact=False)
+            note(
+                self._flips,
+                decision,
+                rule.apply(facts, inputs, self._policy),
+                _about(rule, facts),
+                exact=False,
+            )
         return decision
 
     def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
@@ -104,28 +121,56 @@ class _OfCall(Struct):
     call: str
 
 
-def _about(rule: Rule[Any, Any, Any], facts: Struct, recorded: DecisionBody | None = None) -> tuple[str, str]:
-    """The rule, and the verb of the call that it decides about; "" of none, and where the decision on record was about another call."""
+def _about(
+    rule: Rule[Any, Any, Any], facts: Struct, recorded: DecisionBody | None = None
+) -> tuple[str, str]:
+    """The rule, and the verb of the call that it decides about; "" of none, and where the decision
+    on record was about another call.
+    """
     if not isinstance(facts, AuthorizeFacts):
         return rule.name, ""
     same = recorded is None or msgspec.json.decode(recorded.facts, type=_OfCall).call == facts.call
     return rule.name, facts.verb if same else ""
 
 
-def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], about: tuple[str, str], *, exact: bool) -> None:
+def note(
+    flips: list[Flip],
+    recorded: Decision[Any],
+    anew: Decision[Any],
+    about: tuple[str, str],
+    *,
+    exact: bool,
+) -> None:
     """Keep a decision that came out otherwise; ``about`` is its rule, and the verb of a call."""
     if recorded.outcome != anew.outcome or recorded.reason != anew.reason:
-        (before, after), (rule, verb) = (short(decision.reason, decision.outcome) for decision in (recorded, anew)), about
+        (before, after), (rule, verb) = (
+            (short(decision.reason, decision.outcome) for decision in (recorded, anew)),
+            about,
+        )
         another_call = rule == AUTHORIZE.name and not verb
         change = PolicyChange.OTHER if another_call else change_of(recorded.outcome, anew.outcome)
         named = verb or refused_verb(recorded.outcome, anew.outcome)
-        flips.append(Flip(address=recorded.address, rule=rule, recorded=before, now=after, exact=exact, verb=named, change=change))
+        flips.append(
+            Flip(
+                address=recorded.address,
+                rule=rule,
+                recorded=before,
+                now=after,
+                exact=exact,
+                verb=named,
+                change=change,
+            )
+        )
 
 
 class _Exact(Execution):
-    """An execution whose decisions may differ in number and facts: records are found by address, only effects must agree."""
+    """An execution whose decisions may differ in number and facts: records are found by address,
+    only effects must agree.
+    """
 
-    def __init__(self, setup: RunSetup, records: Sequence[Record], beyond: NothingBeyond, state: RunState) -> None:
+    def __init__(
+        self, setup: RunSetup, records: Sequence[Record], beyond: NothingBeyond, state: RunState
+    ) -> None:
         decisions: dict[str, DecisionBody] = {}
         for record in records:
             body = decode(record) if record.kind is RecordKind.DECISION else None
@@ -145,11 +190,17 @@ class _Exact(Execution):
 
     def _recovered(self, call: VerbCall) -> Recovering:
         decide = super()._recovered(call)
-        while (body := self._recorded.get(f"{self.effect}/{RECOVER.name}#{self._counts.get(RECOVER.name, 0)}")) is not None:
+        while (
+            body := self._recorded.get(
+                f"{self.effect}/{RECOVER.name}#{self._counts.get(RECOVER.name, 0)}"
+            )
+        ) is not None:
             decide(happened_of(body.facts))
         return decide
 
-    def _decide(self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()) -> Decision[Any]:
+    def _decide(
+        self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()
+    ) -> Decision[Any]:
         """Decide anew; where the journal has a decision of this rule at this address, compare."""
         address = self.address(rule.name)
         body = self._recorded.pop(address, None)
@@ -157,13 +208,17 @@ class _Exact(Execution):
         self.asked.add(address)
         if body is not None:
             outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
-            recorded: Decision[Any] = Decision(outcome=outcome, reason=rule.reason(body.reason), address=address)
+            recorded: Decision[Any] = Decision(
+                outcome=outcome, reason=rule.reason(body.reason), address=address
+            )
             note(self.flips, recorded, anew, _about(rule, facts, body), exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 
 class TriedPolicy:
-    """A policy that many runs are compared with; the catalogs that they pinned are compiled with it once."""
+    """A policy that many runs are compared with; the catalogs that they pinned are compiled with it
+    once.
+    """
 
     def __init__(self, policy: Policy) -> None:
         """One that names no model profiles keeps those of each run's own."""
@@ -174,20 +229,30 @@ class TriedPolicy:
         """The pinned catalog with this policy instead of its own."""
         known = self._compiled.get(pinned.digest)
         if known is None:
-            filled = self._policy if self._policy.lanes.profiles else with_lanes(self._policy, pinned.policy)
+            filled = (
+                self._policy
+                if self._policy.lanes.profiles
+                else with_lanes(self._policy, pinned.policy)
+            )
             profiles = {**_unknown_profiles(filled, pinned), **pinned.data.profiles}
             known = self._compiled[pinned.digest] = pinned.changed(policy=filled, profiles=profiles)
         return known
 
 
 def _unknown_profiles(policy: Policy, pinned: Catalog) -> dict[str, ModelProfile]:
-    """Models that the policy names and the run's configuration did not have: what one of them would have said nobody knows, and that it is asked is found."""
-    names = {name for lane in policy.lanes.profiles.values() for name in lane} - pinned.data.profiles.keys()
+    """Models that the policy names and the run's configuration did not have: what one of them would
+    have said nobody knows, and that it is asked is found.
+    """
+    names = {
+        name for lane in policy.lanes.profiles.values() for name in lane
+    } - pinned.data.profiles.keys()
     return {name: ModelProfile(provider="openai", model=name) for name in sorted(names)}
 
 
 class _World(Struct, frozen=True, kw_only=True):
-    """What a comparison needs beside run and catalogs: the kinds, the children's journals, the sessions' transcripts."""
+    """What a comparison needs beside run and catalogs: the kinds, the children's journals, the
+    sessions' transcripts.
+    """
 
     kinds: Kinds
     load: Callable[[str], StoredRun | None]
@@ -202,13 +267,25 @@ def diff(
     load: Callable[[str], StoredRun | None],
     transcript: TranscriptReader | None = None,
 ) -> PolicyDiff:
-    """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
+    """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in
+    the verdict.
+    """
     tried = policy if isinstance(policy, TriedPolicy) else TriedPolicy(policy)
-    return _diff(stored, catalog, tried.under(catalog), _World(kinds=kinds, load=load, transcript=transcript), exact=True)
+    return _diff(
+        stored,
+        catalog,
+        tried.under(catalog),
+        _World(kinds=kinds, load=load, transcript=transcript),
+        exact=True,
+    )
 
 
-def _diff(stored: StoredRun, catalog: Catalog, other: Catalog, world: _World, *, exact: bool) -> PolicyDiff:
-    """Where all comes out as recorded under the other policy, that is shown; only what does not is held to its own policy, too, before it is told."""
+def _diff(
+    stored: StoredRun, catalog: Catalog, other: Catalog, world: _World, *, exact: bool
+) -> PolicyDiff:
+    """Where all comes out as recorded under the other policy, that is shown; only what does not is
+    held to its own policy, too, before it is told.
+    """
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
     same = exact and _exact(stored, (catalog, other), world, report)
     if not same or any(True for _ in untaken_answers(stored, catalog, other.policy)):
@@ -239,16 +316,25 @@ def _settled(stored: StoredRun) -> tuple[str, str] | None:
 
 def with_lanes(policy: Policy, pinned: Policy) -> Policy:
     """A policy that names no model profiles keeps those of the pinned one."""
-    return policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": pinned.lanes.profiles})})
+    return policy.model_copy(
+        update={"lanes": policy.lanes.model_copy(update={"profiles": pinned.lanes.profiles})}
+    )
 
 
-def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, report: PolicyDiff) -> bool:
-    """The exact pass; whether everything came out as recorded, to the end: no decision is another one or missing, and so is no effect."""
+def _exact(
+    stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, report: PolicyDiff
+) -> bool:
+    """The exact pass; whether everything came out as recorded, to the end: no decision is another
+    one or missing, and so is no effect.
+    """
     pinned, other = catalogs
     try:
         setup = structs.replace(opened(stored, pinned, world.kinds), catalog=other)
-        execution = _Exact(setup, stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at))
-    except Exception:  # as in a replay, which is to say what is wrong with the record: nothing was compared
+        execution = _Exact(
+            setup, stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at)
+        )
+    except Exception:
+        # as in a replay, which is to say what is wrong with the record: nothing was compared
         return False
     report.settled = _settled(stored)
     match flow_outcome(setup, execution, beyond):
@@ -264,23 +350,39 @@ def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, 
     report.asked |= execution.asked
     if report.settled is None and report.ended is None and execution.exhausted:
         report.frontier = None
-    return report.frontier is None and report.ended is not None and report.ended == report.settled and execution.as_recorded
+    return (
+        report.frontier is None
+        and report.ended is not None
+        and report.ended == report.settled
+        and execution.as_recorded
+    )
 
 
 def _untaken(stored: StoredRun, catalog: Catalog, other: Policy, report: PolicyDiff) -> None:
-    """Note each answer of an approver that would not count; how it goes on after the first nobody knows."""
+    """Note each answer of an approver that would not count; how it goes on after the first nobody
+    knows.
+    """
     for answer in untaken_answers(stored, catalog, other):
         before = report.frontier is None or answer.effect < report.frontier
         change = PolicyChange.NEW_DENY if answer.yes else PolicyChange.OTHER
         flips = (
             Flip(
-                address=answer.address, rule=APPROVE.name, recorded=answer.recorded, now=answer.now, exact=before, verb=verb, change=change
+                address=answer.address,
+                rule=APPROVE.name,
+                recorded=answer.recorded,
+                now=answer.now,
+                exact=before,
+                verb=verb,
+                change=change,
             )
             for verb in answer.verbs
         )
         report.flips += flips
         if before:
-            report.flips[:] = [flip if _effect(flip) <= answer.effect else replace(flip, exact=False) for flip in report.flips]
+            report.flips[:] = [
+                flip if _effect(flip) <= answer.effect else replace(flip, exact=False)
+                for flip in report.flips
+            ]
             report.frontier, report.ended = answer.effect + 1, None
 
 
@@ -290,8 +392,11 @@ def _effect(flip: Flip) -> int:
 
 def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
     reading = Rereading(judge=_Forced(policy, report.flips, report.asked))
-    execution = setup.execution(stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at), reading)
-    flow_outcome(setup, execution, beyond)  # whatever it comes to is what is recorded: it replayed equal
+    execution = setup.execution(
+        stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at), reading
+    )
+    # whatever it comes to is what is recorded: it replayed equal
+    flow_outcome(setup, execution, beyond)
 
 
 def children_of(stored: StoredRun) -> list[tuple[int, str]]:

@@ -20,7 +20,18 @@ from ordain.errors import Conflict, LeaseLost, NotFound, RunLost, StorageUnavail
 from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
-from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
+from ordain.journal.records import (
+    ENCODER,
+    NULL,
+    STOPPED,
+    NoteBody,
+    Record,
+    RecordKind,
+    ResumedBody,
+    Status,
+    SuspendedBody,
+    raw,
+)
 from ordain.ports.search import RunRow, Search
 from ordain.ports.sessions import ERASED_SESSION
 from ordain.ports.store import Append, Operation, StoredRun, load_run
@@ -45,13 +56,26 @@ from ordain.runtime.services import Services
 from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
-__all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status", "StoredRun"]
+__all__ = [
+    "AT_REST",
+    "NULL",
+    "Engine",
+    "Record",
+    "RecordKind",
+    "RunRow",
+    "RunView",
+    "Runtime",
+    "Status",
+    "StoredRun",
+]
 
 EVENT_POLL_S = 0.5
 
 
 class Checks(Struct, frozen=True, kw_only=True):
-    """Whether work can be taken and kept; ``reason`` says why the storage takes nothing, "" where it does."""
+    """Whether work can be taken and kept; ``reason`` says why the storage takes nothing, "" where
+    it does.
+    """
 
     accepting: bool
     lease: bool
@@ -110,31 +134,50 @@ class Runtime:
         reloader: Reloader | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``reloader`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
+        """``reloader`` is None where nothing is taken up; ``commits`` counts the storage's
+        transactions.
+        """
         self.services = services
         self.search, self.engine, self.library = search, engine, library
         self.reloader = reloader
         self.commits = commits
-        self.conversation, self.continuation = Conversation(services, library), Continuations(services, search)
+        self.conversation, self.continuation = (
+            Conversation(services, library),
+            Continuations(services, search),
+        )
         self.access = Access(services)
         self.control = ControlPlane(services.configuration, services.store, services.clock)
         self.approvals = ApprovalDesk(services)
         self.grants = GrantDesk(services)
         self._intake = Intake(services)
 
-    # --- requests -----------------------------------------------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------------
 
     async def accept(
-        self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
+        self,
+        request: BaseModel,
+        principal: Principal | str,
+        workspace: str = DEFAULT_WORKSPACE,
+        *,
+        waits: bool = False,
     ) -> Accepted:
-        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); ``waits`` and raises as ``Intake.of_request``."""
+        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); ``waits`` and
+        raises as ``Intake.of_request``.
+        """
         self._check_open()
         return await self._intake.of_request(request, principal, workspace, waits=waits)
 
     async def open(
-        self, kind: str, given: Struct | Raw, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
+        self,
+        kind: str,
+        given: Struct | Raw,
+        principal: Principal | str,
+        workspace: str = DEFAULT_WORKSPACE,
+        *,
+        waits: bool = False,
     ) -> Accepted:
-        """Open a root run of a kind by its name, with its input; ``waits`` as in ``accept``, raises as ``Intake.open``.
+        """Open a root run of a kind by its name, with its input; ``waits`` as in ``accept``, raises
+        as ``Intake.open``.
 
         Raises:
             NotFound: this build has no such kind.
@@ -143,25 +186,44 @@ class Runtime:
         found = self.services.kinds.newest.get(kind)
         if found is None:
             raise NotFound(f"this build has no kind {kind}", code="unknown_kind")
-        taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
-        return await self._intake.open(found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits)
+        taken = Taken(
+            input=given if isinstance(given, Raw) else raw(given), request_id=None, digest=""
+        )
+        return await self._intake.open(
+            found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits
+        )
 
     async def receive(
-        self, message: Message, by: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "", place: Placement | None = None
+        self,
+        message: Message,
+        by: Principal | str,
+        workspace: str = DEFAULT_WORKSPACE,
+        *,
+        source: str = "",
+        place: Placement | None = None,
     ) -> Acknowledged:
-        """Accept a message of a conversation (ING-01) that came by ``source``, and to the session ``place`` if it brings its whole conversation; raises as ``Conversation.receive``."""
+        """Accept a message of a conversation (ING-01) that came by ``source``, and to the session
+        ``place`` if it brings its whole conversation; raises as ``Conversation.receive``.
+        """
         self._check_open()
-        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=by, source=source, place=place)
+        acknowledged = await self.conversation.receive(
+            message, workspace=workspace, principal=by, source=source, place=place
+        )
         if acknowledged.tells:
             self.engine.hurry(acknowledged.tells)
         return acknowledged
 
     def _check_open(self) -> None:
         if not self.engine.accepting:
-            raise Transient("this server stops or has lost its storage; nothing new is accepted", code="stopping")
+            raise Transient(
+                "this server stops or has lost its storage; nothing new is accepted",
+                code="stopping",
+            )
 
     async def wait(self, run: str) -> RunView:
-        """Wait until the run settles or stops, or one that it waits for stops; the caller may give up at any time, the run goes on."""
+        """Wait until the run settles or stops, or one that it waits for stops; the caller may give
+        up at any time, the run goes on.
+        """
         if not self.engine.holds(run) and await self.search.stopped_below(run):
             return await self.view(run)
         return await self._rested(run)
@@ -175,11 +237,16 @@ class Runtime:
             rested = await rest
             if isinstance(rested, StoredRun):
                 return self._view(rested)
-            if rested is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
-                raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
+            if rested is Status.RUNNING and not self.engine.accepting:
+                # released: the store may be closed already
+                raise Transient(
+                    f"the engine stopped; run {run} goes on with the next one", code="stopping"
+                )
             view = await self.view(run)
             if not view.at_rest and not self.engine.accepting:
-                raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
+                raise Transient(
+                    f"the engine stopped; run {run} goes on with the next one", code="stopping"
+                )
             return view
 
     def release(self) -> None:
@@ -187,7 +254,7 @@ class Runtime:
         self.engine.waiters.release()
         self.services.streams.close()
 
-    # --- looking --------------------------------------------------------------------------------------------------------------------
+    # --- looking ----------------------------------------------------------------------------------
 
     async def view(self, run: str) -> RunView:
         """The run as durable now, with what the runs have done that it waits for.
@@ -210,23 +277,37 @@ class Runtime:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
 
-    def response(self, view: RunView, contract: type[BaseModel] | None = None, raw: Mapping[str, str] | None = None) -> Any:
-        """What a caller from outside is answered, as the run's kind answers (``raw``: with what verbs replied); of other kinds the result, or None.
+    def response(
+        self,
+        view: RunView,
+        contract: type[BaseModel] | None = None,
+        raw: Mapping[str, str] | None = None,
+    ) -> Any:
+        """What a caller from outside is answered, as the run's kind answers (``raw``: with what
+        verbs replied); of other kinds the result, or None.
 
-        Beside it stand the addresses in what models say in it (``links``): here, where it leaves, and in no record.
+        Beside it stand the addresses in what models say in it (``links``): here, where it leaves,
+        and in no record.
 
         Raises:
             Conflict: the run is not of the kind that answers ``contract``.
         """
         kinds, stored = self.services.kinds, view.stored
         kind = kinds.get(stored.flow, stored.flow_version)
-        if contract is not None and (kind is None or kind.wire is None or kind.wire.contract is not contract):
+        if contract is not None and (
+            kind is None or kind.wire is None or kind.wire.contract is not contract
+        ):
             wanted = kinds.answering(contract).wire
-            raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
+            raise Conflict(
+                f"run {stored.id} is a {stored.flow} run",
+                code="" if wanted is None else wanted.other,
+            )
         if kind is None or kind.wire is None:
             return None if view.result == NULL else linked(view.result)
         told = kind.wire.response(ending_of(view, raw, self.catalog))
-        return visible_value({**told, **as_field(texts_of([told[part] for part in kind.wire.said]))}, kind.wire.exact)
+        return visible_value(
+            {**told, **as_field(texts_of([told[part] for part in kind.wire.said]))}, kind.wire.exact
+        )
 
     @property
     def catalog(self) -> Catalog:
@@ -236,16 +317,24 @@ class Runtime:
     def waiting_at(self, view: RunView) -> int | None:
         """The number of the effect that the run waits at, where it waits."""
         last = view.stored.records[-1]
-        if view.stored.status is not Status.WAITING or last.kind is not RecordKind.SUSPENDED or last.body is None:
+        if (
+            view.stored.status is not Status.WAITING
+            or last.kind is not RecordKind.SUSPENDED
+            or last.body is None
+        ):
             return None
         return msgspec.json.decode(last.body, type=SuspendedBody).addr
 
     def unknown_effects(self, view: RunView) -> Sequence[int]:
-        """The numbers of the effects whose outcome nobody knows: neither the journal nor a person has said it."""
+        """The numbers of the effects whose outcome nobody knows: neither the journal nor a person
+        has said it.
+        """
         return self.services.headers.fold(view.stored).unresolved
 
     async def checks(self) -> Checks:
-        """Whether the engine accepts runs, the lease is held and the storage takes what is written, and why not."""
+        """Whether the engine accepts runs, the lease is held and the storage takes what is written,
+        and why not.
+        """
         lease, reason = True, ""
         try:
             await self.services.upkeep.probe()
@@ -253,7 +342,9 @@ class Runtime:
             lease = False
         except StorageUnavailable as error:
             reason = error.message
-        return Checks(accepting=self.engine.accepting, lease=lease, storage=not reason, reason=reason)
+        return Checks(
+            accepting=self.engine.accepting, lease=lease, storage=not reason, reason=reason
+        )
 
     async def runs(
         self,
@@ -265,14 +356,26 @@ class Runtime:
         workspace: str | None = None,
         named: str = "",
     ) -> Sequence[RunRow]:
-        """Runs, newest first, of one workspace or (None) of all; see ``RunSearch.runs`` for the others."""
+        """Runs, newest first, of one workspace or (None) of all; see ``RunSearch.runs`` for the
+        others.
+        """
         asked = self.search.runs
-        return await asked(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace, named=named)
+        return await asked(
+            statuses=statuses,
+            roots_only=roots_only,
+            limit=limit,
+            before=before,
+            workspace=workspace,
+            named=named,
+        )
 
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
-        """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""
+        """The run's records with seq greater than ``after``, as they become durable, until it comes
+        to rest.
+        """
         while True:
-            status = await self.search.status(run)  # read before the records: what it calls settled is wholly there
+            # read before the records: what it calls settled is wholly there
+            status = await self.search.status(run)
             if status is None:
                 raise NotFound(f"there is no run {run}", code="run_not_found")
             for record in await self.search.records(run, after):
@@ -285,10 +388,12 @@ class Runtime:
             except TimeoutError:
                 continue
 
-    # --- operating ------------------------------------------------------------------------------------------------------------------
+    # --- operating --------------------------------------------------------------------------------
 
     async def cancel(self, run: str, *, by: str, why: str) -> str:
-        """Interrupt a run; returns ``sent``, ``already_asked`` or ``settled``. A stopped run is settled as cancelled by being driven."""
+        """Interrupt a run; returns ``sent``, ``already_asked`` or ``settled``. A stopped run is
+        settled as cancelled by being driven.
+        """
         body = ENCODER.encode(InterruptBody(what="cancel", by=by, why=why))
         stored = await self._load(run)
         now = self.services.clock.now()
@@ -299,19 +404,24 @@ class Runtime:
         return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
-        """Answer a wait; the first answer counts. Returns ``sent``, ``asked_again``, ``duplicate`` or ``settled``.
+        """Answer a wait; the first answer counts. Returns ``sent``, ``asked_again``, ``duplicate``
+        or ``settled``.
 
         Raises:
-            Conflict: it waits for an approver (``approval_required``), who decides by the approval's id.
+            Conflict: it waits for an approver (``approval_required``), who decides by the
+                approval's id.
             InvalidRequest: it is no answer to what is asked (``answer_unfit``).
         """
-        return await answered(self.services, await self._load(run), addr, AnswerBody(value=value, by=by))
+        return await answered(
+            self.services, await self._load(run), addr, AnswerBody(value=value, by=by)
+        )
 
     async def resume(self, run: str, *, by: str) -> None:
         """Drive a stopped run again, after the fix; a turn takes its place in its thread again.
 
         Raises:
-            Conflict: the run is not stopped, was erased, or another turn of its thread is going on (``thread_taken``).
+            Conflict: the run is not stopped, was erased, or another turn of its thread is going on
+                (``thread_taken``).
         """
         stored = await self._load(run)
         if stored.status not in STOPPED:
@@ -319,32 +429,50 @@ class Runtime:
         if stored.key is None:
             raise Conflict(f"run {run} was erased: there is nothing to go on from", code="erased")
         now, last = self.services.clock.now(), stored.records[-1].at
-        body = ResumedBody(by=by, why=stored.reason, lost_us=max(0, now - last))  # nobody worked on it while it was stopped
+        # nobody worked on it while it was stopped
+        body = ResumedBody(by=by, why=stored.reason, lost_us=max(0, now - last))
         record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, now)
         place = (PlaceTakenBack(run=stored.root),) if stored.session else ()
-        unit = Append(run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place)
-        try:  # one commit: whatever happens in between, a run that is to go on says who asked for it, and a turn has its place
+        unit = Append(
+            run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place
+        )
+        try:
+            # one commit: whatever happens in between, a run that is to go on says who asked for it,
+            # and a turn has its place
             outcome = await self.services.store.submit(unit)
         except RunLost:
-            raise Conflict(f"run {run} has been resumed by somebody else", code="not_stopped") from None
+            raise Conflict(
+                f"run {run} has been resumed by somebody else", code="not_stopped"
+            ) from None
         if outcome.refused:
-            raise Conflict("another turn of its thread is going on: wait until that has ended", code=outcome.refused)
+            raise Conflict(
+                "another turn of its thread is going on: wait until that has ended",
+                code=outcome.refused,
+            )
         self.engine.wake(run)
 
     async def resolve(self, run: str, word: ResolveWord) -> None:
-        """Say what became of an effect with unknown outcome; the run's own record of it stays. ``Conflict`` as ``resolution`` has it."""
+        """Say what became of an effect with unknown outcome; the run's own record of it stays.
+        ``Conflict`` as ``resolution`` has it.
+        """
         stored = await self._load(run)
         if stored.status not in AT_REST:
-            raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
+            raise Conflict(
+                f"run {run} is {stored.status}: only its engine may write to it now",
+                code="not_at_rest",
+            )
         if (note := resolution(self.services.headers.fold(stored), run, word)) is None:
             return
-        record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, self.services.clock.now())
+        record = self._scribe(stored).write(
+            RecordKind.NOTE, note.action, note, self.services.clock.now()
+        )
         await self.services.store.submit(Append(run=run, epoch=stored.epoch, records=(record,)))
 
     async def erase(self, run: str, *, by: str, why: str) -> int:
         """Destroy the content of the run's subject; returns how many records were emptied.
 
-        Once that is committed nobody reads any of it. What the library deletes after it is deleted when this returns, else by erasing again, or at a start.
+        Once that is committed nobody reads any of it. What the library deletes after it is deleted
+        when this returns, else by erasing again, or at a start.
 
         Raises:
             Conflict: a run of the subject is still unsettled.
@@ -354,10 +482,15 @@ class Runtime:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         if isinstance(stored, StoredRun) and stored.key is None:
             return await self._again()
-        return await self._erased({"run": run}, stored, f"run {run}", NoteBody(by=by, action="erase", why=why))
+        return await self._erased(
+            {"run": run}, stored, f"run {run}", NoteBody(by=by, action="erase", why=why)
+        )
 
-    async def erase_session(self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE) -> int:
-        """Destroy the content of a session, its turns' included, as ``erase`` does; returns how many records and entries were emptied.
+    async def erase_session(
+        self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE
+    ) -> int:
+        """Destroy the content of a session, its turns' included, as ``erase`` does; returns how
+        many records and entries were emptied.
 
         Raises:
             NotFound: no such session in this workspace.
@@ -368,10 +501,20 @@ class Runtime:
             return await self._again()
         stored = await self.conversation.readable_run(workspace, session)
         note = NoteBody(by=by, action="erase", why=why)
-        return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)
+        return await self._erased(
+            {"workspace": workspace, "session": session}, stored, f"session {session}", note
+        )
 
-    async def _erased(self, named: dict[str, str], stored: StoredRun | HeaderLine | None, what: str, note: NoteBody) -> int:
-        """Erase what is named; the note hangs on a run that rests and can be read, where there is one."""
+    async def _erased(
+        self,
+        named: dict[str, str],
+        stored: StoredRun | HeaderLine | None,
+        what: str,
+        note: NoteBody,
+    ) -> int:
+        """Erase what is named; the note hangs on a run that rests and can be read, where there is
+        one.
+        """
         at = self.services.clock.now()
         unit = operation = Operation(name="erase", args={**named, "at": at})
         if isinstance(stored, StoredRun) and stored.status in AT_REST:
@@ -379,8 +522,12 @@ class Runtime:
             unit = Append(run=stored.id, epoch=stored.epoch, records=(record,), operation=operation)
         outcome = await self.services.store.submit(unit)
         if outcome.refused:
-            raise Conflict(f"{what} is not at rest: cancel or answer what is open first", code=outcome.refused)
-        return await self._cleared(outcome.count + await destroyed(self.services.upkeep, outcome.seq))
+            raise Conflict(
+                f"{what} is not at rest: cancel or answer what is open first", code=outcome.refused
+            )
+        return await self._cleared(
+            outcome.count + await destroyed(self.services.upkeep, outcome.seq)
+        )
 
     async def _again(self) -> int:
         """What is erased already; what was cut off is ended."""

@@ -1,4 +1,6 @@
-"""``drive``: execute one run until it settles, waits or stops. Every engine wakes runs through this, and nothing else runs a flow."""
+"""``drive``: execute one run until it settles, waits or stops. Every engine wakes runs through
+this, and nothing else runs a flow.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ import msgspec
 from msgspec import Struct, structs
 
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
-from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
+from ordain.errors import (
+    Erased,
+    FlowFault,
+    FlowUnavailable,
+    JournalCorrupt,
+    JournalDiverged,
+    LeaseLost,
+    OrdainError,
+)
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.folds import Fold
 from ordain.journal.lost_time import lost_in_all
@@ -53,8 +63,9 @@ _STARTED = msgspec.json.Decoder(Started)
 class Driven(Struct, frozen=True, kw_only=True):
     """Where a drive left the run; ``wake_at`` in microseconds where a timer should wake it.
 
-    ``root`` is the run at whose root one has stopped: whoever waits for that would wait for ever. ``settled`` is a run that has come to its
-    end, as it is stored now: whoever waits for it need not load it again.
+    ``root`` is the run at whose root one has stopped: whoever waits for that would wait for ever.
+    ``settled`` is a run that has come to its end, as it is stored now: whoever waits for it need
+    not load it again.
     """
 
     status: Status
@@ -64,12 +75,23 @@ class Driven(Struct, frozen=True, kw_only=True):
 
 
 class Drive:
-    """One drive of one run. ``live`` exists once the run is loaded, so that an engine can pass on that mail arrived."""
+    """One drive of one run. ``live`` exists once the run is loaded, so that an engine can pass on
+    that mail arrived.
+    """
 
-    def __init__(self, services: Services, held: Held, *, resumed_by: str | None = None, park: Park | None = None) -> None:
-        """``resumed_by`` names who cancels a run that had stopped: it is driven once more to end; None is an ordinary wake.
+    def __init__(
+        self,
+        services: Services,
+        held: Held,
+        *,
+        resumed_by: str | None = None,
+        park: Park | None = None,
+    ) -> None:
+        """``resumed_by`` names who cancels a run that had stopped: it is driven once more to end;
+        None is an ordinary wake.
 
-        ``park`` keeps it where it waits; without one it gives its flow up, and its next drive runs that again.
+        ``park`` keeps it where it waits; without one it gives its flow up, and its next drive runs
+        that again.
         """
         self.services = services
         self.held, self.run = held, held.id
@@ -82,11 +104,14 @@ class Drive:
             self.live.heard()
 
     async def to_rest(self) -> Driven:
-        """Drive until the run settles, waits or stops. Cancelling it evicts the run and journals nothing."""
+        """Drive until the run settles, waits or stops. Cancelling it evicts the run and journals
+        nothing.
+        """
         driven = await self._to_rest()
         if driven.status is not Status.WAITING:
             self.services.streams.at_rest(self.run)
-        if driven.status in STOPPED and self.live is not None:  # the turn that waits for it cannot go on either
+        if driven.status in STOPPED and self.live is not None:
+            # the turn that waits for it cannot go on either
             root = self.live.stored.root
             self.services.streams.at_rest(root)
             driven = structs.replace(driven, root=root)
@@ -96,12 +121,18 @@ class Drive:
         try:
             stored = self._read()
             restarted = self._resumed_by or _resumed_by(stored)
-            asked = self._asked_to_stop() if stored.status in STOPPED or restarted is not None else None
-            if stored.status is Status.QUEUED:  # behind another turn of its thread: that one's end begins it
+            asked = (
+                self._asked_to_stop() if stored.status in STOPPED or restarted is not None else None
+            )
+            if stored.status is Status.QUEUED:
+                # behind another turn of its thread: that one's end begins it
                 return Driven(status=Status.WAITING)
-            if stored.status in SETTLED or (stored.status in STOPPED and self._resumed_by is None and asked is None):
+            if stored.status in SETTLED or (
+                stored.status in STOPPED and self._resumed_by is None and asked is None
+            ):
                 return Driven(status=stored.status)
-            goes_on = stored.status is Status.FAULTED and stored.key is not None  # a flow may end what it broke off, unless it was erased
+            # a flow may end what it broke off, unless it was erased
+            goes_on = stored.status is Status.FAULTED and stored.key is not None
             if asked is not None and stored.status in STOPPED and not goes_on:
                 return await self._close(asked)
             if self.held.refused is not None:
@@ -113,7 +144,9 @@ class Drive:
             return driven
         masked = self.live is not None and self.live.state.masked
         if asked is None and masked and restarted is not None:
-            asked = InterruptBody(what="cancel", by=restarted, why="it was interrupted before, and faulted again")
+            asked = InterruptBody(
+                what="cancel", by=restarted, why="it was interrupted before, and faulted again"
+            )
         return driven if asked is None else await self._close(asked)
 
     def _read(self) -> StoredRun:
@@ -123,7 +156,11 @@ class Drive:
 
     def _asked_to_stop(self) -> InterruptBody | None:
         """The first interrupt that has not reached this run."""
-        bodies = [mail.body for mail in self.held.mail if mail.kind is MailKind.INTERRUPT and mail.body != ERASED_MAIL]
+        bodies = [
+            mail.body
+            for mail in self.held.mail
+            if mail.kind is MailKind.INTERRUPT and mail.body != ERASED_MAIL
+        ]
         return msgspec.json.decode(bodies[0], type=InterruptBody) if bodies else None
 
     async def _execute(self, stored: StoredRun) -> Driven:
@@ -140,15 +177,20 @@ class Drive:
             return self._suspended(live) if state.suspended else await self._fault(live, error)
         except (LeaseLost, JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
             met = live.lost if isinstance(error, LeaseLost) else state.fault
-            if error is not met:  # neither store nor port has met that: a flow, a kind or a rule says so, and stops nobody but itself
+            if error is not met:
+                # neither store nor port has met that: a flow, a kind or a rule says so, and stops
+                # nobody but itself
                 return await self._fault(live, error)
             raise
-        except BaseException as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
+        except BaseException as error:
+            # a flow is foreign code here: whatever else it raises is its fault, and stops its run
+            # alone
             if sent_by_signal(error):
                 raise
             if state.suspended:
                 return self._suspended(live)
-            if live.stopping or (task is not None and task.cancelling()):  # the engine evicts the run, whatever its flow makes of that
+            if live.stopping or (task is not None and task.cancelling()):
+                # the engine evicts the run, whatever its flow makes of that
                 raise asyncio.CancelledError from error
             return await self._fault(live, error)
         if state.suspended:
@@ -157,20 +199,35 @@ class Drive:
             raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
         return await settle(live, ended)
 
-    async def _prepared(self, stored: StoredRun, kind: Kind[Any, Any], started: Started) -> tuple[LiveRun, Execution]:
-        """The run's two halves. The port holds the live end, and nothing holds the port but the flow: a driven run is no cycle."""
+    async def _prepared(
+        self, stored: StoredRun, kind: Kind[Any, Any], started: Started
+    ) -> tuple[LiveRun, Execution]:
+        """The run's two halves. The port holds the live end, and nothing holds the port but the
+        flow: a driven run is no cycle.
+        """
         catalog = await self.services.catalogs.pinned(started.catalog)
         try:
             setup = RunSetup.of(stored.id, kind, started, catalog, self.services.kinds)
-            live = LiveRun(self.services, self.held, setup, self.services.transcript(stored.workspace), self._park)
+            live = LiveRun(
+                self.services,
+                self.held,
+                setup,
+                self.services.transcript(stored.workspace),
+                self._park,
+            )
         except JournalDiverged:
             raise
-        except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
+        except Exception as error:
+            # a kind is foreign code here: it cannot read what its run began with
             why = f"{type(error).__name__}: {error}"[:200]
-            raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error
+            raise JournalDiverged(
+                f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}"
+            ) from error
         self.live = live
         if self._resumed_by is not None:
-            live.write(RecordKind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason))
+            live.write(
+                RecordKind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason)
+            )
         return live, setup.execution(stored.records, live, live.state)
 
     @staticmethod
@@ -182,17 +239,27 @@ class Drive:
         name, where = class_of(error), place_of(error)
         fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=name, where=where))
         if live.stored.session:
-            now = msgspec.structs.replace(live.stored, records=tuple(live.records), head=len(live.records) - 1)
-            entry, change = stop_entry(now, await stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
+            now = msgspec.structs.replace(
+                live.stored, records=tuple(live.records), head=len(live.records) - 1
+            )
+            entry, change = stop_entry(
+                now,
+                await stopped_facts(self.services, now, Status.FAULTED),
+                Status.FAULTED,
+                fault.at,
+            )
             live.beside(entry, change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
-        said = f": {said_by(error)[1]}" if type(error) is FlowFault else ""  # other texts are made of the values that the flow worked with
+        # other texts are made of the values that the flow worked with
+        said = f": {said_by(error)[1]}" if type(error) is FlowFault else ""
         LOG.error("run=%s status=faulted error=%s at=%s%s", self.run, name, where, said)
         LOG.debug("run=%s faulted", self.run, exc_info=error)
         return Driven(status=Status.FAULTED)
 
     async def stop(self, error: OrdainError) -> Driven:
-        """It cannot be driven, however often that is tried: it stops, and goes on when it is resumed after the fix."""
+        """It cannot be driven, however often that is tried: it stops, and goes on when it is
+        resumed after the fix.
+        """
         return await self._stop(_STOPS.get(type(error), Status.DIVERGED), error)
 
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
@@ -203,28 +270,54 @@ class Drive:
         return Driven(status=status)
 
     async def _close(self, asked: InterruptBody) -> Driven:
-        """Settle a stopped run as cancelled without its flow, which cannot go on. Children that still run are stopped first."""
+        """Settle a stopped run as cancelled without its flow, which cannot go on. Children that
+        still run are stopped first.
+        """
         stored = await load_run(self.services.store, self.run)
         assert stored is not None
         live = Pen(self.services, stored)
         live.records = list(readable(live.records))
         children = await joined_runs(self.services.store, self.run, live.records)
-        if unsettled := [run for run, child in children.items() if isinstance(child, JournalCorrupt) or child.status not in SETTLED]:
-            body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
+        if unsettled := [
+            run
+            for run, child in children.items()
+            if isinstance(child, JournalCorrupt) or child.status not in SETTLED
+        ]:
+            body = ENCODER.encode(
+                InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled")
+            )
             at = self.services.clock.now()
-            close = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
+            close = tuple(
+                NewMail(
+                    run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at
+                )
+                for child in unsettled
+            )
             await self.services.store.submit(Append(run=self.run, epoch=stored.epoch, writes=close))
             return Driven(status=stored.status)
-        mail = await self.services.store.mail(self.run) if self.held.refused is None else self.held.mail
+        mail = (
+            await self.services.store.mail(self.run)
+            if self.held.refused is None
+            else self.held.mail
+        )
         book_ends(live, mail)
         note = live.write(
-            RecordKind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
+            RecordKind.NOTE,
+            "cancel",
+            NoteBody(
+                by=asked.by,
+                action="cancel",
+                why=asked.why,
+                details=raw({"was": str(stored.status)}),
+            ),
         )
         for row in mail:
             if row.kind is MailKind.INTERRUPT:
                 live.take(row, note.seq)
         settlement = Settlement(status=Status.CANCELLED, reason=asked.what)
-        return await settle(live, FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED)))
+        return await settle(
+            live, FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
+        )
 
 
 def _began(stored: StoredRun) -> Started:
@@ -235,20 +328,30 @@ def _began(stored: StoredRun) -> Started:
     try:
         return _STARTED.decode(stored.records[0].body)
     except msgspec.MsgspecError as error:
-        raise JournalCorrupt(f"run {stored.id} began with what cannot be read: {error}", details={"seq": 0}) from error
+        raise JournalCorrupt(
+            f"run {stored.id} began with what cannot be read: {error}", details={"seq": 0}
+        ) from error
 
 
 def _resumed_by(stored: StoredRun) -> str | None:
-    """Who resumed the run, if nothing has happened to it since; None of one that nobody had to resume."""
+    """Who resumed the run, if nothing has happened to it since; None of one that nobody had to
+    resume.
+    """
     last = stored.records[-1]
-    return None if last.kind is not RecordKind.RESUMED or last.body is None else msgspec.json.decode(last.body, type=ResumedBody).by or None
+    return (
+        None
+        if last.kind is not RecordKind.RESUMED or last.body is None
+        else msgspec.json.decode(last.body, type=ResumedBody).by or None
+    )
 
 
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
 async def stop_unit(services: Services, run: str, status: Status, reason: str) -> Append:
-    """The unit that stops a run, with what its session is told of it; of a run that cannot be read, what its row says."""
+    """The unit that stops a run, with what its session is told of it; of a run that cannot be read,
+    what its row says.
+    """
     now = services.clock.now()
     try:
         stored = await load_run(services.store, run)
@@ -275,12 +378,20 @@ async def stopped_facts(services: Services, stored: StoredRun, status: Status) -
     if not isinstance(root, StoredRun):
         return own
     facts = await services.headers.so_far(root, msgspec.structs.replace(stored, status=status))
-    stopped = HeaderLine(mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status))
-    return with_verdict(msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped)))
+    stopped = HeaderLine(
+        mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status)
+    )
+    return with_verdict(
+        msgspec.structs.replace(
+            facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped)
+        )
+    )
 
 
 async def settle(live: Pen, end: FlowEnd) -> Driven:
-    """End the run: its result and header, its parent's mail and its session's reply, in one commit."""
+    """End the run: its result and header, its parent's mail and its session's reply, in one
+    commit.
+    """
     settlement, told = end.settlement, end.told
     fold = live.services.headers.fold_of(live.id, live.records, live.read)
     ended, header = end.record(fold)
@@ -289,9 +400,14 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
         if told is not None:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
             live.beside(reply(now, header, told, status=settlement.status, at=live.scribe.at))
-        live.beside(at_rest(live.stored, header, settlement.status, live.scribe.at, end.failed, told or ""))
+        live.beside(
+            at_rest(live.stored, header, settlement.status, live.scribe.at, end.failed, told or "")
+        )
     if (carved := fold.carved) is not None:
-        left = {"tokens": carved.tokens - fold.spent.tokens, "usd_micros": carved.usd_micros - fold.spent.usd_micros}
+        left = {
+            "tokens": carved.tokens - fold.spent.tokens,
+            "usd_micros": carved.usd_micros - fold.spent.usd_micros,
+        }
         for account in carved.accounts:
             live.beside(Refund(account=account, **left))
     stored = live.stored
@@ -303,7 +419,11 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
             key=f"child:{stored.parent_addr}:{stored.index}",
             body=ENCODER.encode(
                 msgspec.structs.replace(
-                    child, spent=fold.spent, runs=fold.runs, lost_us=lost_in_all(live.records, live.read), header=quotable(header)
+                    child,
+                    spent=fold.spent,
+                    runs=fold.runs,
+                    lost_us=lost_in_all(live.records, live.read),
+                    header=quotable(header),
                 )
             ),
             at=live.scribe.at,
@@ -312,7 +432,14 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
         live.beside(mail)
     await live.barrier(status=settlement.status, reason=settlement.reason)
     live.services.counters.runs_ended += 1
-    LOG.info("run=%s flow=%s status=%s reason=%s ms=%d", live.id, fold.flow, settlement.status, settlement.reason, header.duration_ms)
+    LOG.info(
+        "run=%s flow=%s status=%s reason=%s ms=%d",
+        live.id,
+        fold.flow,
+        settlement.status,
+        settlement.reason,
+        header.duration_ms,
+    )
     return Driven(status=settlement.status, settled=live.settled(settlement))
 
 

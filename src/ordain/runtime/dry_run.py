@@ -1,4 +1,6 @@
-"""Running a flow without spending: it decides by its own rules, up to the first thing that would go live; nothing is kept or sent."""
+"""Running a flow without spending: it decides by its own rules, up to the first thing that would go
+live; nothing is kept or sent.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from ordain.runtime.setup import RunSetup
 
 
 class NothingSpent(NothingBeyond):
-    """Implements ``Beyond``: shared accounts are found untouched, and stay so; every effect ends it."""
+    """Implements ``Beyond``: shared accounts are found untouched, and stay so; every effect ends
+    it.
+    """
 
     def __init__(self, policy: Policy) -> None:
         """Under this policy."""
@@ -36,21 +40,40 @@ class NothingSpent(NothingBeyond):
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """Decided as if nobody had spent anything."""
         if claim.name != CARVE.name:
-            raise FlowFault(f"claim {claim.name} is decided by what others have done, and here nobody has")
+            raise FlowFault(
+                f"claim {claim.name} is decided by what others have done, and here nobody has"
+            )
         shared = SHARED[claim.name]
         accounts = [{**account, "tokens": 0, "usd_micros": 0} for account in claim.args["accounts"]]
-        return shared.rule.apply(msgspec.convert({**claim.args, "accounts": accounts}, shared.facts), None, self._policy)
+        return shared.rule.apply(
+            msgspec.convert({**claim.args, "accounts": accounts}, shared.facts), None, self._policy
+        )
 
 
 def dry_opening(given: Raw, who: str, lasts_us: int) -> Opening:
     """The opening of a root run that is not kept; ``who`` is its id and its principal."""
-    return Opening(run=who, input=given, workspace=DEFAULT_WORKSPACE, principal=who, subject="", key=b"", at=0, deadline=lasts_us)
+    return Opening(
+        run=who,
+        input=given,
+        workspace=DEFAULT_WORKSPACE,
+        principal=who,
+        subject="",
+        key=b"",
+        at=0,
+        deadline=lasts_us,
+    )
 
 
 def dry_run(
-    kind: Kind[Any, Any], opening: Opening, catalog: Catalog, beyond: NothingSpent, kinds: Kinds, spawn: Spawn[Any] | None = None
+    kind: Kind[Any, Any],
+    opening: Opening,
+    catalog: Catalog,
+    beyond: NothingSpent,
+    kinds: Kinds,
+    spawn: Spawn[Any] | None = None,
 ) -> tuple[Any, RunState]:
-    """The flow's output, None where it came to something that would go live; and what it had until then.
+    """The flow's output, None where it came to something that would go live; and what it had until
+    then.
 
     ``spawn``: it is a child, and this is what its parent would let it have.
 
@@ -61,11 +84,17 @@ def dry_run(
     started = opened.started
     if spawn is not None:
         scope = CapabilityScope(allowed=spawn.scope)
-        started = msgspec.structs.replace(started, allowance=spawn.allowance, depth=1, parent=opening.run, grant=scope)
+        started = msgspec.structs.replace(
+            started, allowance=spawn.allowance, depth=1, parent=opening.run, grant=scope
+        )
     setup = RunSetup.of(opening.run, kind, started, catalog, kinds)
     state = setup.state(opening.at)
     execution = setup.execution((opened.record,), beyond, state)
     came = flow_outcome(setup, execution, beyond)
     if isinstance(came, FlowRaised):
-        raise came.error if isinstance(came.error, Exception) else FlowFault(f"the flow raised {type(came.error).__name__}") from came.error
+        raise (
+            came.error
+            if isinstance(came.error, Exception)
+            else FlowFault(f"the flow raised {type(came.error).__name__}")
+        ) from came.error
     return came.returned if isinstance(came, FlowEnd) else None, state

@@ -1,4 +1,6 @@
-"""What an embedder asks a running Ordain for, with types: plans, verbs, agents, the council, messages and their answers."""
+"""What an embedder asks a running Ordain for, with types: plans, verbs, agents, the council,
+messages and their answers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,14 @@ from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.model_keys import read_contract
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.results import CallResult, DeliberationResult, PlanResult, answer_schema, asked_again, read_as
+from ordain.contracts.results import (
+    CallResult,
+    DeliberationResult,
+    PlanResult,
+    answer_schema,
+    asked_again,
+    read_as,
+)
 from ordain.contracts.several import several
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import CallerError
@@ -33,7 +42,9 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Embedded(Protocol):
-    """Whoever has a door can be asked through it; each request is the one that a face would make of it."""
+    """Whoever has a door can be asked through it; each request is the one that a face would make of
+    it.
+    """
 
     @property
     @abstractmethod
@@ -46,25 +57,44 @@ class Embedded(Protocol):
         ...
 
     @overload
-    async def plan(self, request: PlannerRequest | Mapping[str, Any]) -> PlanResult[dict[str, Any]]: ...
+    async def plan(
+        self, request: PlannerRequest | Mapping[str, Any]
+    ) -> PlanResult[dict[str, Any]]: ...
     @overload
-    async def plan(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[T]) -> PlanResult[T]: ...
-    async def plan(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[Any] | None = None) -> PlanResult[Any]:
-        """Run a planning request to its end. A run that fails is a result with its error, never an exception.
+    async def plan(
+        self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[T]
+    ) -> PlanResult[T]: ...
+    async def plan(
+        self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[Any] | None = None
+    ) -> PlanResult[Any]:
+        """Run a planning request to its end. A run that fails is a result with its error, never an
+        exception.
 
-        ``output_type`` (a Pydantic model, a dataclass or a TypedDict) is what the answer's structured part is of: an answer that does not fit its JSON
-        Schema is asked for once more, as policy grants it, and then the run fails with ``step.answer.invalid``. One that only the type's own checks refuse
-        is asked for once more by a second run, without tools, where policy grants any try; then the result is that run's.
+        ``output_type`` (a Pydantic model, a dataclass or a TypedDict) is what the answer's
+        structured part is of: an answer that does not fit its JSON Schema is asked for once more,
+        as policy grants it, and then the run fails with ``step.answer.invalid``. One that only the
+        type's own checks refuse is asked for once more by a second run, without tools, where policy
+        grants any try; then the result is that run's.
 
         Raises:
             ValidationError: the request is not of its contract's shape.
-            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer again (``output_mismatch``:
-                the details name the run, which holds it).
+            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can
+                say, refuse the answer again (``output_mismatch``: the details name the run, which
+                holds it).
             Conflict: this Ordain was not started (``not_started``).
         """
-        parsed = request if isinstance(request, PlannerRequest) else read_contract(PlannerRequest, request)
+        parsed = (
+            request
+            if isinstance(request, PlannerRequest)
+            else read_contract(PlannerRequest, request)
+        )
         if output_type is not None:
-            parsed = PlannerRequest.model_validate({**parsed.model_dump(exclude_unset=True), "answer_schema": answer_schema(output_type)})
+            parsed = PlannerRequest.model_validate(
+                {
+                    **parsed.model_dump(exclude_unset=True),
+                    "answer_schema": answer_schema(output_type),
+                }
+            )
         told = await self._planned(parsed)
         if not told.ok or output_type is None:
             return told
@@ -75,27 +105,43 @@ class Embedded(Protocol):
             if (again := asked_again(parsed, told.output, refused) if tries else None) is None:
                 raise
         told = await self._planned(again)
-        return PlanResult(told.wire, read_as(output_type, told.output, told.run_id)) if told.ok else told
+        return (
+            PlanResult(told.wire, read_as(output_type, told.output, told.run_id))
+            if told.ok
+            else told
+        )
 
     async def _planned(self, request: PlannerRequest) -> PlanResult[Any]:
         """What a request came to, its answer's structured part as it was recorded."""
         accepted = await self.runtime.accept(request, EMBEDDER)
-        told: PlanResult[Any] = PlanResult(self.runtime.response(await self.runtime.wait(accepted.run)))
+        told: PlanResult[Any] = PlanResult(
+            self.runtime.response(await self.runtime.wait(accepted.run))
+        )
         return PlanResult(told.wire, told.wire["final_answer"]["structured"]) if told.ok else told
 
     @overload
-    async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> CallResult[dict[str, Any]]: ...
+    async def execute(
+        self, verb_id: str, payload: Mapping[str, Any]
+    ) -> CallResult[dict[str, Any]]: ...
     @overload
-    async def execute(self, verb_id: str, payload: Mapping[str, Any], *, output_type: type[T]) -> CallResult[T]: ...
-    async def execute(self, verb_id: str, payload: Mapping[str, Any], *, output_type: type[Any] | None = None) -> CallResult[Any]:
-        """Run one verb. A verb that fails is a result with its error; ``output_type`` is what it returns.
+    async def execute(
+        self, verb_id: str, payload: Mapping[str, Any], *, output_type: type[T]
+    ) -> CallResult[T]: ...
+    async def execute(
+        self, verb_id: str, payload: Mapping[str, Any], *, output_type: type[Any] | None = None
+    ) -> CallResult[Any]:
+        """Run one verb. A verb that fails is a result with its error; ``output_type`` is what it
+        returns.
 
         Raises:
             ValidationError: the payload is no mapping of names to JSON values.
-            CallerError: ``output_mismatch``: what it returned is not of that type; the details name the run.
+            CallerError: ``output_mismatch``: what it returned is not of that type; the details name
+                the run.
         """
         given = dict(payload) if isinstance(cast(object, payload), Mapping) else payload
-        request = read_contract(VerbRequest, {"verb_id": verb_id, "payload": given, "caller": "python"})
+        request = read_contract(
+            VerbRequest, {"verb_id": verb_id, "payload": given, "caller": "python"}
+        )
         accepted = await self.runtime.accept(request, EMBEDDER)
         return _called(self.runtime.response(await self.runtime.wait(accepted.run)), output_type)
 
@@ -109,22 +155,32 @@ class Embedded(Protocol):
         payload: Mapping[str, Any] = NOTHING,
         **wishes: Any,
     ) -> CallResult[dict[str, Any]]:
-        """Hand a task to an agent, and wait for what comes back: the reply of its verb. It waits too for the yes that policy wants.
+        """Hand a task to an agent, and wait for what comes back: the reply of its verb. It waits
+        too for the yes that policy wants.
 
-        ``intent`` is the task where nobody says it; ``wishes`` are its other arguments: ``forward_skills``, ``priority``, ``return_expected``, ``tools``,
-        ``fallback_tools``.
+        ``intent`` is the task where nobody says it; ``wishes`` are its other arguments:
+        ``forward_skills``, ``priority``, ``return_expected``, ``tools``, ``fallback_tools``.
         """
-        args = {"task": task, "intent": intent or task[:INTENT_CHARS], "reason": str(reason), "payload": dict(payload), **wishes}
+        args = {
+            "task": task,
+            "intent": intent or task[:INTENT_CHARS],
+            "reason": str(reason),
+            "payload": dict(payload),
+            **wishes,
+        }
         request = VerbRequest(verb_id=f"{AGENT_VERB}{agent}", payload=args, caller="python")
         return _called(await self._asked(request), None)
 
     async def council(self, prompt: str, **more: Any) -> DeliberationResult:
-        """Ask the council, and wait for what it came to; ``more`` are the request's other fields (``universe``, ``history``, ``max_rounds``, …).
+        """Ask the council, and wait for what it came to; ``more`` are the request's other fields
+        (``universe``, ``history``, ``max_rounds``, …).
 
         Raises:
             ValidationError: the request is not of its contract's shape.
         """
-        return DeliberationResult(await self._asked(read_contract(DeliberationRequest, {"prompt": prompt, **more})))
+        return DeliberationResult(
+            await self._asked(read_contract(DeliberationRequest, {"prompt": prompt, **more}))
+        )
 
     async def _asked(self, request: BaseModel) -> dict[str, Any]:
         """What a request came to that may wait for people."""
@@ -132,15 +188,22 @@ class Embedded(Protocol):
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def send(
-        self, message: Message | Mapping[str, Any], *, attachments: Sequence[Path | str] = (), workspace: str = DEFAULT_WORKSPACE
+        self,
+        message: Message | Mapping[str, Any],
+        *,
+        attachments: Sequence[Path | str] = (),
+        workspace: str = DEFAULT_WORKSPACE,
     ) -> Acknowledged:
-        """Send a message into its session; it is durable when this returns, and answered later (``answer``, ``stream``).
+        """Send a message into its session; it is durable when this returns, and answered later
+        (``answer``, ``stream``).
 
-        ``attachments`` are files that go with it, beside those that stand in it (``Attachment.of``).
+        ``attachments`` are files that go with it, beside those that stand in it
+        (``Attachment.of``).
 
         Raises:
             ValidationError: the message is not of its contract's shape.
-            ConfigurationError: a file cannot be read (``cannot_read``), or ``attachments`` is no list (``usage``).
+            ConfigurationError: a file cannot be read (``cannot_read``), or ``attachments`` is no
+                list (``usage``).
             InvalidRequest: a file is not taken (``attachment_unread``, …).
             Refused: the session has as many turns going as policy permits (``session_busy``).
             Conflict: the message id came before with another content (``message_id_reused``).
@@ -148,26 +211,48 @@ class Embedded(Protocol):
         parsed = message if isinstance(message, Message) else read_contract(Message, message)
         if named := several(attachments, "attachments"):
             files = await asyncio.to_thread(lambda: [file_read(Path(one)) for one in named])
-            content = parsed.message.model_copy(update={"attachments": [*parsed.message.attachments, *files]})
+            content = parsed.message.model_copy(
+                update={"attachments": [*parsed.message.attachments, *files]}
+            )
             parsed = parsed.model_copy(update={"message": content})
         return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))
 
-    async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
-        """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""
+    async def answer(
+        self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE
+    ) -> MessageAnswer:
+        """Wait until a message is answered: by a reply, by a question back, or because nothing
+        follows from it.
+        """
         return await self.runtime.conversation.answer(workspace, sent)
 
     async def chat(
-        self, text: str, *, session: str = "python", user: str = "local", attachments: Sequence[Path | str] = (), **hints: Any
+        self,
+        text: str,
+        *,
+        session: str = "python",
+        user: str = "local",
+        attachments: Sequence[Path | str] = (),
+        **hints: Any,
     ) -> MessageAnswer:
-        """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``, ``allowed_verbs``, ``max_steps``.
+        """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``,
+        ``allowed_verbs``, ``max_steps``.
 
         Raises: as ``send``.
         """
-        message = {"session_id": session, "user_id": user, "message": {"text": text}, "context": {"routing_hints": hints}}
+        message = {
+            "session_id": session,
+            "user_id": user,
+            "message": {"text": text},
+            "context": {"routing_hints": hints},
+        }
         return await self.answer(await self.send(message, attachments=attachments))
 
-    def stream(self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE) -> AsyncGenerator[SessionEvent, None]:
-        """A session's events after entry ``after``, until it is erased: what was said as it becomes durable, provisional text between."""
+    def stream(
+        self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE
+    ) -> AsyncGenerator[SessionEvent, None]:
+        """A session's events after entry ``after``, until it is erased: what was said as it becomes
+        durable, provisional text between.
+        """
         return self.runtime.conversation.events(workspace, session, after)
 
 
@@ -175,4 +260,6 @@ def _called(wire: dict[str, Any], output_type: type[Any] | None) -> CallResult[A
     output = wire["output"]
     if output_type is None:
         return CallResult(wire, output)
-    return CallResult(wire, read_as(output_type, output, str(wire.get("run_id") or "")) if wire["ok"] else None)
+    return CallResult(
+        wire, read_as(output_type, output, str(wire.get("run_id") or "")) if wire["ok"] else None
+    )

@@ -1,7 +1,8 @@
 """One execution of one run: the Effects port over a journal.
 
-The flow runs again over its records; recorded effects answer at once, recorded decisions are trusted and their facts
-compared. Where the records end, ``Beyond`` says what happens: live it goes on, in replay it stops.
+The flow runs again over its records; recorded effects answer at once, recorded decisions are
+trusted and their facts compared. Where the records end, ``Beyond`` says what happens: live it goes
+on, in replay it stops.
 """
 
 from __future__ import annotations
@@ -61,16 +62,28 @@ O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 
 _DECISION, _DELIVERED = RecordKind.DECISION, RecordKind.DELIVERED
 DECISIONS_MAX = 1_000
-"""Decisions between two effects: a flow that only decides never lets anybody else go on, and shipped ones make a dozen."""
+"""Decisions between two effects: a flow that only decides never lets anybody else go on, and
+shipped ones make a dozen.
+"""
 
 
 class Execution:
-    """The Effects port for one run. Holds the cursor and the effect number; what the run may do stands in its ``Authority``."""
+    """The Effects port for one run. Holds the cursor and the effect number; what the run may do
+    stands in its ``Authority``.
+    """
 
     def __init__(
-        self, run: str, records: Sequence[Record], beyond: Beyond, catalog: Catalog, state: RunState, reading: Rereading = PLAINLY
+        self,
+        run: str,
+        records: Sequence[Record],
+        beyond: Beyond,
+        catalog: Catalog,
+        state: RunState,
+        reading: Rereading = PLAINLY,
     ) -> None:
-        """``records`` begin with ``started``; the flow's input must be put into ``state.values[0]`` by the caller."""
+        """``records`` begin with ``started``; the flow's input must be put into ``state.values[0]``
+        by the caller.
+        """
         self.run = run
         self.state = state
         self._read = reading.read
@@ -117,38 +130,58 @@ class Execution:
 
     def _diverged(self, addr: object, why: str, record: Record) -> JournalDiverged:
         return JournalDiverged(
-            f"run {self.run} at {addr}: {why} (record {record.seq}, {record.kind} {record.name})", details={"seq": record.seq}
+            f"run {self.run} at {addr}: {why} (record {record.seq}, {record.kind} {record.name})",
+            details={"seq": record.seq},
         )
 
-    def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
+    def decide(
+        self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()
+    ) -> Decision[O]:
         """See ``Effects.decide``."""
         with self._deciding:
             if self.state.asks.get(rule.name) is not rule:
-                raise FlowFault(f"rule {rule.name} is none that this kind of run declares: it is another's, or the port asks it alone")
+                raise FlowFault(
+                    f"rule {rule.name} is none that this kind of run declares: it is another's, "
+                    "or the port asks it alone"
+                )
             decision = self._decide(rule, facts, inputs, recorded_form.references(refs))
             if rule is LANE:
-                self.state.authority.lane_chosen(recorded_form.lane_form(facts), inputs, decision.outcome)
+                self.state.authority.lane_chosen(
+                    recorded_form.lane_form(facts), inputs, decision.outcome
+                )
             elif rule is PROFILE:
                 seen = self.state.values.get(refs[0]) if refs else None
                 self.state.authority.profiled(decision.outcome, facts, inputs, seen, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
             elif rule is HANDOFF:
-                self.state.authority.handings.decided(facts, inputs, decision.outcome, self.state.authority.own)  # pyright: ignore[reportArgumentType] - of this rule
+                self.state.authority.handings.decided(
+                    facts, inputs, decision.outcome, self.state.authority.own
+                )  # pyright: ignore[reportArgumentType] - of this rule
             elif rule is GUARDRAIL:
-                self.state.authority.handings.guarded(facts, inputs, decision.outcome, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
+                self.state.authority.handings.guarded(
+                    facts, inputs, decision.outcome, self._catalog
+                )  # pyright: ignore[reportArgumentType] - of this rule
             return decision
 
-    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0) -> Decision[AuthorizeOutcome]:
+    def authorize(
+        self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0
+    ) -> Decision[AuthorizeOutcome]:
         """See ``Effects.authorize``."""
         authority = self.state.authority
         with self._deciding:
             asked = recorded_form.call_form(call)
-            inputs = AuthorizeInputs(args=asked.args, catalog=self._catalog, bounds=authority.bounds(asked.verb))
-            facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog, self.state.flow_at, ahead)
+            inputs = AuthorizeInputs(
+                args=asked.args, catalog=self._catalog, bounds=authority.bounds(asked.verb)
+            )
+            facts = authority.facts_of(
+                asked, recorded_form.scope_form(within), self._catalog, self.state.flow_at, ahead
+            )
             decision = self._decide(AUTHORIZE, facts, inputs, recorded_form.references(refs))
             authority.authorized(asked, decision)
             return decision
 
-    def _decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
+    def _decide(
+        self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()
+    ) -> Decision[O]:
         if self.state.suspended:
             raise Suspended
         address = self.address(rule.name)
@@ -162,7 +195,16 @@ class Execution:
             self.state.decide_ns += perf_counter_ns() - began
             reason = made.reason if type(made.reason) in rule.reasons else rule.reason(made.reason)
             outcome, given = recorded_form.outcome_form(rule, made.outcome)
-            self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
+            self._beyond.decided(
+                rule,
+                DecisionBody(
+                    addr=address,
+                    outcome=outcome,
+                    reason=reason,
+                    facts=msgspec.Raw(encoded),
+                    refs=refs,
+                ),
+            )
             return Decision(outcome=given, reason=reason, address=address)
         if record.kind is not _DECISION or record.name != rule.name:
             raise self._diverged(address, f"the flow asked rule {rule.name}", record)
@@ -175,7 +217,11 @@ class Execution:
             raise self._diverged(address, "other references", record)
         self._take(record)
         try:
-            recorded: Decision[O] = Decision(outcome=rule.read_outcome(body.outcome), reason=rule.reason(body.reason), address=address)
+            recorded: Decision[O] = Decision(
+                outcome=rule.read_outcome(body.outcome),
+                reason=rule.reason(body.reason),
+                address=address,
+            )
         except (msgspec.DecodeError, ValueError) as error:
             raise self._diverged(address, f"unreadable decision: {error}", record) from error
         return recorded if self._judge is None else self._judge.judge(recorded, rule, facts, inputs)
@@ -185,7 +231,9 @@ class Execution:
         with self._effecting:
             asked, encoded = recorded_form.effect_form(effect)
             if isinstance(asked, Children):
-                raise FlowFault("children are opened by the port's own method, which books what they spend")
+                raise FlowFault(
+                    "children are opened by the port's own method, which books what they spend"
+                )
             if isinstance(asked, ModelCall):
                 return await self._model_call(asked, encoded)
             result = await self._perform(asked, encoded)
@@ -214,7 +262,12 @@ class Execution:
         return result
 
     def _settle(self, reserved: int, used: Spend, refs: tuple[int, ...] = ()) -> None:
-        facts = SettleFacts(reserved=reserved, tokens=used.tokens, usd_micros=used.usd_micros, calls=used.model_calls)
+        facts = SettleFacts(
+            reserved=reserved,
+            tokens=used.tokens,
+            usd_micros=used.usd_micros,
+            calls=used.model_calls,
+        )
         self._decide(SETTLE, facts, None, refs)
         self.state.authority.book(used)
 
@@ -236,21 +289,29 @@ class Execution:
         return result
 
     def _recovered(self, call: VerbCall) -> Recovering:
-        """Read back what was decided after deaths in the midst of the call; what decides after another one."""
+        """Read back what was decided after deaths in the midst of the call; what decides after
+        another one.
+        """
 
         def decide(happened: Happened) -> RecoverOutcome:
-            return self._decide(RECOVER, self.state.recover_facts(call, self._catalog, happened), None).outcome
+            return self._decide(
+                RECOVER, self.state.recover_facts(call, self._catalog, happened), None
+            ).outcome
 
         while (record := self._next()) is not None and record.name == RECOVER.name:
-            body = self._read(record)  # what ``reconcile`` said stands in its facts: nobody can ask it again
+            # what ``reconcile`` said stands in its facts: nobody can ask it again
+            body = self._read(record)
             decide(happened_of(body.facts) if isinstance(body, DecisionBody) else UNSET)
         return decide
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
         """See ``Effects.children``."""
         with self._effecting:
-            if len(spawns) > CHILDREN_MAX and self._next() is None:  # before they are encoded, which takes its time
-                raise FlowFault(f"{len(spawns)} children of one join: it has {CHILDREN_MAX} at most")
+            if len(spawns) > CHILDREN_MAX and self._next() is None:
+                # before they are encoded, which takes its time
+                raise FlowFault(
+                    f"{len(spawns)} children of one join: it has {CHILDREN_MAX} at most"
+                )
             asked, encoded = recorded_form.effect_form(Children(spawns=tuple(spawns), until=until))
             ends = await self._joined(cast("Children", asked), encoded)
             self.state.authority.ended(ends)
@@ -270,21 +331,33 @@ class Execution:
         self._announced(record, addr, effect, encoded)
         while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
             body = self._read(record)
-            if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
+            if (
+                not isinstance(body, ChildEndedBody)
+                or body.addr != addr
+                or body.child != derived_id(self.run, addr, body.index)
+            ):
                 raise self._diverged(addr, "another child", record)
             self._take(record)
-            ended[body.index] = self.state.remember(recorded_form.ENDS.decode(body.ended), record.seq)
+            ended[body.index] = self.state.remember(
+                recorded_form.ENDS.decode(body.ended), record.seq
+            )
         if (joined := self._observed(addr)) is None:
             return await self._beyond.resume(addr, effect, ended)
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)
         following = self._next()
-        if following is not None and following.kind is RecordKind.DELIVERED and self._delivered(following).addr == addr:
+        if (
+            following is not None
+            and following.kind is RecordKind.DELIVERED
+            and self._delivered(following).addr == addr
+        ):
             raise self._interrupted(following, addr)
         return tuple(ended[index] for index in range(len(effect.spawns)))
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
-        """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
+        """See ``Effects.claim``. The facts stand in the record: nobody can read that state
+        again.
+        """
         with self._effecting:
             asked, encoded = recorded_form.claim_form(claim)
             decision = await self._claimed(asked, encoded)
@@ -309,8 +382,16 @@ class Execution:
         self._take(record)
         facts = msgspec.json.decode(body.facts, type=shared.facts)
         outcome = shared.rule.read_outcome(body.outcome)
-        recorded: Decision[Any] = Decision(outcome=outcome, reason=shared.rule.reason(body.reason), address=f"{addr}/{claim.name}#0")
-        return recorded if self._judge is None else self._judge.judge(recorded, shared.rule, facts, None)
+        recorded: Decision[Any] = Decision(
+            outcome=outcome,
+            reason=shared.rule.reason(body.reason),
+            address=f"{addr}/{claim.name}#0",
+        )
+        return (
+            recorded
+            if self._judge is None
+            else self._judge.judge(recorded, shared.rule, facts, None)
+        )
 
     def now(self) -> datetime:
         """See ``Effects.now``."""
@@ -343,7 +424,9 @@ class Execution:
         return f"{self._effect}/{rule}#{k}"
 
     def _begin(self) -> int:
-        if self.state.suspended:  # a flow that swallowed it gets it again: its run waits, and nothing may be written for it
+        if self.state.suspended:
+            # a flow that swallowed it gets it again: its run waits, and nothing may be written for
+            # it
             raise Suspended
         addr = self._effect
         self._effect += 1
@@ -351,7 +434,9 @@ class Execution:
         self._decisions_most = self.decisions + DECISIONS_MAX
         return addr
 
-    def _announced(self, record: Record, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> None:
+    def _announced(
+        self, record: Record, addr: int, effect: AnyEffect, encoded: msgspec.Raw
+    ) -> None:
         """The effect was announced: it is the one that the record has."""
         body = self._read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:

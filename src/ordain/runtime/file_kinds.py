@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 
 class FileKind(StrEnum):
-    """A document, whose text is read; an image, which models may see; or anything else, which nobody reads."""
+    """A document, whose text is read; an image, which models may see; or anything else, which
+    nobody reads.
+    """
 
     DOCUMENT = "document"
     IMAGE = "image"
@@ -16,7 +18,9 @@ class FileKind(StrEnum):
 
 
 class SniffedFile(NamedTuple):
-    """A file as its bytes tell it: its kind, its media type ("" of text, which has no first bytes of its own), and what it is in words."""
+    """A file as its bytes tell it: its kind, its media type ("" of text, which has no first bytes
+    of its own), and what it is in words.
+    """
 
     kind: FileKind
     media_type: str
@@ -38,7 +42,14 @@ _OTHERS = {
     "a ZIP archive or an Office document": (b"PK\x03\x04", b"PK\x05\x06"),
     "an old Office document": (b"\xd0\xcf\x11\xe0",),
     "a program": (b"MZ", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
-    "a compressed file": (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"\x28\xb5\x2f\xfd"),
+    "a compressed file": (
+        b"\x1f\x8b",
+        b"BZh",
+        b"\xfd7zXZ",
+        b"7z\xbc\xaf",
+        b"Rar!",
+        b"\x28\xb5\x2f\xfd",
+    ),
     "sound": (b"ID3", b"fLaC", b"OggS", b"\xff\xfb", b"\xff\xf3"),
     "a moving picture": (b"\x1a\x45\xdf\xa3",),
     "an image of a format that models are not shown": (b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x00"),
@@ -63,7 +74,13 @@ _ENDINGS = {
     ".gif": "image/gif",
     ".webp": "image/webp",
 }
-NAMES = {"text/markdown": "md", "text/x-markdown": "md", "text/html": "html", "application/xhtml+xml": "html", PDF: "pdf"}
+NAMES = {
+    "text/markdown": "md",
+    "text/x-markdown": "md",
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    PDF: "pdf",
+}
 """The ending by which a document of a media type is read as what it is, where its name has none."""
 _PEEKED = 4096
 LEAST_IMAGE = 24
@@ -71,7 +88,9 @@ LEAST_IMAGE = 24
 
 
 def sniffed(content: bytes) -> SniffedFile:
-    """What a file is by its own bytes, whatever it is called; text where nothing else is known of it."""
+    """What a file is by its own bytes, whatever it is called; text where nothing else is known of
+    it.
+    """
     for media_type, begins in IMAGES.items():
         if content.startswith(begins) and (media_type != "image/webp" or content[8:12] == _WEBP):
             if not _is_whole(content, media_type):
@@ -99,17 +118,23 @@ def _is_whole(content: bytes, media_type: str) -> bool:
 
 
 def said_of(name: str, media_type: str) -> tuple[str, ...]:
-    """What a file is said to be: by its media type, and by the ending of its name; nothing where neither decides."""
+    """What a file is said to be: by its media type, and by the ending of its name; nothing where
+    neither decides.
+    """
     said = media_type.partition(";")[0].strip().lower()
     named = _ENDINGS.get(PurePath(name).suffix.lower(), "")
     return tuple(one for one in (said, named) if one and one not in _UNDECIDED)
 
 
 def agrees(said: str, found: SniffedFile) -> bool:
-    """Whether a file can be what it is said to be. Of what is said to be something that nobody reads its bytes decide."""
+    """Whether a file can be what it is said to be. Of what is said to be something that nobody
+    reads its bytes decide.
+    """
     said = "image/jpeg" if said == "image/jpg" else said
     if said == PDF or said in IMAGES:
         return said == found.media_type
     if said.startswith("text/") or said in _MARKUP:
         return found.kind is FileKind.DOCUMENT and not found.media_type
-    return not said.startswith(("image/", "audio/", "video/")) or found.kind is not FileKind.DOCUMENT
+    return (
+        not said.startswith(("image/", "audio/", "video/")) or found.kind is not FileKind.DOCUMENT
+    )

@@ -43,9 +43,11 @@ _SAID = msgspec.json.Decoder(_Said)
 
 
 class FlowEnd(Struct, frozen=True, kw_only=True):
-    """What a flow came to: how that settles its run, its output as JSON, what its session is told, and lines of its own for the header.
+    """What a flow came to: how that settles its run, its output as JSON, what its session is told,
+    and lines of its own for the header.
 
-    ``returned`` is the output as the flow gave it; None where it gave none. ``failed`` is the call that it names as what it failed at.
+    ``returned`` is the output as the flow gave it; None where it gave none. ``failed`` is the call
+    that it names as what it failed at.
     """
 
     settlement: Settlement
@@ -63,9 +65,13 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
             FlowFault: what the kind says of it is no end of a run.
         """
         settlement = kind.settled(returned, masked=masked)
-        status, reason = settlement.status, settlement.reason  # read once: a kind is foreign code here
+        # read once: a kind is foreign code here
+        status, reason = settlement.status, settlement.reason
         if type(status) is not Status or status not in SETTLED:
-            raise FlowFault(f"kind {kind.name}@{kind.version} settles a run as {status!r:.80}, and that settles none")
+            raise FlowFault(
+                f"kind {kind.name}@{kind.version} settles a run as {status!r:.80}, and that "
+                "settles none"
+            )
         told = None if kind.reply is None else kind.reply(returned)
         lines = () if kind.header is None else kind.header(returned)
         failed = None if kind.failed is None else kind.failed(returned)
@@ -89,10 +95,14 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
         if not masked:
             raise FlowFault("the flow raised an interrupt that nobody sent")
         said = _said("an interrupt", _Said(interrupted.what, stopped_text(Status.CANCELLED), ()))
-        return cls(settlement=Settlement(status=Status.CANCELLED, reason=said.reason), told=said.told)
+        return cls(
+            settlement=Settlement(status=Status.CANCELLED, reason=said.reason), told=said.told
+        )
 
     def record(self, fold: Fold) -> tuple[EndedBody, HeaderFacts]:
-        """The run's last record, and the header's facts that are rendered there; ``fold`` is of all records before it."""
+        """The run's last record, and the header's facts that are rendered there; ``fold`` is of all
+        records before it.
+        """
         fold.lines += self.lines
         header = fold.header(self.settlement.status, self.settlement.reason)
         ended = EndedBody(
@@ -112,7 +122,9 @@ def _output(returned: Any) -> Raw:
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise FlowFault(f"the flow returned what no record can hold: {str(error)[:200]}") from error
     if len(output) > EFFECT_BYTES:
-        raise FlowFault(f"the flow returned {len(output)} bytes: an output has {EFFECT_BYTES} at most")
+        raise FlowFault(
+            f"the flow returned {len(output)} bytes: an output has {EFFECT_BYTES} at most"
+        )
     return output
 
 
@@ -120,34 +132,49 @@ def _said(who: str, given: _Said) -> _Said:
     try:
         said = _SAID.decode(raw(given))
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        raise FlowFault(f"{who} says of a run's end what no record can hold: {str(error)[:200]}") from error
+        raise FlowFault(
+            f"{who} says of a run's end what no record can hold: {str(error)[:200]}"
+        ) from error
     for line in said.lines:
         if line.mark not in MARKS or not 0 <= line.depth <= LINE_DEPTH_MAX:
-            raise FlowFault(f"{who} has a header line with mark {line.mark[:20]!r} and depth {line.depth}")
+            raise FlowFault(
+                f"{who} has a header line with mark {line.mark[:20]!r} and depth {line.depth}"
+            )
     return said
 
 
-async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any] | None = None) -> FlowEnd:
+async def flow_end(
+    setup: RunSetup, execution: Execution, task: asyncio.Task[Any] | None = None
+) -> FlowEnd:
     """Run the flow to its end, and close its port behind it. Nothing else runs a flow.
 
     ``task`` is the one that it runs in, None where there is none (replay).
 
     Raises:
-        FlowFault: it left something behind, awaited something other than its port, or its end is none. Whatever else a flow may raise.
+        FlowFault: it left something behind, awaited something other than its port, or its end is
+            none. Whatever else a flow may raise.
     """
     try:
-        return await awaiting_its_port(partial(_ended, setup, setup.context(execution), execution.state), execution, execution.state, task)
+        return await awaiting_its_port(
+            partial(_ended, setup, setup.context(execution), execution.state),
+            execution,
+            execution.state,
+            task,
+        )
     finally:
         execution.state.close()
 
 
 async def _ended(setup: RunSetup, context: FlowContext, state: RunState) -> FlowEnd:
-    """What its kind says of the end is code of an embedder as the flow is, and held to the same. It begins under the profile that holds."""
+    """What its kind says of the end is code of an embedder as the flow is, and held to the same. It
+    begins under the profile that holds.
+    """
     try:
         under = context if setup.kind.profiles else await profiled(context)
         if isinstance(under, NoProfile):
             state.returned()
-            return FlowEnd(settlement=Settlement(status=Status.FAILED, reason=PROFILE_NOT_FOUND))  # its rule has said so in the header
+            # its rule has said so in the header
+            return FlowEnd(settlement=Settlement(status=Status.FAILED, reason=PROFILE_NOT_FOUND))
         if under is not context:
             state.values.advice = under.advice
         returned = await setup.kind.run(under, setup.given)

@@ -1,4 +1,6 @@
-"""A flow run over its journal and no further, without an event loop: what it came to there. Replay, the comparisons and rehearsals run flows so."""
+"""A flow run over its journal and no further, without an event loop: what it came to there. Replay,
+the comparisons and rehearsals run flows so.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class EndOfJournal(BaseException):
 
 
 class NothingBeyond:
-    """Implements ``Beyond`` where nothing goes live. ``reached``: the flow came here, whatever it made of being stopped."""
+    """Implements ``Beyond`` where nothing goes live. ``reached``: the flow came here, whatever it
+    made of being stopped.
+    """
 
     reached = False
 
@@ -40,7 +44,13 @@ class NothingBeyond:
         """Past the end."""
         raise self.stop()
 
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
+    async def resume(
+        self,
+        addr: int,
+        effect: AnyEffect,
+        ended: dict[int, AnyEnded],
+        recover: Recovering | None = None,
+    ) -> Any:
         """Past the end."""
         raise self.stop()
 
@@ -55,7 +65,9 @@ class OutOfJournal(Struct, frozen=True, kw_only=True):
 
 
 class FlowRaised(Struct, frozen=True, kw_only=True):
-    """The flow raised, or did what no flow may (``FlowFault``), or asked for other than what is recorded (``JournalDiverged``)."""
+    """The flow raised, or did what no flow may (``FlowFault``), or asked for other than what is
+    recorded (``JournalDiverged``).
+    """
 
     error: BaseException
 
@@ -63,10 +75,14 @@ class FlowRaised(Struct, frozen=True, kw_only=True):
 FlowOutcome = FlowEnd | OutOfJournal | FlowRaised
 
 
-def flow_outcome(setup: RunSetup, execution: Execution, beyond: NothingBeyond | None = None) -> FlowOutcome:
-    """Run the flow, held to its port as live; whatever a flow may raise is in the outcome, and its port is closed behind it.
+def flow_outcome(
+    setup: RunSetup, execution: Execution, beyond: NothingBeyond | None = None
+) -> FlowOutcome:
+    """Run the flow, held to its port as live; whatever a flow may raise is in the outcome, and its
+    port is closed behind it.
 
-    ``beyond`` is where the execution's journal ends; None where the flow goes on there, by a script.
+    ``beyond`` is where the execution's journal ends; None where the flow goes on there, by a
+    script.
     """
     try:
         came = _at_once(flow_end(setup, execution))

@@ -1,7 +1,8 @@
 """The port as a flow holds it, and the awaiting of the flow: it awaits its port, and nothing else.
 
-A flow never stands on the port's own stack: what it awaits comes out to ``awaiting_its_port``, which makes the call. So no event loop is seen
-by a flow, whoever drives it, and what asks for one is refused at one place live, resumed, replayed and rehearsed.
+A flow never stands on the port's own stack: what it awaits comes out to ``awaiting_its_port``,
+which makes the call. So no event loop is seen by a flow, whoever drives it, and what asks for one
+is refused at one place live, resumed, replayed and rehearsed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ AWAITED = frozenset({"children", "claim", "perform"})
 
 
 class PortAwait:
-    """A call of the port that a flow awaits: what it asks for, and nothing to make the call with."""
+    """A call of the port that a flow awaits: what it asks for, and nothing to make the call
+    with.
+    """
 
     __slots__ = ("args", "method")
 
@@ -42,7 +45,9 @@ class PortAwait:
 
 
 class FlowPort(Struct, frozen=True, eq=False):
-    """What a flow holds of its port (``ports.effects.Effects``): its methods and nothing else. A law about port calls, no sandbox for Python."""
+    """What a flow holds of its port (``ports.effects.Effects``): its methods and nothing else. A
+    law about port calls, no sandbox for Python.
+    """
 
     decide: Any
     authorize: Any
@@ -54,7 +59,9 @@ class FlowPort(Struct, frozen=True, eq=False):
 
 
 def flow_port(port: Effects, asked: set[Any]) -> FlowPort:
-    """What is answered at once is asked of ``port``; none of the methods says whose it is. What is to be awaited stands in ``asked`` until it is."""
+    """What is answered at once is asked of ``port``; none of the methods says whose it is. What is
+    to be awaited stands in ``asked`` until it is.
+    """
 
     def decide(rule: Any, facts: Any, inputs: Any, refs: tuple[int, ...] = ()) -> Any:
         return port.decide(rule, facts, inputs, refs)
@@ -84,7 +91,8 @@ def flow_port(port: Effects, asked: set[Any]) -> FlowPort:
 
 
 class _NoLoop:
-    """What asyncio finds where a flow asks it for the running loop: whatever is asked of it is refused, and ``refused`` kept.
+    """What asyncio finds where a flow asks it for the running loop: whatever is asked of it is
+    refused, and ``refused`` kept.
 
     That it has no current task is no refusal: a line of a log asks for that.
     """
@@ -95,7 +103,9 @@ class _NoLoop:
         self.refused: FlowFault | None = None
 
     def _refuse(self, what: str) -> NoReturn:
-        self.refused = self.refused or FlowFault(f"the flow awaited something other than its port: it asked for an event loop ({what})")
+        self.refused = self.refused or FlowFault(
+            f"the flow awaited something other than its port: it asked for an event loop ({what})"
+        )
         raise self.refused
 
     def __getattr__(self, name: str) -> Any:
@@ -108,9 +118,11 @@ class _NoLoop:
 
 
 class _OwnCode:
-    """While a flow's own code runs: it finds ``no_loop`` where it asks for the running one, and nothing of others is finalized meanwhile.
+    """While a flow's own code runs: it finds ``no_loop`` where it asks for the running one, and
+    nothing of others is finalized meanwhile.
 
-    Garbage may ask for a loop as it goes (a connection that was left open does), and that is no doing of the flow's.
+    Garbage may ask for a loop as it goes (a connection that was left open does), and that is no
+    doing of the flow's.
     """
 
     __slots__ = ("_collecting", "_no_loop", "_outside")
@@ -135,9 +147,13 @@ class _OwnCode:
 
 @coroutine
 def awaiting_its_port(
-    begin: Callable[[], Coroutine[Any, Any, Any]], port: Effects, state: RunState, task: asyncio.Task[Any] | None
+    begin: Callable[[], Coroutine[Any, Any, Any]],
+    port: Effects,
+    state: RunState,
+    task: asyncio.Task[Any] | None,
 ) -> Generator[Any, Any, Any]:
-    """Await the flow while it awaits ``port``: what else it awaits no record holds, so that live and replay would not stop at one place.
+    """Await the flow while it awaits ``port``: what else it awaits no record holds, so that live
+    and replay would not stop at one place.
 
     Nor may it cancel the task that drives it. Within one step nobody else can have done that.
     """
@@ -157,7 +173,9 @@ def awaiting_its_port(
             over = False
         except StopIteration as stop:
             over, returned = True, stop.value
-        except BaseException:  # the flow's, whatever it is; only not where the flow has cancelled its task or asked for a loop besides
+        except BaseException:
+            # the flow's, whatever it is; only not where the flow has cancelled its task or asked
+            # for a loop besides
             if no_loop.refused is None and (task is None or task.cancelling() <= cancels):
                 raise
             over = False
@@ -175,7 +193,8 @@ def awaiting_its_port(
         else:
             state.asked.discard(awaited)
             try:
-                call: Generator[Any, Any, Any] = getattr(port, asked[0])(*asked[1])  # a coroutine: one of this form may delegate to it
+                # a coroutine: one of this form may delegate to it
+                call: Generator[Any, Any, Any] = getattr(port, asked[0])(*asked[1])
                 awaited = asked = None  # nothing is kept for as long as the call takes but the call
                 given = yield from call
                 step = flow.send
@@ -188,15 +207,23 @@ def awaiting_its_port(
 
 
 def _asked(awaited: object) -> tuple[str, tuple[Any, ...]] | None:
-    """The method and the arguments of a port call, each read once and neither of a type that could say something else later; None of anything else."""
+    """The method and the arguments of a port call, each read once and neither of a type that could
+    say something else later; None of anything else.
+    """
     if type(awaited) is not PortAwait:
         return None
     method, args = awaited.method, awaited.args
-    return (method, args) if type(method) is str and method in AWAITED and type(args) is tuple else None
+    return (
+        (method, args)
+        if type(method) is str and method in AWAITED and type(args) is tuple
+        else None
+    )
 
 
 def _uncancelled(task: asyncio.Task[Any], cancels: int) -> Generator[Any, Any, None]:
-    """Take back a cancellation that has not arrived yet; on older Pythons it arrives all the same, and here."""
+    """Take back a cancellation that has not arrived yet; on older Pythons it arrives all the same,
+    and here.
+    """
     while task.cancelling() > cancels:
         task.uncancel()
     with suppress(asyncio.CancelledError):

@@ -1,7 +1,9 @@
-"""A driven run's own time: the clock less what was lost and less what a person takes to answer (B-23). The one place that says what was lost.
+"""A driven run's own time: the clock less what was lost and less what a person takes to answer
+(B-23). The one place that says what was lost.
 
-What is lost is found by the pauses of this folder's engines, by what its children lost, and by a wait for a person, which is lost whole. It
-is put on record as ``resumed`` before the next record that gives time to the flow, in the same unit: by itself it is no progress.
+What is lost is found by the pauses of this folder's engines, by what its children lost, and by a
+wait for a person, which is lost whole. It is put on record as ``resumed`` before the next record
+that gives time to the flow, in the same unit: by itself it is no progress.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 
 PERSONS = frozenset({WaitFor.ANSWER, WaitFor.APPROVAL})
-"""What only a person can end: a run's time stands still meanwhile, and such a wait's own moment is one by the wall clock."""
+"""What only a person can end: a run's time stands still meanwhile, and such a wait's own moment is
+one by the wall clock.
+"""
 _RESUMED = RecordKind.RESUMED
 TIME_LOST, WAITED = "time lost", "waited for a person"
 
@@ -43,9 +47,13 @@ def time_out_us(effect: OneAttempt, catalog: Catalog) -> int | None:
 
 
 class FlowTime:
-    """What was lost of a run's time since its last record that accounts for it. ``still``: a person has the word."""
+    """What was lost of a run's time since its last record that accounts for it. ``still``: a person
+    has the word.
+    """
 
-    def __init__(self, services: Services, stored: StoredRun, state: RunState, scribe: Scribe) -> None:
+    def __init__(
+        self, services: Services, stored: StoredRun, state: RunState, scribe: Scribe
+    ) -> None:
         """Of a run as it is stored."""
         self._services, self._state, self._scribe = services, state, scribe
         self._reckoning = Reckoning.of(stored.records)
@@ -77,7 +85,9 @@ class FlowTime:
         return reckoning.beyond((*spans, *self._below), until) if spans or self._below else 0
 
     def now(self) -> int:
-        """The run's time now, in microseconds: the clock, which steps back for no run, less what was lost."""
+        """The run's time now, in microseconds: the clock, which steps back for no run, less what
+        was lost.
+        """
         now = max(self._scribe.at, self._services.clock.now())
         return now - self._state.lost_us - self.unbooked(now)
 
@@ -86,10 +96,11 @@ class FlowTime:
         return moment + self._services.clock.now() - self.now()
 
     def until(self, wait: Wait) -> int:
-        """When a wait is over by the wall clock: a person's own moment lies where it lay when the wait began.
+        """When a wait is over by the wall clock: a person's own moment lies where it lay when the
+        wait began.
 
-        Where the clock was set back below the run's last record its time stands: a wait that has begun is over when that was to be, as much earlier
-        as the clock was set back since.
+        Where the clock was set back below the run's last record its time stands: a wait that has
+        begun is over when that was to be, as much earlier as the clock was set back since.
         """
         if self.still:
             return wait.deadline + self._state.lost_us - self._reckoning.booked
@@ -100,12 +111,20 @@ class FlowTime:
         return min(moment, wakes - (self._services.lost.back_us - back_us))
 
     def expired_at(self, wait: Wait) -> int:
-        """The record's time of a wait that is over, by which the flow's is past its moment whatever the clock says."""
+        """The record's time of a wait that is over, by which the flow's is past its moment whatever
+        the clock says.
+        """
         now = self._services.clock.now()
-        return max(now, self.until(wait), 0 if self.still else wait.deadline + max(self._scribe.at, now) - self.now())
+        return max(
+            now,
+            self.until(wait),
+            0 if self.still else wait.deadline + max(self._scribe.at, now) - self.now(),
+        )
 
     def timed(self, effect: OneAttempt, catalog: Catalog) -> OneAttempt:
-        """The effect with its moments by the wall clock. Its own time-out begins with the attempt; the run's deadline is where it was."""
+        """The effect with its moments by the wall clock. Its own time-out begins with the attempt;
+        the run's deadline is where it was.
+        """
         now, deadline = self.now(), effect.deadline
         late, own_us = now - self._state.flow_at, time_out_us(effect, catalog)
         if late > 0 and own_us is not None and deadline - self._state.flow_at >= own_us:
@@ -126,7 +145,8 @@ class FlowTime:
 
 
 async def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Pause], int | None]:
-    """What a child has lost so far, and where a person has the word in it now: by when that is over at the latest, None where nobody waits for one.
+    """What a child has lost so far, and where a person has the word in it now: by when that is over
+    at the latest, None where nobody waits for one.
 
     A child that cannot be read says nothing.
     """
@@ -140,12 +160,16 @@ async def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Paus
 def _waits(stored: StoredRun) -> bool:
     """Whether the run waits: also where mail for it has come that nobody has looked at yet."""
     if stored.status is Status.READY:
-        said = (record.kind for record in reversed(stored.records) if record.kind is not RecordKind.NOTE)
+        said = (
+            record.kind for record in reversed(stored.records) if record.kind is not RecordKind.NOTE
+        )
         return next(said, None) is RecordKind.SUSPENDED
     return stored.status is Status.WAITING
 
 
-async def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple[list[Pause], int | None]:
+async def _lost_below(
+    store: JournalStore, stored: StoredRun, now: int
+) -> tuple[list[Pause], int | None]:
     spans = spans_of(losses(stored.records))
     if not _waits(stored):
         return spans, None
@@ -154,7 +178,10 @@ async def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple
         if record.kind is RecordKind.SUSPENDED:
             body = decode(record)
             if isinstance(body, SuspendedBody) and body.waits_for in PERSONS:
-                return [*spans, Pause(Reckoning.of(stored.records).since, now)], stored.wake_at or now
+                return [
+                    *spans,
+                    Pause(Reckoning.of(stored.records).since, now),
+                ], stored.wake_at or now
             break
     join = open_join(stored.records, stored.id)
     for child in () if join is None else join.children:

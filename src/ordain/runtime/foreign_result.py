@@ -1,4 +1,6 @@
-"""What a verb, an adapter or a reader gave back is foreign: where no record can hold it, that is what became of the effect."""
+"""What a verb, an adapter or a reader gave back is foreign: where no record can hold it, that is
+what became of the effect.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,12 @@ from ordain.runtime.model_answers import Failure
 from ordain.runtime.recorded_form import result_form
 
 
-def kept_form(catalog: Catalog, effect: ModelCall | VerbCall | Read, result: AnyResult) -> tuple[Raw, AnyResult]:
-    """A result's record, and the result as it is read back; what no record can hold is told as a failure of its kind."""
+def kept_form(
+    catalog: Catalog, effect: ModelCall | VerbCall | Read, result: AnyResult
+) -> tuple[Raw, AnyResult]:
+    """A result's record, and the result as it is read back; what no record can hold is told as a
+    failure of its kind.
+    """
     try:
         return result_form(result)
     except FlowFault as fault:

@@ -1,4 +1,6 @@
-"""The model gateway's live side: one attempt, or two beside each other; what is sent and what is kept of it, ``model_answers`` says."""
+"""The model gateway's live side: one attempt, or two beside each other; what is sent and what is
+kept of it, ``model_answers`` says.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ Having = Callable[[Callable[[], PreparedCall | ModelFailed]], Awaitable[Prepared
 class Attempt(Struct, frozen=True, kw_only=True):
     """Which attempt of its run a call is.
 
-    How many of its purpose were answered before, how what its prompt refers to is read, and its images, why the verb that the run carries out may not go on, and
-    who hears its text.
+    How many of its purpose were answered before, how what its prompt refers to is read, and its
+    images, why the verb that the run carries out may not go on, and who hears its text.
     """
 
     index: int
@@ -46,8 +48,12 @@ class Attempt(Struct, frozen=True, kw_only=True):
     heard: Heard | None = None
 
 
-async def call_model(services: Services, catalog: Catalog, call: ModelCall, values: Values, attempt: Attempt) -> ModelResult:
-    """One attempt, and where the call has a hedge perhaps a second one beside it. Whatever goes wrong is a value; cancelling abandons."""
+async def call_model(
+    services: Services, catalog: Catalog, call: ModelCall, values: Values, attempt: Attempt
+) -> ModelResult:
+    """One attempt, and where the call has a hedge perhaps a second one beside it. Whatever goes
+    wrong is a value; cancelling abandons.
+    """
     asking = _ModelAttempt(services, catalog, call, values, attempt)
     if not call.hedge:
         return await asking.one(call.profile, attempt.heard)
@@ -70,15 +76,23 @@ class _ModelAttempt(Struct, frozen=True):
         current = services.catalogs.current.data.profiles.get(name)
         port = services.models.get(name)
         failure = Failure(profile.provider, profile.model)
-        if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
-            return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {name} is no longer configured as it was")
+        if (
+            current is None
+            or port is None
+            or (current.provider, current.model) != (profile.provider, profile.model)
+        ):
+            return failure.of(
+                ModelErrorCode.WITHDRAWN, f"model profile {name} is no longer configured as it was"
+            )
         if (why := await self.attempt.within()) is not None:
             return failure.of(ModelErrorCode.WITHDRAWN, why)
         left_us = call.deadline - services.clock.now()
         if left_us <= 0:
             return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
         began = perf_counter_ns()
-        prepared = await self.attempt.having(lambda: prepare(self.catalog, call, self.values, self.attempt.prompt, failure))
+        prepared = await self.attempt.having(
+            lambda: prepare(self.catalog, call, self.values, self.attempt.prompt, failure)
+        )
         services.counters.render_ns += perf_counter_ns() - began
         if isinstance(prepared, ModelFailed):
             return prepared
@@ -91,17 +105,30 @@ class _ModelAttempt(Struct, frozen=True):
             held=services.ways.way(name, current),
         )
         ways = services.ways
-        request = structs.replace(request, left=ways.left(name, current), words_first=ways.words_first(name, current))
+        request = structs.replace(
+            request, left=ways.left(name, current), words_first=ways.words_first(name, current)
+        )
         if current.vision and self.attempt.images is not None:
             images = await self.attempt.images.of(call)
             if images is None:
-                return failure.of(ModelErrorCode.REJECTED, "an image that the prompt shows was erased")
+                return failure.of(
+                    ModelErrorCode.REJECTED, "an image that the prompt shows was erased"
+                )
             request = structs.replace(request, images=images) if images else request
         reply = await self._sent(name, port, request, heard, failure)
-        return reply if isinstance(reply, ModelFailed) else kept_answer(call, self.catalog.policy, reply, failure, prepared)
+        return (
+            reply
+            if isinstance(reply, ModelFailed)
+            else kept_answer(call, self.catalog.policy, reply, failure, prepared)
+        )
 
     async def _sent(
-        self, name: str, port: ModelPort, request: ModelRequest, heard: Heard | None, failure: Failure
+        self,
+        name: str,
+        port: ModelPort,
+        request: ModelRequest,
+        heard: Heard | None,
+        failure: Failure,
     ) -> ModelReply | ModelFailed:
         """Through the circuit breaker to the provider and back."""
         services, policy = self.services, self.services.catalogs.current.policy.breaker
@@ -118,13 +145,18 @@ class _ModelAttempt(Struct, frozen=True):
                 async with TimeLimit(request.timeout_s):
                     reply = await port.attempt(request, heard)
         except TimeoutError:
-            reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
+            reply = ModelError(
+                code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time"
+            )
         except asyncio.CancelledError:
             if _given_up():
                 breakers.abandoned(admitted)
                 raise
-            reply = ModelError(code=ModelErrorCode.ADAPTER_BUG, message="the adapter's own work was cancelled")
-        except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
+            reply = ModelError(
+                code=ModelErrorCode.ADAPTER_BUG, message="the adapter's own work was cancelled"
+            )
+        except BaseException:
+            # whatever ends the attempt early, a probe must not stay under way for ever
             breakers.abandoned(admitted)
             raise
         now = _steady(services)
@@ -133,28 +165,47 @@ class _ModelAttempt(Struct, frozen=True):
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
-        if speaks_of_endpoint(reply.code, profile, request.timeout_s * 1000, pauses.lost_us() / 1000):
+        if speaks_of_endpoint(
+            reply.code, profile, request.timeout_s * 1000, pauses.lost_us() / 1000
+        ):
             breakers.ended(admitted, reply.code, now, policy)
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
         else:
             breakers.abandoned(admitted)
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
             return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
-        failed = failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge, held=reply.held)
-        return structs.replace(with_use(failed, reply, self.call), lower=lower, calls=reply.calls and bool(request.offered))
+        failed = failure.of(
+            reply.code,
+            reply.message,
+            retry_after_ms=reply.retry_after_ms,
+            charge=reply.charge,
+            held=reply.held,
+        )
+        return structs.replace(
+            with_use(failed, reply, self.call),
+            lower=lower,
+            calls=reply.calls and bool(request.offered),
+        )
 
     async def hedged(self) -> ModelResult:
-        """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.
+        """Ask the call's profile, and after its delay the hedge as well; the first answer counts,
+        and the other attempt is told beside it.
 
-        The hedge has its own limit and its own time. A first one that nothing was heard of until another endpoint had answered has failed in that
-        part, and after a few such failures hedged calls leave it alone.
+        The hedge has its own limit and its own time. A first one that nothing was heard of until
+        another endpoint had answered has failed in that part, and after a few such failures hedged
+        calls leave it alone.
         """
         call, services = self.call, self.services
-        profile, policy = self.catalog.data.profiles[call.profile], services.catalogs.current.policy.breaker
+        profile, policy = (
+            self.catalog.data.profiles[call.profile],
+            services.catalogs.current.policy.breaker,
+        )
         leading = services.breakers.admit_first(profile, _steady(services), policy)
         if isinstance(leading, tuple):
             code, wait_ms = leading
-            return Failure(profile.provider, profile.model).held_back(code, "left alone as the first of two", wait_ms)
+            return Failure(profile.provider, profile.model).held_back(
+                code, "left alone as the first of two", wait_ms
+            )
         spoke = overtaken = False
 
         def hearing(piece: str) -> None:
@@ -163,32 +214,55 @@ class _ModelAttempt(Struct, frozen=True):
             if self.attempt.heard is not None:
                 self.attempt.heard(piece)
 
-        second = structs.replace(self, call=structs.replace(call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline))
+        second = structs.replace(
+            self,
+            call=structs.replace(
+                call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline
+            ),
+        )
         heard = None if self.attempt.heard is None else hearing
-        first = asyncio.ensure_future(contained("a model call", lambda: self.one(call.profile, heard)))
+        first = asyncio.ensure_future(
+            contained("a model call", lambda: self.one(call.profile, heard))
+        )
         asked = [first]
         try:
             if await ended_within(first, call.hedge_ms / 1000):
                 return first.result()
-            asked.append(asyncio.ensure_future(contained("a model call", lambda: second.one(call.hedge, None))))
+            asked.append(
+                asyncio.ensure_future(
+                    contained("a model call", lambda: second.one(call.hedge, None))
+                )
+            )
             await _first_answer(asked)
-            overtaken = not (first.done() or spoke) and _answered(asked[1]) and self._elsewhere(call.hedge)
+            overtaken = (
+                not (first.done() or spoke) and _answered(asked[1]) and self._elsewhere(call.hedge)
+            )
         finally:
             for task in asked:
                 task.cancel()
             try:
                 await asyncio.gather(*asked, return_exceptions=True)
-            finally:  # whoever gives up may do so twice, and a probe must not stay under way for ever
+            finally:
+                # whoever gives up may do so twice, and a probe must not stay under way for ever
                 if overtaken or _answered(first):
-                    services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, _steady(services), policy)
+                    services.breakers.ended(
+                        leading,
+                        ModelErrorCode.TIMED_OUT if overtaken else None,
+                        _steady(services),
+                        policy,
+                    )
                 else:
                     services.breakers.abandoned(leading)
         if _answered(first):
             return structs.replace(first.result(), beside=self._beside(call.hedge, asked[1]))
-        return structs.replace(asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first))
+        return structs.replace(
+            asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first)
+        )
 
     def _elsewhere(self, name: str) -> bool:
-        """Whether a profile stands at another endpoint than the call's own: then its answer does not speak for that one."""
+        """Whether a profile stands at another endpoint than the call's own: then its answer does
+        not speak for that one.
+        """
         profiles = self.catalog.data.profiles
         return endpoint_of(profiles[name]) != endpoint_of(profiles[self.call.profile])
 
@@ -217,13 +291,17 @@ class _ModelAttempt(Struct, frozen=True):
 
 
 def _steady(services: Services) -> int:
-    """The clock of rests and circuits: that of the wall, which does not step back here, or a model would be left alone for as long as that was ahead."""
+    """The clock of rests and circuits: that of the wall, which does not step back here, or a model
+    would be left alone for as long as that was ahead.
+    """
     services.lost.look()
     return services.clock.now() + services.lost.back_us
 
 
 def _given_up() -> bool:
-    """Whether somebody asked this task to end; a cancellation that nobody asked for would end the run's drive, and nobody would hear of it."""
+    """Whether somebody asked this task to end; a cancellation that nobody asked for would end the
+    run's drive, and nobody would hear of it.
+    """
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
@@ -236,4 +314,9 @@ async def _first_answer(tasks: Sequence[asyncio.Future[ModelResult]]) -> None:
 
 
 def _answered(task: asyncio.Future[ModelResult]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None and isinstance(task.result(), ModelAnswer)
+    return (
+        task.done()
+        and not task.cancelled()
+        and task.exception() is None
+        and isinstance(task.result(), ModelAnswer)
+    )

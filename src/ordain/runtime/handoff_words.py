@@ -1,6 +1,8 @@
-"""What an approver is told of work that is handed on: to whom and with which verbs, what of it lies outside that one's domain, and what the guardrails found. Made by code.
+"""What an approver is told of work that is handed on: to whom and with which verbs, what of it lies
+outside that one's domain, and what the guardrails found. Made by code.
 
-Of the verbs each that does more than read is named, by what it does and the gravest first; of those that only read the first few, and how many more there are.
+Of the verbs each that does more than read is named, by what it does and the gravest first; of those
+that only read the first few, and how many more there are.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ LEADS: Mapping[Subject, str] = {
 
 
 def lead(asked: ApprovalAsked) -> list[str]:
-    """The line above the calls; none where one call is asked for, and of a workflow, which has its own."""
+    """The line above the calls; none where one call is asked for, and of a workflow, which has its
+    own.
+    """
     return [LEADS[asked.subject]] if asked.subject in LEADS else []
 
 
@@ -69,14 +73,28 @@ def by_effect(verbs: Sequence[str], catalog: Catalog) -> str:
 
 
 def _grouped(verbs: Sequence[str], catalog: Catalog) -> list[str]:
-    """The verbs by what they do, the gravest first; only of those that read some may be counted and not named."""
+    """The verbs by what they do, the gravest first; only of those that read some may be counted and
+    not named.
+    """
     known = [verb for verb in verbs if verb in catalog.verbs]
     agents = [verb for verb in known if verb.startswith(AGENT_VERB)]
     groups = [(UNKNOWN, [verb for verb in verbs if verb not in catalog.verbs])]
     for effect in sorted(VerbEffect, key=lambda effect: (-STRICTNESS[effect], effect)):
-        found = [verb for verb in known if verb not in agents and catalog.verbs[verb].spec.effect is effect]
-        groups += [(HANDS_ON, agents), (READS, found)] if effect is VerbEffect.READ else [(effect.value, found)]
-    return [f"{_listed(found, VERBS_TOLD if what == READS else len(found))} ({what})" for what, found in groups if found]
+        found = [
+            verb
+            for verb in known
+            if verb not in agents and catalog.verbs[verb].spec.effect is effect
+        ]
+        groups += (
+            [(HANDS_ON, agents), (READS, found)]
+            if effect is VerbEffect.READ
+            else [(effect.value, found)]
+        )
+    return [
+        f"{_listed(found, VERBS_TOLD if what == READS else len(found))} ({what})"
+        for what, found in groups
+        if found
+    ]
 
 
 def _listed(verbs: Sequence[str], most: int) -> str:

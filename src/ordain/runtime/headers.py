@@ -1,4 +1,6 @@
-"""The header of any run as it stands: what it has done so far, as durable now, with what the runs have done that it waits for, and the run before it that it takes the place of."""
+"""The header of any run as it stands: what it has done so far, as durable now, with what the runs
+have done that it waits for, and the run before it that it takes the place of.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from ordain.journal.acts import cleared
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import approval_id
 from ordain.journal.folds import Fold
-from ordain.journal.records import STOPPED, EndedBody, IntentBody, Record, RecordKind, Started, Status
+from ordain.journal.records import (
+    STOPPED,
+    EndedBody,
+    IntentBody,
+    Record,
+    RecordKind,
+    Started,
+    Status,
+)
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
@@ -38,7 +48,8 @@ class Headers:
         self._store, self._kinds = store, kinds
 
     async def so_far(self, stored: StoredRun, stopped: StoredRun | None = None) -> HeaderFacts:
-        """The header's facts of a run as durable now, with what the children it waits for have done.
+        """The header's facts of a run as durable now, with what the children it waits for have
+        done.
 
         ``stopped`` is a run below it as it is from now on, which is not durable yet.
         """
@@ -53,26 +64,36 @@ class Headers:
         return facts
 
     def own(self, stored: StoredRun) -> HeaderFacts:
-        """What the run's own records say, as far as they can be read; where that is not all of them, it says so."""
+        """What the run's own records say, as far as they can be read; where that is not all of
+        them, it says so.
+        """
         records = readable(stored.records)
-        facts = self.fold_of(stored.id, records).header(stored.status, stored.reason or "unfinished")
+        facts = self.fold_of(stored.id, records).header(
+            stored.status, stored.reason or "unfinished"
+        )
         if len(records) == len(stored.records) and _ends_as_it_should(stored):
             return facts
         nobody_knows = Act(verb="", call="", end=ActEnd.UNKNOWN, run=stored.id)
-        told = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)), acts=(*facts.acts, nobody_knows))
+        told = msgspec.structs.replace(
+            facts, lines=(*facts.lines, unreadable(stored.id)), acts=(*facts.acts, nobody_knows)
+        )
         return with_verdict(told)
 
     async def since(self, stored: StoredRun, end: EndedBody) -> tuple[str, str]:
-        """The header of a run that has settled, and its verdict: as recorded, unless a person has said since what became of what was unknown.
+        """The header of a run that has settled, and its verdict: as recorded, unless a person has
+        said since what became of what was unknown.
 
-        Nothing that is recorded changes: the first line is made anew, and what was said stands below.
+        Nothing that is recorded changes: the first line is made anew, and what was said stands
+        below.
         """
         if end.verdict != RunVerdict.UNKNOWN or stored.key is None:
             return end.header, end.verdict
         facts = self.fold(stored).header(end.status, end.reason)
         notes = [line.what for line in self._noted(stored)]
         acts = facts.acts
-        for run in dict.fromkeys(act.run for act in acts if act.end is ActEnd.UNKNOWN and act.run not in ("", stored.id)):
+        for run in dict.fromkeys(
+            act.run for act in acts if act.end is ActEnd.UNKNOWN and act.run not in ("", stored.id)
+        ):
             below = await loaded(run, self._store)
             if isinstance(below, StoredRun):
                 acts = tuple(cleared(acts, run, self.fold(below).acts.cleared))
@@ -86,7 +107,10 @@ class Headers:
     def _noted(self, stored: StoredRun) -> Sequence[HeaderLine]:
         """What was noted of a run since it settled."""
         records = readable(stored.records)
-        settled = next((at for at, record in enumerate(records) if record.kind is RecordKind.ENDED), len(records))
+        settled = next(
+            (at for at, record in enumerate(records) if record.kind is RecordKind.ENDED),
+            len(records),
+        )
         return self.fold_of(stored.id, records[settled + 1 :]).lines
 
     def fold(self, stored: StoredRun) -> Fold:
@@ -98,7 +122,9 @@ class Headers:
         return folded(run, records, self._kinds, read)
 
     async def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
-        """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
+        """A run that was interrupted before it had read what the run before it did: that is not
+        lost, whoever asks next sees it here.
+        """
         lines: list[HeaderLine] = []
         for _ in range(BEFORE):
             before = self._unread(stored)
@@ -108,25 +134,47 @@ class Headers:
                 lines = [found, *lines]
                 break
             stored = found
-            told = [msgspec.structs.replace(line, depth=line.depth + 1) for line in self.own(stored).lines]
-            lines = [HeaderLine(mark="info", what=f"run {stored.id} · {stored.status}"), *told, *lines]
+            told = [
+                msgspec.structs.replace(line, depth=line.depth + 1)
+                for line in self.own(stored).lines
+            ]
+            lines = [
+                HeaderLine(mark="info", what=f"run {stored.id} · {stored.status}"),
+                *told,
+                *lines,
+            ]
         return facts if not lines else msgspec.structs.replace(facts, lines=(*lines, *facts.lines))
 
     def _unread(self, stored: StoredRun) -> str | None:
         """The run before, if this one has not looked at it."""
         first = stored.records[0].body if readable(stored.records[:1]) else None
         looked = any(
-            record.kind is RecordKind.OBSERVATION and record.name == "read" and b'"result":"read"' in (record.body or b"")
+            record.kind is RecordKind.OBSERVATION
+            and record.name == "read"
+            and b'"result":"read"' in (record.body or b"")
             for record in stored.records  # one that was abandoned has seen nothing
         )
-        return None if looked or first is None else self._kinds.label(msgspec.json.decode(first, type=Started)).after or None
+        return (
+            None
+            if looked or first is None
+            else self._kinds.label(msgspec.json.decode(first, type=Started)).after or None
+        )
 
     async def open_question(self, stored: StoredRun) -> str:
         """The open question of a run or of a child it waits for."""
-        return next((wait.about for _, _, wait in reversed(await self._waits(stored)) if wait.question is not None), "")
+        return next(
+            (
+                wait.about
+                for _, _, wait in reversed(await self._waits(stored))
+                if wait.question is not None
+            ),
+            "",
+        )
 
     async def open_approvals(self, stored: StoredRun) -> Sequence[tuple[str, str]]:
-        """The approvals that a run or a child it waits for asks for: the id of each, and what it is of on one line."""
+        """The approvals that a run or a child it waits for asks for: the id of each, and what it is
+        of on one line.
+        """
         told: list[tuple[str, str]] = []
         for run, addr, wait in await self._waits(stored):
             if wait.approval is not None:
@@ -135,7 +183,9 @@ class Headers:
         return told
 
     async def _waits(self, stored: StoredRun) -> Sequence[tuple[StoredRun, int, Wait]]:
-        """The waits that a run and the children it waits for stand at: the run as far as it can be read, the effect's number, the effect."""
+        """The waits that a run and the children it waits for stand at: the run as far as it can be
+        read, the effect's number, the effect.
+        """
         found: list[tuple[StoredRun, int, Wait]] = []
         for seen in await self._tree(stored):
             records = readable(seen.records)
@@ -148,11 +198,15 @@ class Headers:
                     wait = msgspec.json.decode(body.effect, type=Wait)
                 except msgspec.MsgspecError:
                     continue
-                found.append((msgspec.structs.replace(seen, records=tuple(records)), body.addr, wait))
+                found.append(
+                    (msgspec.structs.replace(seen, records=tuple(records)), body.addr, wait)
+                )
         return found
 
     async def stopped_below(self, stored: StoredRun) -> Sequence[StoredRun]:
-        """The runs that this one waits for and that have stopped: it goes on when they are resumed, and not before."""
+        """The runs that this one waits for and that have stopped: it goes on when they are resumed,
+        and not before.
+        """
         return [run for run in (await self._tree(stored))[1:] if run.status in STOPPED]
 
     async def _tree(self, stored: StoredRun) -> list[StoredRun]:
@@ -167,7 +221,9 @@ class Headers:
 
 
 def folded(run: str, records: Sequence[Record], kinds: Kinds, read: ReadRecord = decode) -> Fold:
-    """Everything that these records of a run say. That a rule or a kind raises ``KeyboardInterrupt`` while it tells of one is no signal."""
+    """Everything that these records of a run say. That a rule or a kind raises
+    ``KeyboardInterrupt`` while it tells of one is no signal.
+    """
     try:
         return Fold(run, records, kinds, read)
     except KeyboardInterrupt as error:
@@ -188,10 +244,13 @@ def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> Hea
     lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
     stopped = child.status in STOPPED
     mark, stands = ("fail", "has stopped") if stopped else ("info", "at work")
-    at_work = HeaderLine(mark=mark, what=f"{inner.flow} (run {child.id}) {stands}", reason=str(child.status))
+    at_work = HeaderLine(
+        mark=mark, what=f"{inner.flow} (run {child.id}) {stands}", reason=str(child.status)
+    )
     merged = msgspec.structs.replace(
         facts,
-        status=str(Status.WAITING if stopped else Status.RUNNING),  # what waits for its own children is at work
+        # what waits for its own children is at work
+        status=str(Status.WAITING if stopped else Status.RUNNING),
         models=tuple(dict.fromkeys((*facts.models, *inner.models))),
         notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
         lines=(*facts.lines, at_work, *lines),
@@ -223,7 +282,9 @@ def readable(records: Sequence[Record]) -> Sequence[Record]:
 
 
 async def loaded(run: str, store: JournalStore) -> StoredRun | HeaderLine | None:
-    """A run that another one tells of. One that cannot be read is no fault of the one that tells, and is told as what nobody knows."""
+    """A run that another one tells of. One that cannot be read is no fault of the one that tells,
+    and is told as what nobody knows.
+    """
     found = (await store.load((run,))).get(run)
     return unreadable(run) if isinstance(found, JournalCorrupt) else found
 

@@ -1,4 +1,6 @@
-"""The images that a model call shows, as their message's entry has them: read where the call goes live, and nowhere else."""
+"""The images that a model call shows, as their message's entry has them: read where the call goes
+live, and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,20 @@ class Images(Struct, frozen=True, kw_only=True):
         if ARG not in call.args:
             return ()
         shown = msgspec.convert(call.args[ARG], ImagesShown)
-        entries = await self.sessions.entries(self.workspace, self.session, after=shown.seq - 1, limit=1)
+        entries = await self.sessions.entries(
+            self.workspace, self.session, after=shown.seq - 1, limit=1
+        )
         body = entries[0].body if entries and entries[0].seq == shown.seq else None
         if body is None:
             return None
         files: dict[str, dict[str, Any]] = {
-            one["digest"]: one for one in msgspec.json.decode(body, type=MessageBody).attachments if one.get("image")
+            one["digest"]: one
+            for one in msgspec.json.decode(body, type=MessageBody).attachments
+            if one.get("image")
         }
         if not files.keys() >= set(shown.digests):
             return None
-        return tuple(SentImage(media_type=files[one]["media_type"], data=files[one]["image"]) for one in shown.digests)
+        return tuple(
+            SentImage(media_type=files[one]["media_type"], data=files[one]["image"])
+            for one in shown.digests
+        )

@@ -13,8 +13,12 @@ LOOKED_FOR = 16
 """So many children are looked for at once where how many there are was erased."""
 
 
-async def joined_runs(store: JournalStore, run: str, records: Sequence[Record]) -> Mapping[str, StoredRun | JournalCorrupt]:
-    """The children of the join that a run is in by its ``records``, settled or not, in their order; of an erased join those that are there."""
+async def joined_runs(
+    store: JournalStore, run: str, records: Sequence[Record]
+) -> Mapping[str, StoredRun | JournalCorrupt]:
+    """The children of the join that a run is in by its ``records``, settled or not, in their order;
+    of an erased join those that are there.
+    """
     join = open_join(records, run)
     if join is None:
         return {}

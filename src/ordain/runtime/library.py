@@ -28,7 +28,18 @@ from ordain.ports.library import (
     SourceContent,
 )
 
-__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "SOURCE_CHARS", "Added", "Found", "Item", "Memory", "OnProgress", "Passage", "Reindexed"]
+__all__ = [
+    "DOCUMENT_BYTES",
+    "NAME_CHARS",
+    "SOURCE_CHARS",
+    "Added",
+    "Found",
+    "Item",
+    "Memory",
+    "OnProgress",
+    "Passage",
+    "Reindexed",
+]
 
 DOCUMENTS = (ItemKind.DOCUMENT,)
 
@@ -36,22 +47,34 @@ DOCUMENTS = (ItemKind.DOCUMENT,)
 class Memory:
     """The library behind the door."""
 
-    def __init__(self, library: Library, documents: Documents, clear: Callable[[], Awaitable[None]]) -> None:
-        """Over the ports; ``clear`` destroys what an erasure has hidden, until nothing of it is left in the storage."""
+    def __init__(
+        self, library: Library, documents: Documents, clear: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Over the ports; ``clear`` destroys what an erasure has hidden, until nothing of it is
+        left in the storage.
+        """
         self._library = library
         self._documents = documents
         self.clear = clear
 
-    async def add_note(self, workspace: str, note: NoteRequest, *, speaks: bool = True, by: str = "") -> Added:
+    async def add_note(
+        self, workspace: str, note: NoteRequest, *, speaks: bool = True, by: str = ""
+    ) -> Added:
         """Keep what a person says; the same words of the same author are one note.
 
-        ``speaks``: who hands it in may speak for users. From anybody else a name proves nothing: the note is a member's, also to its author.
+        ``speaks``: who hands it in may speak for users. From anybody else a name proves nothing:
+        the note is a member's, also to its author.
         """
         text = note.text.strip()
         if not text:
             raise InvalidRequest("a note has a text", code="empty_text")
         title, author = note.title.strip(), note.user_id.strip()
-        said = (author, title, text) if speaks or not author else (author, title, text, "said by another")  # never taken for one's own
+        # never taken for one's own
+        said = (
+            (author, title, text)
+            if speaks or not author
+            else (author, title, text, "said by another")
+        )
         return await self._library.add(
             NewItem(
                 workspace=workspace,
@@ -82,17 +105,29 @@ class Memory:
         )
 
     async def add_document(
-        self, workspace: str, name: str, content: bytes, *, source: str = "", progress: OnProgress | None = None, by: str = ""
+        self,
+        workspace: str,
+        name: str,
+        content: bytes,
+        *,
+        source: str = "",
+        progress: OnProgress | None = None,
+        by: str = "",
     ) -> Added:
-        """Keep a document's text; the same bytes of one ``source`` are one document, another content of it replaces the one before.
+        """Keep a document's text; the same bytes of one ``source`` are one document, another
+        content of it replaces the one before.
 
-        What is kept of that source with these bytes, under this name, is there already: it is not read for that once more.
+        What is kept of that source with these bytes, under this name, is there already: it is not
+        read for that once more.
 
         Raises: as ``Documents.read``; InvalidRequest where the name is none.
         """
         name = " ".join(name.split())
         if not name or len(name) > NAME_CHARS or not name.isprintable():
-            raise InvalidRequest(f"a document has a name of at most {NAME_CHARS} characters that can be shown", code="invalid_name")
+            raise InvalidRequest(
+                f"a document has a name of at most {NAME_CHARS} characters that can be shown",
+                code="invalid_name",
+            )
         of = SourceContent(source=source or name, digest=content_digest(content))
         kept = await self._library.items(workspace, DOCUMENTS, limit=1, of=of)
         if kept and kept[0].title == name:
@@ -115,8 +150,12 @@ class Memory:
             progress,
         )
 
-    async def stage_document(self, workspace: str, file: tuple[str, bytes], *, source: str, author: str, by: str) -> Added:
-        """Read a file (name and bytes) that comes with a message, and keep it nowhere yet; raises as ``add_document``."""
+    async def stage_document(
+        self, workspace: str, file: tuple[str, bytes], *, source: str, author: str, by: str
+    ) -> Added:
+        """Read a file (name and bytes) that comes with a message, and keep it nowhere yet; raises
+        as ``add_document``.
+        """
         name, content = file
         read = await self._documents.read(name, content)
         return await self._library.add(
@@ -141,13 +180,21 @@ class Memory:
         """A staged document is not wanted after all."""
         await self._library.remove(workspace, document, by="", staged=True)
 
-    async def notes(self, workspace: str, *, limit: int, before: int | None, named: str = "") -> Sequence[Item]:
-        """Notes and entries, the last one added first; with ``named`` those whose id begins or ends so."""
+    async def notes(
+        self, workspace: str, *, limit: int, before: int | None, named: str = ""
+    ) -> Sequence[Item]:
+        """Notes and entries, the last one added first; with ``named`` those whose id begins or ends
+        so.
+        """
         return await self._library.items(workspace, NOTES, limit=limit, before=before, named=named)
 
-    async def documents(self, workspace: str, *, limit: int, before: int | None, named: str = "") -> Sequence[Item]:
+    async def documents(
+        self, workspace: str, *, limit: int, before: int | None, named: str = ""
+    ) -> Sequence[Item]:
         """Documents, likewise."""
-        return await self._library.items(workspace, DOCUMENTS, limit=limit, before=before, named=named)
+        return await self._library.items(
+            workspace, DOCUMENTS, limit=limit, before=before, named=named
+        )
 
     async def document(self, workspace: str, document: str) -> tuple[Item, Sequence[Passage]]:
         """A document and its passages.
@@ -179,7 +226,9 @@ class Memory:
         """Give every passage a vector of the present embedder."""
         return await self._library.reindex(workspace)
 
-    async def _of_kind(self, workspace: str, item: str, kinds: tuple[ItemKind, ...]) -> tuple[Item, Sequence[Passage]]:
+    async def _of_kind(
+        self, workspace: str, item: str, kinds: tuple[ItemKind, ...]
+    ) -> tuple[Item, Sequence[Passage]]:
         found = await self._library.item(workspace, item)
         if found is None or found[0].kind not in kinds:
             what = "document" if kinds == DOCUMENTS else "note"

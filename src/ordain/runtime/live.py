@@ -60,18 +60,35 @@ from ordain.runtime.waits import ask, carry_wait
 
 R = TypeVar("R")
 UNWRITTEN_MAX = 256
-"""Records that may wait for a barrier when an effect begins; between two effects that have one there are a dozen."""
-_TELLS_TIME = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED})
-"""Before these it is on record what was lost: the flow gets its time by them, or the effect its moments. A claim's record is its transaction's."""
+"""Records that may wait for a barrier when an effect begins; between two effects that have one
+there are a dozen.
+"""
+_TELLS_TIME = frozenset(
+    {RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
+)
+"""Before these it is on record what was lost: the flow gets its time by them, or the effect its
+moments. A claim's record is its transaction's.
+"""
 Park = Callable[[int | None], Awaitable[bool]]
-"""Keeps a run that waits, until the time given at the latest, with its flow: comes to whether it was woken, and may go on where it stands."""
+"""Keeps a run that waits, until the time given at the latest, with its flow: comes to whether it
+was woken, and may go on where it stands.
+"""
 
 
 class LiveRun(Pen):
     """Implements ``Beyond`` for a run that is being driven."""
 
-    def __init__(self, services: Services, held: Held, setup: RunSetup, said: ReadTranscript, park: Park | None = None) -> None:
-        """Continue after the stored records; the subject's key must still exist. ``said`` reads what its prompts refer to."""
+    def __init__(
+        self,
+        services: Services,
+        held: Held,
+        setup: RunSetup,
+        said: ReadTranscript,
+        park: Park | None = None,
+    ) -> None:
+        """Continue after the stored records; the subject's key must still exist. ``said`` reads
+        what its prompts refer to.
+        """
         assert isinstance(held.run, StoredRun)
         super().__init__(services, held.run)
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
@@ -98,11 +115,15 @@ class LiveRun(Pen):
         return record
 
     def book_lost(self, until: int | None = None) -> None:
-        """Put on record what of the run's time was lost until then, in microseconds since 1970; until now where that is None."""
+        """Put on record what of the run's time was lost until then, in microseconds since 1970;
+        until now where that is None.
+        """
         moment = max(self.scribe.at, self.services.clock.now() if until is None else until)
         if lost_us := self.time.unbooked(moment):
             why = WAITED if self.time.still else TIME_LOST
-            self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment)
+            self.write(
+                RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment
+            )
             self.state.lost_us += lost_us
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:
@@ -113,29 +134,45 @@ class LiveRun(Pen):
             await hand_over(self.services, self.stored, unit, self._attempts)
             raise
 
-    # --- waiting ----------------------------------------------------------------------------------------------------------------
+    # --- waiting ----------------------------------------------------------------------------------
 
-    async def suspend(self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False) -> None:
-        """Wait until mail or time arrives; returns if mail has already arrived, or the run was kept until then.
+    async def suspend(
+        self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False
+    ) -> None:
+        """Wait until mail or time arrives; returns if mail has already arrived, or the run was kept
+        until then.
 
         Raises:
             Suspended: the run is now ``waiting``, and gives up its coroutine.
         """
         await self.barrier()
         mark = self.mark()
-        self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
-        if await self.unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
+        self.write(
+            RecordKind.SUSPENDED,
+            "wait",
+            SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at),
+        )
+        if await self.unless_mail(
+            mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)
+        ):
             self.state.suspended = True
-            if self._park is None or self.time.still or not await self._park(wake_at):  # a person may take days
+            if self._park is None or self.time.still or not await self._park(wake_at):
+                # a person may take days
                 raise Suspended
             self.state.suspended, self._status = False, Status.RUNNING
 
     def mark(self) -> tuple[Any, ...]:
         """Where the run stands, to go back to if what follows is refused."""
-        return self.scribe.mark(), self.time.mark(), (self.state.handed_at, self.state.flow_at, self.state.lost_us)
+        return (
+            self.scribe.mark(),
+            self.time.mark(),
+            (self.state.handed_at, self.state.flow_at, self.state.lost_us),
+        )
 
     async def unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
-        """Commit a unit with what was written since the mark; where mail was faster it was never written, and this is False."""
+        """Commit a unit with what was written since the mark; where mail was faster it was never
+        written, and this is False.
+        """
         if await self.offer(unit):
             return True
         chain, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
@@ -143,7 +180,7 @@ class LiveRun(Pen):
         self.time.back_to(time)
         return False
 
-    # --- Beyond -----------------------------------------------------------------------------------------------------------------
+    # --- Beyond -----------------------------------------------------------------------------------
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         """See ``Beyond.decided``."""
@@ -170,16 +207,28 @@ class LiveRun(Pen):
             writes = own.writes(facts, made, *read) if granted else ()
             if own.pinned is not None and own.pinned.missing:
                 return Ruling(refused=NOT_READ)
-            body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
-            record = self.scribe.write(RecordKind.CLAIM, claim.name, body, self.services.clock.now())
+            body = ClaimBody(
+                addr=addr,
+                claim=raw(claim),
+                outcome=raw(made.outcome),
+                reason=made.reason,
+                facts=raw(facts),
+            )
+            record = self.scribe.write(
+                RecordKind.CLAIM, claim.name, body, self.services.clock.now()
+            )
             decided[:] = [(made, record)]
             return Ruling(record=record, writes=writes)
 
         unit = self.unit()
         try:
-            while not await self.offer(ClaimUnit(append=unit, shared=Shared(reads=own.reads, decide=decide))):
+            while not await self.offer(
+                ClaimUnit(append=unit, shared=Shared(reads=own.reads, decide=decide))
+            ):
                 if own.pinned is None or not await own.pinned.fetch():
-                    self.lost = RunLost(f"run {self.id}: what its claim writes does not stand with what is stored")
+                    self.lost = RunLost(
+                        f"run {self.id}: what its claim writes does not stand with what is stored"
+                    )
                     raise self.lost
         except LeaseLost:
             raise
@@ -195,7 +244,8 @@ class LiveRun(Pen):
 
     async def begin(self, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> Any:
         """See ``Beyond.begin``."""
-        if self.unwritten >= UNWRITTEN_MAX:  # a flow that only speaks comes to no barrier, and nobody else would get a turn
+        if self.unwritten >= UNWRITTEN_MAX:
+            # a flow that only speaks comes to no barrier, and nobody else would get a turn
             await self.barrier()
             self.state.raise_fault()
         if not self.state.masked and (mail := self.interrupt()) is not None:
@@ -211,7 +261,8 @@ class LiveRun(Pen):
             return self.observe(addr, str(name), withdrawn_wait(why))
         for child in children:
             self.beside(child)
-        self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
+        # from here on a drain lets it end: its intent may be durable already
+        self.in_verb = isinstance(effect, VerbCall)
         await self.barrier()
         self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
         if self.stored.session:
@@ -225,12 +276,24 @@ class LiveRun(Pen):
             self.beside(said(self.stored, addr, effect, self.scribe.at))
         return self.observe(addr, "say", Said())
 
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
+    async def resume(
+        self,
+        addr: int,
+        effect: AnyEffect,
+        ended: dict[int, AnyEnded],
+        recover: Recovering | None = None,
+    ) -> Any:
         """See ``Beyond.resume``."""
         return await self._carry_out(addr, effect, ended, again=True, recover=recover)
 
     async def _carry_out(
-        self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], *, again: bool, recover: Recovering | None = None
+        self,
+        addr: int,
+        effect: AnyEffect,
+        ended: dict[int, AnyEnded],
+        *,
+        again: bool,
+        recover: Recovering | None = None,
     ) -> Any:
         if isinstance(effect, Wait):
             return await carry_wait(self, addr, effect, again=again)
@@ -240,18 +303,31 @@ class LiveRun(Pen):
             effect = self.time.timed(effect, self.catalog)
         if isinstance(effect, ModelCall):
             result: AnyResult | None = (
-                lost_call(self.catalog, effect) if again else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
+                lost_call(self.catalog, effect)
+                if again
+                else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
             )
             name = "model_call"
-        elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
+        elif (
+            isinstance(effect, VerbCall)
+            and not again
+            and not self.state.masked
+            and (mail := self.interrupt()) is not None
+        ):
             raise self.abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
             permit = effect.authorized.decision
             self._attempts[addr] = self.state.lost_calls[permit]
-            if again and (late := self.mailbox.of_attempt(addr, self.state.lost_calls[permit])) is not None:
+            if (
+                again
+                and (late := self.mailbox.of_attempt(addr, self.state.lost_calls[permit]))
+                is not None
+            ):
                 return self.observe(addr, "verb_call", late[1], mail=late[0])
             if again:
-                self.book_lost()  # before a clock that is set back makes it forgotten, though a record says that it is past
+                # before a clock that is set back makes it forgotten, though a record says that it
+                # is past
+                self.book_lost()
             result, name = await self._verb(effect, recover), "verb_call"
             self._attempts[addr] = self.state.lost_calls[permit]
             if self.stopping:
@@ -259,20 +335,47 @@ class LiveRun(Pen):
                 await self.barrier()
                 raise asyncio.CancelledError
         elif isinstance(effect, Read):
-            result, name = await self._abandonable_call(lambda: read(self.services, self.stored, effect), addr, "read"), "read"
+            result, name = (
+                await self._abandonable_call(
+                    lambda: read(self.services, self.stored, effect), addr, "read"
+                ),
+                "read",
+            )
         else:
             raise FlowFault(f"no handler for {type(effect).__name__}")
         form = kept_form(self.catalog, effect, result)
-        return self._record(addr, name, form, at=timed_out_at(effect, result, self.services.clock.now()))
+        return self._record(
+            addr, name, form, at=timed_out_at(effect, result, self.services.clock.now())
+        )
 
-    def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
-        """Record what became of an effect and hand it to the flow, read back from the record: live and replay see one value."""
+    def observe(
+        self,
+        addr: int,
+        name: str,
+        result: AnyResult,
+        *,
+        at: int | None = None,
+        mail: Mail | None = None,
+    ) -> Any:
+        """Record what became of an effect and hand it to the flow, read back from the record: live
+        and replay see one value.
+        """
         return self._record(addr, name, result_form(result), at=at, mail=mail)
 
-    def _record(self, addr: int, name: str, form: tuple[msgspec.Raw, AnyResult], *, at: int | None = None, mail: Mail | None = None) -> Any:
+    def _record(
+        self,
+        addr: int,
+        name: str,
+        form: tuple[msgspec.Raw, AnyResult],
+        *,
+        at: int | None = None,
+        mail: Mail | None = None,
+    ) -> Any:
         current = self.services.catalogs.current.digest
         under = "" if current == self.catalog.digest else current
-        body = ObservationBody(addr=addr, result=form[0], catalog=under, mail=0 if mail is None else mail.id)
+        body = ObservationBody(
+            addr=addr, result=form[0], catalog=under, mail=0 if mail is None else mail.id
+        )
         record = self.write(RecordKind.OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
             self.beside(answered(self.stored, addr, record.at))
@@ -298,7 +401,9 @@ class LiveRun(Pen):
         self.stopping = True
 
     async def look(self) -> list[Mail]:
-        """All untaken mail; interrupts among it are remembered. Where some of it nobody sent, the run stops."""
+        """All untaken mail; interrupts among it are remembered. Where some of it nobody sent, the
+        run stops.
+        """
         try:
             return await self.mailbox.look()
         except JournalCorrupt:
@@ -319,7 +424,9 @@ class LiveRun(Pen):
             self.take(row, record.seq)
             if row.id != mail.id:
                 also = msgspec.json.decode(row.body, type=InterruptBody)
-                self.write(RecordKind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why))
+                self.write(
+                    RecordKind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why)
+                )
         self.mailbox.interrupts = []
         self.state.handed(record)
         self.state.masked = True
@@ -332,8 +439,11 @@ class LiveRun(Pen):
         interrupted.in_flight = True
         return interrupted
 
-    async def _abandonable_call(self, begin: Callable[[], Coroutine[Any, Any, R]], addr: int, name: str) -> R:
-        if not self.state.masked and (early := self.interrupt()) is not None:  # it came while the intent was written
+    async def _abandonable_call(
+        self, begin: Callable[[], Coroutine[Any, Any, R]], addr: int, name: str
+    ) -> R:
+        if not self.state.masked and (early := self.interrupt()) is not None:
+            # it came while the intent was written
             raise self.abandon(addr, name, early)
         task = asyncio.get_running_loop().create_task(contained(f"a {name}", begin))
         self._abandonable, self._abandoned = task, False
@@ -346,15 +456,30 @@ class LiveRun(Pen):
         finally:
             self._abandonable = None
 
-    # --- handlers ---------------------------------------------------------------------------------------------------------------
+    # --- handlers ---------------------------------------------------------------------------------
 
     async def _model(self, effect: ModelCall) -> AnyResult:
         index = self._model_calls[effect.purpose, effect.role]
         self._model_calls[effect.purpose, effect.role] += 1
-        heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
+        heard = (
+            self.services.streams.attempt(self.stored)
+            if effect.narrative and self.stored.session
+            else None
+        )
         prompt = self.setup.kind.prompt(effect.purpose)
-        images = Images(sessions=self.services.sessions, workspace=self.stored.workspace, session=self.stored.session)
-        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, within=self.within, images=images, heard=heard)
+        images = Images(
+            sessions=self.services.sessions,
+            workspace=self.stored.workspace,
+            session=self.stored.session,
+        )
+        attempt = Attempt(
+            index=index,
+            prompt=prompt,
+            having=self._said.having,
+            within=self.within,
+            images=images,
+            heard=heard,
+        )
         return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
     async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:
@@ -368,8 +493,16 @@ class LiveRun(Pen):
 
         permit = effect.authorized.decision
         consent, principal = self.state.authority.given(permit), self.setup.started.principal
-        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=principal, consent=consent, within=self.within)
-        call = msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
+        by = OnBehalf(
+            key=derived_id(self.id, permit),
+            run=self.stored,
+            principal=principal,
+            consent=consent,
+            within=self.within,
+        )
+        call = msgspec.structs.replace(
+            effect, attempt=effect.attempt + self.state.lost_calls[permit]
+        )
         self.in_verb = True
         try:
             if recover is None:

@@ -1,7 +1,8 @@
-"""Time in which this process could not work: it was down, stopped or asleep, the clock was set forward, or the storage took nothing (B-23).
+"""Time in which this process could not work: it was down, stopped or asleep, the clock was set
+forward, or the storage took nothing (B-23).
 
-Whoever looks often sees it by one clock: far more time passes between two looks than lies between them. Which of the causes it was makes
-no difference to a run.
+Whoever looks often sees it by one clock: far more time passes between two looks than lies between
+them. Which of the causes it was makes no difference to a run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ SLACK_US = 2_000_000
 
 
 class LostTime:
-    """The pauses of a data folder's engines. Nothing is lost while nobody watches: ``begin`` is an engine's."""
+    """The pauses of a data folder's engines. Nothing is lost while nobody watches: ``begin`` is an
+    engine's.
+    """
 
     def __init__(self) -> None:
         """No pauses are known."""
@@ -31,11 +34,17 @@ class LostTime:
         self.cut_at: int | None = None
         """Where the clock was set back to, until that is written."""
         self.back_us = 0
-        """By how much the clock was set back in all, in microseconds; ``unsaved_back_us``: what of that is to be written."""
+        """By how much the clock was set back in all, in microseconds; ``unsaved_back_us``: what of
+        that is to be written.
+        """
         self.unsaved_back_us = 0
 
-    def begin(self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Pause]) -> None:
-        """An engine begins to work; ``last_beat`` is when one did before, None where that is unknown."""
+    def begin(
+        self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Pause]
+    ) -> None:
+        """An engine begins to work; ``last_beat`` is when one did before, None where that is
+        unknown.
+        """
         self._clock, self._seen = clock, clock()
         self._spans = [(began, ended) for began, ended in known]
         if last_beat is not None and last_beat > self._seen:
@@ -62,7 +71,9 @@ class LostTime:
         return False
 
     def refused(self, began: int, ended: int) -> None:
-        """Between these moments somebody could not go on, for the storage took nothing. Many say so of the same time."""
+        """Between these moments somebody could not go on, for the storage took nothing. Many say so
+        of the same time.
+        """
         if self._clock is None:
             return
         if self._spans and self._spans[-1][0] <= began:

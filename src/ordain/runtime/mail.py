@@ -1,4 +1,6 @@
-"""What a mailbox row says, by its kind, and how one comes from outside; a child's end is an ``Ended`` as it stands in its parent's journal."""
+"""What a mailbox row says, by its kind, and how one comes from outside; a child's end is an
+``Ended`` as it stands in its parent's journal.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class AnswerBody(Struct, frozen=True, kw_only=True):
 
 
 def posted(workspace: str, mail: NewMail) -> Arrive:
-    """Mail for a run from outside. Refused: there is no such run (``not_found``), nobody would read it any more (``settled``), its like has come (``duplicate``)."""
+    """Mail for a run from outside. Refused: there is no such run (``not_found``), nobody would read
+    it any more (``settled``), its like has come (``duplicate``).
+    """
 
     def decide(run: RunFound | None) -> Ruling:
         if run is None:
@@ -37,7 +41,13 @@ def posted(workspace: str, mail: NewMail) -> Arrive:
             return Ruling(refused="settled")
         if run.mailed:
             return Ruling(refused="duplicate")
-        return Ruling(writes=(mail, ClosedQuestion(run=mail.run, addr=mail.addr)) if answers else (mail,), run=mail.run)
+        return Ruling(
+            writes=(mail, ClosedQuestion(run=mail.run, addr=mail.addr)) if answers else (mail,),
+            run=mail.run,
+        )
 
     answers = mail.kind is MailKind.ANSWER
-    return Arrive(workspace=workspace, shared=Shared(reads=(RunRead(run=mail.run, addr=mail.addr, key=mail.key),), decide=decide))
+    return Arrive(
+        workspace=workspace,
+        shared=Shared(reads=(RunRead(run=mail.run, addr=mail.addr, key=mail.key),), decide=decide),
+    )

@@ -1,4 +1,6 @@
-"""A driven run's mailbox: interrupts that are to reach it, and what engines before this one saw of its calls and could not write any more."""
+"""A driven run's mailbox: interrupts that are to reach it, and what engines before this one saw of
+its calls and could not write any more.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class Mailbox:
         return mail
 
     def heard(self, found: Callable[[], None]) -> None:
-        """Mail has come, it seems: look, beside whatever the run is at; ``found`` is called after each look, and not kept: it holds the run."""
+        """Mail has come, it seems: look, beside whatever the run is at; ``found`` is called after
+        each look, and not kept: it holds the run.
+        """
         self._again = True
         if self._looking is None or self._looking.done():
             self._looking = asyncio.get_running_loop().create_task(self._look(found))
@@ -70,7 +74,9 @@ class Mailbox:
                 found()
 
     def of_attempt(self, addr: int, lost: int) -> tuple[Mail, VerbResult] | None:
-        """What became of the attempt at call ``addr`` that was cut off after ``lost`` others, where its engine lived to see it."""
+        """What became of the attempt at call ``addr`` that was cut off after ``lost`` others, where
+        its engine lived to see it.
+        """
         for row in self.late:
             if row.key == _late_key(addr, lost):
                 body = msgspec.json.decode(row.body, type=ObservationBody)
@@ -82,10 +88,14 @@ def _late_key(addr: int, lost: int) -> str:
     return f"late:{addr}:{lost}"
 
 
-async def hand_over(services: Services, stored: StoredRun, unit: Append | ClaimUnit, lost: Mapping[int, int]) -> None:
-    """A unit was refused, for somebody else holds the run: what it says of calls that were made is mail for whoever does.
+async def hand_over(
+    services: Services, stored: StoredRun, unit: Append | ClaimUnit, lost: Mapping[int, int]
+) -> None:
+    """A unit was refused, for somebody else holds the run: what it says of calls that were made is
+    mail for whoever does.
 
-    ``lost`` is how many attempts at the call of each effect were cut off before the one that is told of.
+    ``lost`` is how many attempts at the call of each effect were cut off before the one that is
+    told of.
     """
     records = unit.append.records if isinstance(unit, ClaimUnit) else unit.records
     for record in filter(_observed, records):
@@ -104,7 +114,12 @@ async def hand_over(services: Services, stored: StoredRun, unit: Append | ClaimU
         except OrdainError as error:
             refused = error.code
         if refused:
-            LOG.warning("run=%s effect=%d what became of it was not written: %s", stored.id, body.addr, refused)
+            LOG.warning(
+                "run=%s effect=%d what became of it was not written: %s",
+                stored.id,
+                body.addr,
+                refused,
+            )
 
 
 def _observed(record: Record) -> bool:

@@ -10,8 +10,11 @@ from ordain.ports.sessions import Entry
 from ordain.runtime.streams import event_of
 
 
-def answer_of(message: Entry, answer: Entry | None, session: str, *, duplicate: bool = False) -> MessageAnswer:
-    """The answer to a message of a session, as the entries have it; without one what the message was taken for.
+def answer_of(
+    message: Entry, answer: Entry | None, session: str, *, duplicate: bool = False
+) -> MessageAnswer:
+    """The answer to a message of a session, as the entries have it; without one what the message
+    was taken for.
 
     Raises:
         JournalCorrupt: the answer's entry holds no such event.
@@ -33,7 +36,9 @@ def answer_of(message: Entry, answer: Entry | None, session: str, *, duplicate: 
             key=event.key,
             expected_type=event.expected_type,
             text=event.text,
-            options=[Option.model_validate(msgspec.to_builtins(option)) for option in event.options],
+            options=[
+                Option.model_validate(msgspec.to_builtins(option)) for option in event.options
+            ],
             message_id=event.message_id,
             expires_at_ms=event.expires_at_ms,
         )

@@ -1,4 +1,6 @@
-"""A message as a session keeps it: what of it stands in columns, what in its entry's body, and how both become one value again."""
+"""A message as a session keeps it: what of it stands in columns, what in its entry's body, and how
+both become one value again.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,12 @@ LABEL_CHARS = 64
 
 
 class Received(Struct, frozen=True, kw_only=True):
-    """A message as its session receives it: what the sender says (``facts``, ``ids``; runs are given that alone) and what the server knows.
+    """A message as its session receives it: what the sender says (``facts``, ``ids``; runs are
+    given that alone) and what the server knows.
 
-    ``found`` is what its wording says under ``catalog``, read before the write transaction. The decision about it is made under that same
-    catalog, though another one may have become current by then.
+    ``found`` is what its wording says under ``catalog``, read before the write transaction. The
+    decision about it is made under that same catalog, though another one may have become current by
+    then.
     """
 
     facts: MessageFacts
@@ -43,7 +47,11 @@ class Received(Struct, frozen=True, kw_only=True):
 
     def formed(self, form: str) -> Received:
         """The same, to be answered in this form (``MessageFacts.form``)."""
-        return msgspec.structs.replace(self, facts=msgspec.structs.replace(self.facts, form=form)) if form else self
+        return (
+            msgspec.structs.replace(self, facts=msgspec.structs.replace(self.facts, form=form))
+            if form
+            else self
+        )
 
 
 class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,8 +65,12 @@ class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     form: str = ""
 
 
-def body_of(message: Message, files: Sequence[dict[str, Any]] | None = None, form: str = "") -> MessageBody:
-    """A canonical message as its entry's body; ``files`` is what is said there of what came with it; None: it is only named. ``form`` as ``MessageFacts`` has it."""
+def body_of(
+    message: Message, files: Sequence[dict[str, Any]] | None = None, form: str = ""
+) -> MessageBody:
+    """A canonical message as its entry's body; ``files`` is what is said there of what came with
+    it; None: it is only named. ``form`` as ``MessageFacts`` has it.
+    """
     said = message.message.model_dump(mode="json", exclude={"attachments"}, exclude_defaults=True)
     return MessageBody(
         text=message.message.text,
@@ -76,8 +88,12 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
     context = Context.model_validate(body.context, strict=False)
     facts = message_facts(body.text, body.user, entry.channel, context, body.attachments)
     return Received(
-        facts=msgspec.structs.replace(facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata), form=body.form),
-        ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
+        facts=msgspec.structs.replace(
+            facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata), form=body.form
+        ),
+        ids=MessageIds(
+            message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""
+        ),
         principal=principal_of(principal).name,
         scopes=in_conversation(principal_of(principal).scopes),
         timestamp_ms=entry.timestamp_ms,
@@ -89,7 +105,9 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
 
 
 def facts_of_entry(spoken: LatestEntry) -> MessageFacts:
-    """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
+    """What an earlier message says and asks for, as the transcript has it; an erased one says
+    nothing.
+    """
     body = body_of_entry(spoken.body)
     context = Context.model_validate(body.context, strict=False)
     facts = message_facts(body.text, body.user, spoken.channel, context, body.attachments)
@@ -97,19 +115,27 @@ def facts_of_entry(spoken: LatestEntry) -> MessageFacts:
 
 
 def thread_ref_of(spoken: LatestEntry) -> str:
-    """The word for a thread that an earlier message came under; "" where there is none, or it is erased."""
+    """The word for a thread that an earlier message came under; "" where there is none, or it is
+    erased.
+    """
     return str(body_of_entry(spoken.body).context.get("thread_ref") or "")
 
 
 def body_of_entry(body: bytes | None) -> MessageBody:
     """A stored body again; an erased one says nothing."""
-    return MessageBody(text="", user="") if body is None else msgspec.json.decode(body, type=MessageBody)
+    return (
+        MessageBody(text="", user="")
+        if body is None
+        else msgspec.json.decode(body, type=MessageBody)
+    )
 
 
 def _thread_numbered(context: Context) -> int:
     """The thread that a message names by its number; 0: none."""
     named = context.thread_ref or ""
-    return int(named) if named.isascii() and named.isdecimal() and len(named) <= THREAD_DIGITS else 0
+    return (
+        int(named) if named.isascii() and named.isdecimal() and len(named) <= THREAD_DIGITS else 0
+    )
 
 
 class _Came(Struct):
@@ -122,7 +148,9 @@ _CAME = msgspec.json.Decoder(_Came)
 
 
 def _source(entry: Entry) -> str:
-    """The way by which a stored message came: its first decision alone says it, since it is no part of what makes two messages the same."""
+    """The way by which a stored message came: its first decision alone says it, since it is no part
+    of what makes two messages the same.
+    """
     return "" if entry.decision is None else _CAME.decode(entry.decision).source
 
 
@@ -134,12 +162,24 @@ def message_of(
     source: str = "",
     files: Sequence[dict[str, Any]] | None = None,
 ) -> Received:
-    """A canonical message as it is received, under the id that it has or was given, by the way that ``source`` names, with what its entry says of its files."""
+    """A canonical message as it is received, under the id that it has or was given, by the way that
+    ``source`` names, with what its entry says of its files.
+    """
     said, context = message.message, message.context
-    facts = message_facts(said.text, message.user_id, str(message.channel), context, _files(message) if files is None else files)
+    facts = message_facts(
+        said.text,
+        message.user_id,
+        str(message.channel),
+        context,
+        _files(message) if files is None else files,
+    )
     return Received(
-        facts=msgspec.structs.replace(facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)),
-        ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
+        facts=msgspec.structs.replace(
+            facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)
+        ),
+        ids=MessageIds(
+            message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""
+        ),
         principal=principal_of(principal).name,
         scopes=in_conversation(principal_of(principal).scopes),
         timestamp_ms=message.timestamp_ms or 0,
@@ -161,8 +201,12 @@ def trace_verb_of(metadata: Mapping[str, Any]) -> str:
     return label[:LABEL_CHARS] if isinstance(label, str) else ""
 
 
-def message_facts(text: str, user: str, channel: str, context: Context, files: Sequence[dict[str, Any]] = ()) -> MessageFacts:
-    """What a message says and asks for, from the wire's words for it: the one place where these become the house's."""
+def message_facts(
+    text: str, user: str, channel: str, context: Context, files: Sequence[dict[str, Any]] = ()
+) -> MessageFacts:
+    """What a message says and asks for, from the wire's words for it: the one place where these
+    become the house's.
+    """
     hints = context.routing_hints
     return MessageFacts(
         text=text,
@@ -198,7 +242,11 @@ def _asked(recall: Recall | None) -> RecallAsked | None:
     if recall is None or not recall.enabled:
         return None
     return RecallAsked(
-        required=recall.required, mode=recall.mode, profile=recall.profile or "", days=recall.time_window_days, max_items=recall.max_items
+        required=recall.required,
+        mode=recall.mode,
+        profile=recall.profile or "",
+        days=recall.time_window_days,
+        max_items=recall.max_items,
     )
 
 

@@ -1,4 +1,6 @@
-"""A model call without its transport: the prompt as it is sent, and what is kept of what comes back. Pure: gateway and scripted runs share it."""
+"""A model call without its transport: the prompt as it is sent, and what is kept of what comes
+back. Pure: gateway and scripted runs share it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from ordain.rules.thought_tags import canonical, spoken, without_thoughts
 from ordain.runtime.breakers import NAMED_A_DELAY
 
 REST_MS = 1000
-"""A delay that a provider names is a rest from here on; a refusal that names a shorter one, or nothing, is an attempt, or an outage would be a storm."""
+"""A delay that a provider names is a rest from here on; a refusal that names a shorter one, or
+nothing, is an attempt, or an outage would be a storm.
+"""
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
 
@@ -52,7 +56,9 @@ class Failure:
         charge: Charge = Charge.NOTHING_SENT,
         held: Structured | None = None,
     ) -> ModelFailed:
-        """The failure with this code; nothing was sent unless ``charge`` says so. A provider that names a delay rests, which is no attempt."""
+        """The failure with this code; nothing was sent unless ``charge`` says so. A provider that
+        names a delay rests, which is no attempt.
+        """
         live = charge is not Charge.NOTHING_SENT
         return ModelFailed(
             code=code,
@@ -67,18 +73,29 @@ class Failure:
             held=held or "",
         )
 
-    def held_back(self, code: ModelErrorCode, message: str, wait_ms: int, *, unanswered: bool = False) -> ModelFailed:
+    def held_back(
+        self, code: ModelErrorCode, message: str, wait_ms: int, *, unanswered: bool = False
+    ) -> ModelFailed:
         """Nothing was sent, since the model is left alone for another ``wait_ms``: no attempt."""
-        why = f"{message} for another {wait_ms} ms{', for it has answered nothing so far' if unanswered else ''}; nothing was sent"
-        return structs.replace(self.of(code, why, retry_after_ms=wait_ms), apart=True, unanswered=unanswered)
+        why = (
+            f"{message} for another {wait_ms} "
+            f"ms{', for it has answered nothing so far' if unanswered else ''}; nothing was sent"
+        )
+        return structs.replace(
+            self.of(code, why, retry_after_ms=wait_ms), apart=True, unanswered=unanswered
+        )
 
     def unreached(self, message: str, *, unanswered: bool) -> ModelFailed:
         """Nothing was sent, since no connection could be made: no attempt."""
-        return structs.replace(self.of(ModelErrorCode.CONNECTION, message), apart=True, unanswered=unanswered)
+        return structs.replace(
+            self.of(ModelErrorCode.CONNECTION, message), apart=True, unanswered=unanswered
+        )
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):
-    """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in bytes."""
+    """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in
+    bytes.
+    """
 
     kind: PromptKind[Any]
     prompt: Prompt
@@ -90,9 +107,18 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
         return prompt_digest(sent_prompt(self.prompt, self.inputs, held or ""))
 
     def request(
-        self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool, held: Structured | None = None
+        self,
+        call: ModelCall,
+        profile: ModelProfile,
+        *,
+        timeout_s: float,
+        index: int,
+        heard: bool,
+        held: Structured | None = None,
     ) -> ModelRequest:
-        """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose and role, ``heard`` says that somebody listens."""
+        """The request of one attempt at ``profile``; ``index`` counts the run's calls of this
+        purpose and role, ``heard`` says that somebody listens.
+        """
         contract = self.kind.contract_of(call)
         return ModelRequest(
             profile=profile,
@@ -115,23 +141,41 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
 
 
 def held_reply(given: object) -> ModelReply | ModelError:
-    """What an adapter gave back, held to the type it should have; what is none of it is the adapter's failure, told by its name."""
+    """What an adapter gave back, held to the type it should have; what is none of it is the
+    adapter's failure, told by its name.
+    """
     for kind in (ModelReply, ModelError):
         if isinstance(given, kind):
             try:
-                return msgspec.convert({name: _plain(getattr(given, name)) for name in kind.__struct_fields__}, kind)
+                return msgspec.convert(
+                    {name: _plain(getattr(given, name)) for name in kind.__struct_fields__}, kind
+                )
             except msgspec.ValidationError as error:
-                return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"the adapter gave back no {kind.__name__}: {error}"[:300])
-    return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"the adapter gave back {type(given).__name__}"[:300])
+                return ModelError(
+                    code=ModelErrorCode.ADAPTER_BUG,
+                    message=f"the adapter gave back no {kind.__name__}: {error}"[:300],
+                )
+    return ModelError(
+        code=ModelErrorCode.ADAPTER_BUG,
+        message=f"the adapter gave back {type(given).__name__}"[:300],
+    )
 
 
 def _plain(value: Any) -> Any:
     """A text as one that JSON has a form for, whatever subclass it is of."""
-    return str.encode(value, errors="replace").decode() if isinstance(value, str) and not isinstance(value, StrEnum) else value
+    return (
+        str.encode(value, errors="replace").decode()
+        if isinstance(value, str) and not isinstance(value, StrEnum)
+        else value
+    )
 
 
-def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure) -> PreparedCall | ModelFailed:
-    """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
+def prepare(
+    catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure
+) -> PreparedCall | ModelFailed:
+    """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its
+    digest.
+    """
     try:
         resolved = prompt.build(catalog, call, values)
         own = render(prompt.source_of(catalog, call), resolved.inputs, values.system_parts)
@@ -141,11 +185,16 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
     size = len(rendered.system.encode()) + len(rendered.user.encode())
     failure.prepared = PreparedCall(kind=prompt, prompt=rendered, inputs=resolved, size=size)
     if size > call.bound_tokens:
-        return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
+        return failure.of(
+            ModelErrorCode.PROMPT_OVER_BOUND,
+            f"the prompt has {size} bytes, reserved were {call.bound_tokens}",
+        )
     return failure.prepared
 
 
-def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall) -> ModelAnswer:
+def kept_answer(
+    call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall
+) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     text = reply.text.encode(errors="replace").decode()
     judged = with_seen_words(without_thoughts(text), prepared.inputs.words_at)
@@ -158,7 +207,11 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
     elif not call.keep_thoughts and prepared.kind.withhold is not None:
         kept = prepared.kind.withhold(judged, policy)
         if kept.content is None:
-            withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(judged.encode()), reason=str(kept.reason))
+            withheld = Withheld(
+                size_bytes=kept.size_bytes,
+                digest=content_digest(judged.encode()),
+                reason=str(kept.reason),
+            )
         content = kept.content
     given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
     said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
@@ -179,7 +232,9 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
 
 
 def with_use(failed: ModelFailed, said: ModelError, call: ModelCall) -> ModelFailed:
-    """The failure with what its answer told of its use, where that is all of it and can be believed: else it told of none, and all that was reserved is booked."""
+    """The failure with what its answer told of its use, where that is all of it and can be
+    believed: else it told of none, and all that was reserved is booked.
+    """
     given = _believed(said.input_tokens, call.bound_tokens)
     answered = _believed(said.output_tokens, max(call.max_tokens, call.hedge_max_tokens))
     if not failed.live or not given or answered is None:
@@ -193,8 +248,12 @@ def with_use(failed: ModelFailed, said: ModelError, call: ModelCall) -> ModelFai
     )
 
 
-def _kept_words(text: str, call: ModelCall, most: int, notice: str | None) -> tuple[str, str | None]:
-    """Plain words within their bound, and what is told of that: of a text that is longer its beginning counts, as of one that was cut elsewhere."""
+def _kept_words(
+    text: str, call: ModelCall, most: int, notice: str | None
+) -> tuple[str, str | None]:
+    """Plain words within their bound, and what is told of that: of a text that is longer its
+    beginning counts, as of one that was cut elsewhere.
+    """
     words = spoken(text)
     whole = canonical(text) if call.keep_thoughts else words
     if shows_nothing(words):
@@ -206,17 +265,28 @@ def _kept_words(text: str, call: ModelCall, most: int, notice: str | None) -> tu
 
 
 def _believed(count: int | None, most: int) -> int | None:
-    """A provider's count, if it can be: less than none would fill an account, more than so many times what was reserved would empty every one at one stroke."""
+    """A provider's count, if it can be: less than none would fill an account, more than so many
+    times what was reserved would empty every one at one stroke.
+    """
     return None if count is None or not 0 <= count <= BELIEVED_TIMES * most else count
 
 
 TIMER_SLACK_US = 100_000
-"""A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
+"""A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is
+the deadline the record's time.
+"""
 
 
-def timed_out_at(effect: ModelCall | VerbCall | Read, result: AnyResult | None, now: int) -> int | None:
-    """When an effect ended that came to its deadline, where its timer fired a little early; None of any other, which ends ``now``."""
-    if not (isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)):
+def timed_out_at(
+    effect: ModelCall | VerbCall | Read, result: AnyResult | None, now: int
+) -> int | None:
+    """When an effect ended that came to its deadline, where its timer fired a little early; None of
+    any other, which ends ``now``.
+    """
+    if not (
+        isinstance(result, VerbTimedOut)
+        or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
+    ):
         return None
     deadline = _deadline_of(effect, result)
     return max(now, deadline) if deadline - now < TIMER_SLACK_US else None

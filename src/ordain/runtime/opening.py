@@ -34,7 +34,9 @@ _UNHELD = (MsgspecError, TypeError, ValueError, RecursionError)
 
 
 class Opening(Struct, frozen=True, kw_only=True):
-    """What a root run is opened with. ``key`` is its subject's digest key; times in microseconds since 1970. ``may_ask``: None of one that is not kept."""
+    """What a root run is opened with. ``key`` is its subject's digest key; times in microseconds
+    since 1970. ``may_ask``: None of one that is not kept.
+    """
 
     run: str
     input: Raw
@@ -52,12 +54,16 @@ class Opening(Struct, frozen=True, kw_only=True):
     may_ask: MayAsk | None = None
 
 
-def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued: bool = False) -> NewRun:
-    """The run with its ``started`` record: what its kind says of it and grants it, under the catalog's budget.
+def root_run(
+    kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued: bool = False
+) -> NewRun:
+    """The run with its ``started`` record: what its kind says of it and grants it, under the
+    catalog's budget.
 
     Raises:
         InvalidRequest: the input is none of this kind's.
-        ConfigurationError: the kind fails at it or at what it says of the run, or that is nothing that its first record can hold.
+        ConfigurationError: the kind fails at it or at what it says of the run, or that is nothing
+            that its first record can hold.
     """
     budget, given = catalog.policy.budget, input_of(kind, opening.input)
     started = Started(
@@ -87,7 +93,9 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
         profiled=opening.profiled,
     )
     try:
-        record = Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at)
+        record = Scribe(opening.run, opening.key).write(
+            RecordKind.STARTED, kind.name, started, opening.at
+        )
         _SAID.decode(record.body or b"")
     except _UNHELD as error:
         raise _unheld(kind, error) from error
@@ -95,7 +103,8 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
 
 
 def check_first(kind: Kind[Any, Any], started: Started) -> None:
-    """A kind is foreign code here, and whoever reads a run begins with this record: of a root, and of a child.
+    """A kind is foreign code here, and whoever reads a run begins with this record: of a root, and
+    of a child.
 
     Raises:
         ConfigurationError: what the kind says of the run is nothing that it can hold.
@@ -107,5 +116,8 @@ def check_first(kind: Kind[Any, Any], started: Started) -> None:
 
 
 def _unheld(kind: Kind[Any, Any], error: BaseException) -> ConfigurationError:
-    found = f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: {str(error)[:200]}"
+    found = (
+        f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: "
+        f"{str(error)[:200]}"
+    )
     return ConfigurationError(found, code="invalid_kind")

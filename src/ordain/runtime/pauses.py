@@ -1,6 +1,8 @@
-"""For how long this process stood still while something was under way: stopped, asleep with its machine, or its event loop held up.
+"""For how long this process stood still while something was under way: stopped, asleep with its
+machine, or its event loop held up.
 
-Two clocks find it out. A timer that comes late tells of a stop, wall time that runs ahead of the loop's of a sleep, in which that one stands.
+Two clocks find it out. A timer that comes late tells of a stop, wall time that runs ahead of the
+loop's of a sleep, in which that one stands.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ STEP_US = 500_000
 
 
 class Pauses:
-    """A watch over one call: ``with Pauses(clock.now) as pauses``, and at its end ``pauses.lost_us()``. One event loop."""
+    """A watch over one call: ``with Pauses(clock.now) as pauses``, and at its end
+    ``pauses.lost_us()``. One event loop.
+    """
 
     def __init__(self, now: Callable[[], int]) -> None:
         """``now`` is the wall clock, in microseconds."""
@@ -30,7 +34,12 @@ class Pauses:
         self._look()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """End; what was lost can still be asked for."""
         self._lost = self.lost_us()
         if self._timer is not None:

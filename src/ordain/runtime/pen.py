@@ -1,7 +1,8 @@
-"""The writing half of a driven run: records and what stands or falls with them, collected until the next barrier, then one unit.
+"""The writing half of a driven run: records and what stands or falls with them, collected until the
+next barrier, then one unit.
 
-The unit is offered again while storage is unavailable, so an observation of a side effect is lost only with the process. One
-unit of a run is in flight at a time.
+The unit is offered again while storage is unavailable, so an observation of a side effect is lost
+only with the process. One unit of a run is in flight at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ KEPT_BODY_BYTES = 16_384
 
 
 async def offered(services: Services, unit: Unit) -> Outcome:
-    """Submit a unit, however long storage stays away, which is time lost for all runs. Raises as ``JournalStore.submit`` otherwise."""
+    """Submit a unit, however long storage stays away, which is time lost for all runs. Raises as
+    ``JournalStore.submit`` otherwise.
+    """
     refused_at: int | None = None
     while True:
         try:
@@ -53,12 +56,16 @@ class Pen:
         self._bodies: dict[int, Body] = {}
         self._writes: list[Write] = []
         self.lost: LeaseLost | None = None
-        self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
+        self._status: Status | None = (
+            Status.RUNNING if stored.status is not Status.RUNNING else None
+        )
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """Append a record to what the next barrier makes durable."""
         began, counters = perf_counter_ns(), self.services.counters
-        record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
+        record = self.scribe.write(
+            kind, name, body, self.services.clock.now() if at is None else at
+        )
         self.records.append(record)
         self._unwritten.append(record)
         if record.body is not None and len(record.body) <= KEPT_BODY_BYTES:
@@ -68,17 +75,23 @@ class Pen:
         return record
 
     def take_back(self, mark: tuple[int, int, bytes]) -> None:
-        """Forget the last records, which were refused; ``mark`` is where the chain stood before them."""
+        """Forget the last records, which were refused; ``mark`` is where the chain stood before
+        them.
+        """
         self.scribe.back_to(mark)
         while self.records[-1].seq > mark[0]:
             self._bodies.pop(self.records.pop().seq, None)
 
     def read(self, record: Record) -> Body:
-        """A record's body: what was written here need not be decoded again. Raises as ``decode``."""
+        """A record's body: what was written here need not be decoded again. Raises as
+        ``decode``.
+        """
         return self._bodies.get(record.seq) or decode(record)
 
     def settled(self, settlement: Settlement) -> StoredRun | None:
-        """The run as it is stored once its last record is; None of one of which not every record could be read."""
+        """The run as it is stored once its last record is; None of one of which not every record
+        could be read.
+        """
         if len(self.records) <= self.records[-1].seq:
             return None
         return msgspec.structs.replace(
@@ -136,12 +149,16 @@ class Pen:
         )
 
     def give_back(self, unit: Append) -> None:
-        """A unit that was refused for what stood beside it: what it holds waits for the next barrier again."""
+        """A unit that was refused for what stood beside it: what it holds waits for the next
+        barrier again.
+        """
         self._unwritten[:0] = unit.records
         self._writes[:0] = unit.writes
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:
-        """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""
+        """Commit a unit, however long storage stays away; whether its condition held. That another
+        engine holds the store is kept in ``lost``.
+        """
         try:
             outcome = await offered(self.services, unit)
         except LeaseLost as error:

@@ -1,4 +1,6 @@
-"""An answer as one plain text: its first lines code's, every line of a model's words behind its mark. Pure."""
+"""An answer as one plain text: its first lines code's, every line of a model's words behind its
+mark. Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _DOTS = ("DOT", "BULLET", "HYPHENATION POINT", "SPACING POINT")
 
 
 class PlainAnswer(Struct, frozen=True, kw_only=True):
-    """An answer in parts: code's lines (header, or what is waited for) and a model's words ("": none)."""
+    """An answer in parts: code's lines (header, or what is waited for) and a model's words ("":
+    none).
+    """
 
     header: str
     words: str
@@ -40,41 +44,66 @@ def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
     if answer.reply is not None:
         return PlainAnswer(header=header_shown(answer.reply.header), words=answer.reply.narrative)
     if answer.question is not None:
-        return PlainAnswer(header=f"{MARKS['unknown']} a question, which the next message answers", words=question_text(answer.question))
+        return PlainAnswer(
+            header=f"{MARKS['unknown']} a question, which the next message answers",
+            words=question_text(answer.question),
+        )
     if answer.approval is not None:
         return PlainAnswer(header=approval_lines(answer.approval), words=answer.approval.text)
     return PlainAnswer(
-        header=f"{MARKS['info']} {NOTHING.get(answer.attached, 'Nothing more follows from it.')} ({answer.reason})", words=""
+        header=(
+            f"{MARKS['info']} {NOTHING.get(answer.attached, 'Nothing more follows from it.')} "
+            f"({answer.reason})"
+        ),
+        words="",
     )
 
 
 def header_shown(header: str) -> str:
-    """The header on one line; where one line would leave out what everybody has to see all of it, and below it what to do about models that failed."""
-    return "\n".join((counted(header), *remedy_lines(header))) if needs_all(header) else brief_line(header)
+    """The header on one line; where one line would leave out what everybody has to see all of it,
+    and below it what to do about models that failed.
+    """
+    return (
+        "\n".join((counted(header), *remedy_lines(header)))
+        if needs_all(header)
+        else brief_line(header)
+    )
 
 
 def question_text(question: Question) -> str:
     """A question with what may be chosen."""
-    return "\n".join([question.text, *(f"{option.key}: {option.label}" for option in question.options)])
+    return "\n".join(
+        [question.text, *(f"{option.key}: {option.label}" for option in question.options)]
+    )
 
 
 def approval_lines(approval: ApprovalOpen) -> str:
     """That somebody has to say yes, and how: no message is a yes."""
     return (
-        f"{MARKS['unknown']} waits for an approver ({approval.tier}): `ordain approvals approve {approval.approval_id}`, or "
+        f"{MARKS['unknown']} waits for an approver ({approval.tier}): `ordain approvals approve "
+        f"{approval.approval_id}`, or "
         f"POST /approvals/{approval.approval_id}/approve; a message here is no yes"
     )
 
 
 def unlike_header(words: str) -> str:
-    """A model's words where no header stands and no mark before them: they are cleaned, and a line that looks like a header's stands behind the mark."""
-    return "\n".join(quoted_lines(line) if _resembles_header(line) else line for line in cleaned(words).split("\n"))
+    """A model's words where no header stands and no mark before them: they are cleaned, and a line
+    that looks like a header's stands behind the mark.
+    """
+    return "\n".join(
+        quoted_lines(line) if _resembles_header(line) else line
+        for line in cleaned(words).split("\n")
+    )
 
 
 def _resembles_header(line: str) -> bool:
-    """Whether a line opens with what resembles a header's sign and goes on in parts, as every header's does, or names a run."""
+    """Whether a line opens with what resembles a header's sign and goes on in parts, as every
+    header's does, or names a run.
+    """
     sign, rest = line.lstrip()[:1], line.lstrip()[1:]
-    return (sign in MARKS.values() or _is_called(sign, _SIGNS)) and ("ordain run" in rest or any(_is_called(one, _DOTS) for one in rest))
+    return (sign in MARKS.values() or _is_called(sign, _SIGNS)) and (
+        "ordain run" in rest or any(_is_called(one, _DOTS) for one in rest)
+    )
 
 
 def _is_called(sign: str, names: tuple[str, ...]) -> bool:

@@ -1,7 +1,9 @@
-"""Every yes and no on a run's record, held to another policy: would it be taken from that approver, and so late?
+"""Every yes and no on a run's record, held to another policy: would it be taken from that approver,
+and so late?
 
-The journal has what was asked, who answered and when, and who gave the grant that a call rests on. Whether somebody else would have answered, and what, it
-has not: nobody knows how a run goes on past an answer that does not count.
+The journal has what was asked, who answered and when, and who gave the grant that a call rests on.
+Whether somebody else would have answered, and what, it has not: nobody knows how a run goes on past
+an answer that does not count.
 """
 
 from __future__ import annotations
@@ -28,11 +30,17 @@ from ordain.runtime.asking_run import asked_before
 from ordain.runtime.consent_policy import needed, needed_for
 from ordain.runtime.recorded_form import RESULTS
 
-_SAID = {Approved: ApprovalState.APPROVED, NotApproved: ApprovalState.DENIED, Resubmitted: ApprovalState.SUPERSEDED}
+_SAID = {
+    Approved: ApprovalState.APPROVED,
+    NotApproved: ApprovalState.DENIED,
+    Resubmitted: ApprovalState.SUPERSEDED,
+}
 
 
 class UntakenAnswer(Struct, frozen=True, kw_only=True):
-    """An answer that counted and would not: the effect that gave it, its address, the verbs, rule ``approve``'s reasons, and whether it was a yes."""
+    """An answer that counted and would not: the effect that gave it, its address, the verbs, rule
+    ``approve``'s reasons, and whether it was a yes.
+    """
 
     effect: int
     address: str
@@ -50,20 +58,37 @@ class _Claimed(Struct, frozen=True):
 
 
 def untaken_answers(stored: StoredRun, catalog: Catalog, other: Policy) -> Iterator[UntakenAnswer]:
-    """The answers on record that the policy of the run's own ``catalog`` takes and ``other`` would not, oldest first."""
+    """The answers on record that the policy of the run's own ``catalog`` takes and ``other`` would
+    not, oldest first.
+    """
     pinned = catalog.policy
-    if (pinned.approvals, pinned.profile.wants_another) == (other.approvals, other.profile.wants_another):
+    if (pinned.approvals, pinned.profile.wants_another) == (
+        other.approvals,
+        other.profile.wants_another,
+    ):
         return
     started = decode(stored.records[0])
     requester = started.principal if isinstance(started, Started) else ""
     asked: dict[int, tuple[Record, ApprovalAsked]] = {}
     for record in stored.records:
-        match decode(record) if record.body is not None and record.name in {"wait", GRANT.name} else None:
-            case IntentBody(addr=addr, effect=effect) if isinstance(wait := EFFECT.decode(effect), Wait) and wait.approval is not None:
+        match (
+            decode(record)
+            if record.body is not None and record.name in {"wait", GRANT.name}
+            else None
+        ):
+            case IntentBody(addr=addr, effect=effect) if (
+                isinstance(wait := EFFECT.decode(effect), Wait) and wait.approval is not None
+            ):
                 asked[addr] = record, wait.approval
             case ObservationBody(addr=addr, result=result) if addr in asked:
                 tiers = asked_tiers(asked[addr][1], catalog, None)
-                yield from _said(stored, record, (addr, *asked[addr], tiers), RESULTS.decode(result), (requester, pinned, other))
+                yield from _said(
+                    stored,
+                    record,
+                    (addr, *asked[addr], tiers),
+                    RESULTS.decode(result),
+                    (requester, pinned, other),
+                )
             case ClaimBody() as body:
                 yield from _granted(body, (requester, pinned, other))
             case _:
@@ -120,10 +145,19 @@ def _granted(body: ClaimBody, held_to: tuple[str, Policy, Policy]) -> Iterator[U
     yield from _compared(facts, policies, body.addr, (call.verb,))
 
 
-def _compared(facts: Sequence[ApproveFacts], policies: Sequence[Policy], addr: int, verbs: tuple[str, ...]) -> Iterator[UntakenAnswer]:
-    before, after = (APPROVE.apply(told, None, policy) for told, policy in zip(facts, policies, strict=True))
+def _compared(
+    facts: Sequence[ApproveFacts], policies: Sequence[Policy], addr: int, verbs: tuple[str, ...]
+) -> Iterator[UntakenAnswer]:
+    before, after = (
+        APPROVE.apply(told, None, policy) for told, policy in zip(facts, policies, strict=True)
+    )
     if isinstance(before.outcome, MayDecide) and not isinstance(after.outcome, MayDecide):
         yes = facts[0].to is ApprovalState.APPROVED
         yield UntakenAnswer(
-            effect=addr, address=f"{addr}/{APPROVE.name}", verbs=verbs, recorded=str(before.reason), now=str(after.reason), yes=yes
+            effect=addr,
+            address=f"{addr}/{APPROVE.name}",
+            verbs=verbs,
+            recorded=str(before.reason),
+            now=str(after.reason),
+            yes=yes,
         )

@@ -1,7 +1,9 @@
-"""Routing probes: what a policy makes of the messages that it carries as examples, without any model.
+"""Routing probes: what a policy makes of the messages that it carries as examples, without any
+model.
 
-Each probe's message is taken into an empty session by rule ``attach``; what is a request is then driven through the flow that answers requests itself, as
-far as the first thing it would do on the path chosen. A router model that policy has asked answers what the probe says it suggests.
+Each probe's message is taken into an empty session by rule ``attach``; what is a request is then
+driven through the flow that answers requests itself, as far as the first thing it would do on the
+path chosen. A router model that policy has asked answers what the probe says it suggests.
 """
 
 from __future__ import annotations
@@ -69,8 +71,13 @@ class Probed:
 
     def line(self) -> str:
         """For people."""
-        what = "; ".join(f"{one.name} should be {one.expected} and is {one.found}" for one in self.missed)
-        return f"probes[{self.number}] {json.dumps(self.text[:80], ensure_ascii=False)}: {what or 'holds'}"
+        what = "; ".join(
+            f"{one.name} should be {one.expected} and is {one.found}" for one in self.missed
+        )
+        return (
+            f"probes[{self.number}] {json.dumps(self.text[:80], ensure_ascii=False)}: "
+            f"{what or 'holds'}"
+        )
 
 
 def run_probes(kinds: Kinds, catalog: Catalog, place: str = "policy") -> Sequence[Probed]:
@@ -80,7 +87,9 @@ def run_probes(kinds: Kinds, catalog: Catalog, place: str = "policy") -> Sequenc
         ConfigurationError: a probe expects something that cannot come out of any policy.
     """
     _check(catalog.policy, kinds.serving(Serves.REQUEST).routing or NO_ROUTING, place)
-    return [_probed(kinds, number, probe, catalog) for number, probe in enumerate(catalog.policy.probes)]
+    return [
+        _probed(kinds, number, probe, catalog) for number, probe in enumerate(catalog.policy.probes)
+    ]
 
 
 def _check(policy: Policy, routing: Routing, place: str) -> None:
@@ -93,7 +102,9 @@ def _check(policy: Policy, routing: Routing, place: str) -> None:
             raise ConfigurationError(f"{where}: names nothing, so that the probe would always hold")
         for name, known in closed.items():
             if name in expected and expected[name] not in set(known):
-                raise ConfigurationError(f"{where}.{name}: {expected[name]!r} is none of {', '.join(known)}")
+                raise ConfigurationError(
+                    f"{where}.{name}: {expected[name]!r} is none of {', '.join(known)}"
+                )
 
 
 def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed:
@@ -102,40 +113,65 @@ def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed
     if (
         expect.verb == ENTRY_OF[probe.message.mode] and not probe.message.verb
     ):  # what answers by itself here: settings may have named another
-        expect = expect.model_copy(update=type(expect)(verb=entry_verb(probe.message.mode, catalog)).model_dump(exclude_none=True))
+        expect = expect.model_copy(
+            update=type(expect)(verb=entry_verb(probe.message.mode, catalog)).model_dump(
+                exclude_none=True
+            )
+        )
     expected: dict[str, str] = expect.model_dump(mode="json", exclude_none=True)
     missed = tuple(
-        Missed(name=name, expected=value, found=found.get(name, NOTHING)) for name, value in expected.items() if found.get(name) != value
+        Missed(name=name, expected=value, found=found.get(name, NOTHING))
+        for name, value in expected.items()
+        if found.get(name) != value
     )
     return Probed(number=number, text=probe.message.text, missed=missed)
 
 
 def outcome_of(kinds: Kinds, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
-    """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
+    """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused;
+    what does not arise is not there.
+    """
     catalog = _asking(catalog) if probe.asked else catalog
     message = _message(probe, catalog)
     session = _empty_session()
-    facts = attach_facts(session, message, AnswerReading(session, message, lambda _: catalog), catalog.policy)
+    facts = attach_facts(
+        session, message, AnswerReading(session, message, lambda _: catalog), catalog.policy
+    )
     attached = ATTACH.apply(facts, None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
-    return {"attached": name, **(_rehearsed(kinds, message, probe, catalog) if name == Attached.NEW_REQUEST else {})}
+    return {
+        "attached": name,
+        **(_rehearsed(kinds, message, probe, catalog) if name == Attached.NEW_REQUEST else {}),
+    }
 
 
 def _asking(catalog: Catalog) -> Catalog:
-    """The catalog under a policy that has a router model asked: it answers what the probe says, whatever is configured."""
+    """The catalog under a policy that has a router model asked: it answers what the probe says,
+    whatever is configured.
+    """
     policy = catalog.policy
     if policy.router.ask is not None:
         return catalog
-    return catalog.changed(policy=policy.model_copy(update={"router": policy.router.model_copy(update={"ask": policy.lanes.planner})}))
+    return catalog.changed(
+        policy=policy.model_copy(
+            update={"router": policy.router.model_copy(update={"ask": policy.lanes.planner})}
+        )
+    )
 
 
 class _Probing(NothingSpent):
-    """What a turn meets up to its path: a router model suggests what it is supposed to, or fails."""
+    """What a turn meets up to its path: a router model suggests what it is supposed to, or
+    fails.
+    """
 
     def __init__(self, policy: Policy, suggests: dict[str, Any] | str | None, until: str) -> None:
         super().__init__(policy)
         self._until = until
-        self._suggests = suggests if suggests is None or isinstance(suggests, str) else json.dumps(suggests, default=str)
+        self._suggests = (
+            suggests
+            if suggests is None or isinstance(suggests, str)
+            else json.dumps(suggests, default=str)
+        )
         self.decided_by: dict[str, Any] = {}
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
@@ -145,20 +181,47 @@ class _Probing(NothingSpent):
         if self._until in self.decided_by or not isinstance(effect, ModelCall):
             return await super().begin(addr, effect, encoded)
         if self._suggests is None:
-            return ModelFailed(code=ModelErrorCode.REJECTED, message="a probe asks no model", provider=PROBE, model=PROBE, live=False)
-        return ModelAnswer(content=self._suggests, provider=PROBE, model=PROBE, input_tokens=0, output_tokens=0, prompt_digest="")
+            return ModelFailed(
+                code=ModelErrorCode.REJECTED,
+                message="a probe asks no model",
+                provider=PROBE,
+                model=PROBE,
+                live=False,
+            )
+        return ModelAnswer(
+            content=self._suggests,
+            provider=PROBE,
+            model=PROBE,
+            input_tokens=0,
+            output_tokens=0,
+            prompt_digest="",
+        )
 
 
-def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
-    """What the kind that answers requests decides, and the code with which it ends where it ends before its path."""
+def _rehearsed(
+    kinds: Kinds, message: Received, probe: Probe, catalog: Catalog
+) -> Mapping[str, str]:
+    """What the kind that answers requests decides, and the code with which it ends where it ends
+    before its path.
+    """
     kind = kinds.serving(Serves.REQUEST)
-    given = asked_of(kind, "commissioned", commissioned, kind, Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids))
+    given = asked_of(
+        kind,
+        "commissioned",
+        commissioned,
+        kind,
+        Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids),
+    )
     routing = kind.routing or NO_ROUTING
     beyond = _Probing(catalog.policy, probe.suggests, routing.until)
     opening = dry_opening(given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
-    ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond, kinds)
+    ended, _ = dry_run(
+        kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond, kinds
+    )
     settled = None if ended is None else kind.settle(ended)
-    refused = {} if settled is None or settled.status is Status.COMPLETED else {"refused": settled.reason}
+    refused = (
+        {} if settled is None or settled.status is Status.COMPLETED else {"refused": settled.reason}
+    )
     return {**refused, **routing.found(beyond.decided_by)}
 
 
@@ -168,7 +231,9 @@ def _message(probe: Probe, catalog: Catalog) -> Received:
         mode=asked.mode,
         verb=asked.verb,
         supervised=asked.supervised,
-        workflow=WorkflowHint(template=asked.workflow) if isinstance(asked.workflow, str) else asked.workflow,
+        workflow=WorkflowHint(template=asked.workflow)
+        if isinstance(asked.workflow, str)
+        else asked.workflow,
         delegates=asked.delegates,
     )
     found = wording_of(catalog).cues(asked.text)
@@ -182,4 +247,15 @@ def _message(probe: Probe, catalog: Catalog) -> Received:
 
 
 def _empty_session() -> SessionState:
-    return SessionState(workspace="", session="", subject="", key=b"", seq=1, next_thread=1, active=0, threads=(), at_work=(), open=0)
+    return SessionState(
+        workspace="",
+        session="",
+        subject="",
+        key=b"",
+        seq=1,
+        next_thread=1,
+        active=0,
+        threads=(),
+        at_work=(),
+        open=0,
+    )

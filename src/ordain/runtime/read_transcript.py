@@ -1,6 +1,8 @@
-"""What a run's prompts say of its session, read before it is asked for: prompts are made by pure code, and a storage may be elsewhere.
+"""What a run's prompts say of its session, read before it is asked for: prompts are made by pure
+code, and a storage may be elsewhere.
 
-Whoever makes a prompt asks for entries at once. What is not there yet is noted and refused; whoever drives or replays the run reads it, and has it made again.
+Whoever makes a prompt asks for entries at once. What is not there yet is noted and refused; whoever
+drives or replays the run reads it, and has it made again.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ T = TypeVar("T")
 
 
 class ReadTranscript:
-    """Implements ``TranscriptReader`` over one workspace's sessions. What it has read it keeps: entries do not change while a run refers to them."""
+    """Implements ``TranscriptReader`` over one workspace's sessions. What it has read it keeps:
+    entries do not change while a run refers to them.
+    """
 
     def __init__(self, sessions: Sessions, workspace: str) -> None:
         """Nothing is read yet."""
@@ -39,11 +43,15 @@ class ReadTranscript:
         """Read what was asked for since and was not there; whether there was anything."""
         missing, self._missing = self._missing, {}
         for session, first, last in missing:
-            self._read[session, first, last] = await self._sessions.texts(self._workspace, session, first=first, last=last)
+            self._read[session, first, last] = await self._sessions.texts(
+                self._workspace, session, first=first, last=last
+            )
         return bool(missing)
 
     async def having(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives once all is read that it asks for: it is done again for what was not. Raises as ``work``."""
+        """What ``work`` gives once all is read that it asks for: it is done again for what was not.
+        Raises as ``work``.
+        """
         while True:
             try:
                 made = work()

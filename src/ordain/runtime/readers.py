@@ -1,4 +1,6 @@
-"""What ``Read`` effects read: named views of shared state, as durable now. Their values are recorded, so they are small and whole."""
+"""What ``Read`` effects read: named views of shared state, as durable now. Their values are
+recorded, so they are small and whole.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ FAILURE_CHARS = 200
 
 
 async def read(services: Services, stored: StoredRun, effect: Read) -> ReadResult:
-    """What a run's effect reads of its session, or that nothing is read by that name. Raises as the reader."""
+    """What a run's effect reads of its session, or that nothing is read by that name. Raises as the
+    reader.
+    """
     if effect.what == SharedState.PLANS:
         return ReadValue(value=await earlier_plans(services, stored, effect.args))
     reader = services.readers.get(effect.what)
@@ -38,7 +42,11 @@ async def read(services: Services, stored: StoredRun, effect: Read) -> ReadResul
 
 
 def readers(
-    headers: Headers, store: JournalStore, sessions: Sessions, records: Configuration, now: Callable[[], int]
+    headers: Headers,
+    store: JournalStore,
+    sessions: Sessions,
+    records: Configuration,
+    now: Callable[[], int],
 ) -> Mapping[str, StateReader]:
     """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
@@ -53,14 +61,25 @@ def readers(
         if given or not seen["failures"]:
             return seen
         kept = next(
-            (one.last_error for one in await sessions.threads(workspace, session, limit=THREADS_SHOWN) if one.id == stored.thread), None
+            (
+                one.last_error
+                for one in await sessions.threads(workspace, session, limit=THREADS_SHOWN)
+                if one.id == stored.thread
+            ),
+            None,
         )
         said = kept["output"] if kept is not None and kept.get("runId") == stored.id else ""
-        return seen if said[:FAILURE_CHARS] in seen["failures"] else {**seen, "failures": f"{said.rstrip('.')}; {seen['failures']}"}
+        return (
+            seen
+            if said[:FAILURE_CHARS] in seen["failures"]
+            else {**seen, "failures": f"{said.rstrip('.')}; {seen['failures']}"}
+        )
 
     async def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
-        found = await sessions.uncovered(workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest")))
+        found = await sessions.uncovered(
+            workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest"))
+        )
         kept = tuple(entry for entry in found.entries if entry[0] != own)
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
@@ -80,17 +99,35 @@ def readers(
     async def profile(workspace: str, session: str, _: dict[str, Any]) -> Any:
         return msgspec.to_builtins(await pins_seen(records, workspace, session))
 
-    return {SharedState.RUN: run, SharedState.HISTORY: history, SharedState.THREADS: threads, SharedState.PROFILE: profile}
+    return {
+        SharedState.RUN: run,
+        SharedState.HISTORY: history,
+        SharedState.THREADS: threads,
+        SharedState.PROFILE: profile,
+    }
 
 
-async def run_seen(stored: StoredRun, headers: Headers, now: int, noes: Sequence[str] = ()) -> dict[str, Any]:
-    """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say.
+async def run_seen(
+    stored: StoredRun, headers: Headers, now: int, noes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """A run as others may tell of it: where it stands, since when, its header's facts, and what it
+    waits for the user to say.
 
-    ``noes`` are those that approvers gave it: no header says why, and whoever asks what went wrong is told that first.
+    ``noes`` are those that approvers gave it: no header says why, and whoever asks what went wrong
+    is told that first.
     """
     facts, asks = await headers.so_far(stored), await headers.open_question(stored)
-    approvals = [{"approval": approval, "what": what} for approval, what in await headers.open_approvals(stored)]
-    status = "waiting for an answer" if asks else "waiting for an approver" if approvals else facts.status
+    approvals = [
+        {"approval": approval, "what": what}
+        for approval, what in await headers.open_approvals(stored)
+    ]
+    status = (
+        "waiting for an answer"
+        if asks
+        else "waiting for an approver"
+        if approvals
+        else facts.status
+    )
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
     failures = [_failure(line) for line in facts.lines if line.mark in ("fail", "unknown")]
     return {
@@ -115,7 +152,9 @@ def _failure(line: HeaderLine) -> str:
 
 
 def nothing_seen(run: str, line: HeaderLine) -> dict[str, Any]:
-    """The same of a run that cannot be read: whoever goes on from here is told that nobody knows what it has done."""
+    """The same of a run that cannot be read: whoever goes on from here is told that nobody knows
+    what it has done.
+    """
     facts = HeaderFacts(
         run=run,
         flow="",
@@ -152,6 +191,10 @@ def header_so_far(headers: Headers, store: JournalStore) -> Callable[[str], Awai
 
     async def rendered(run: str) -> str | None:
         stored = await loaded(run, store)
-        return None if not isinstance(stored, StoredRun) else readable_header(render_header(await headers.so_far(stored)))
+        return (
+            None
+            if not isinstance(stored, StoredRun)
+            else readable_header(render_header(await headers.so_far(stored)))
+        )
 
     return rendered

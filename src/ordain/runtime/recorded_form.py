@@ -1,4 +1,6 @@
-"""What a flow asks, and what it is given, in the form that its record has: live, resumed and replayed it is one value, and none that the flow holds."""
+"""What a flow asks, and what it is given, in the form that its record has: live, resumed and
+replayed it is one value, and none that the flow holds.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ T = TypeVar("T")
 
 
 def effect_form(effect: object) -> tuple[AnyEffect, Raw]:
-    """An effect as its record has it, and that record: what is checked, recorded, carried out and booked is one value, and none that the flow holds.
+    """An effect as its record has it, and that record: what is checked, recorded, carried out and
+    booked is one value, and none that the flow holds.
 
     Raises:
         FlowFault: it is none that a record can hold.
@@ -40,7 +43,9 @@ def effect_form(effect: object) -> tuple[AnyEffect, Raw]:
 
 
 def call_form(call: object) -> Call:
-    """A proposed call as its record would have it: what a decision is about has the words that it shows, and no others. Raises as ``effect_form``."""
+    """A proposed call as its record would have it: what a decision is about has the words that it
+    shows, and no others. Raises as ``effect_form``.
+    """
     return _form(CALL, call, "call")[0]
 
 
@@ -55,12 +60,16 @@ def scope_form(within: object) -> CapabilityScope:
 
 
 def lane_form(facts: object) -> LaneFacts:
-    """The facts of a decision of rule ``lane``, as that has them on record. Raises as ``effect_form``."""
+    """The facts of a decision of rule ``lane``, as that has them on record. Raises as
+    ``effect_form``.
+    """
     return _form(LANE_FACTS, facts, "facts of a lane")[0]
 
 
 def references(refs: object) -> tuple[int, ...]:
-    """What a decision refers to, as its record has it: numbers of records. Raises as ``effect_form``."""
+    """What a decision refers to, as its record has it: numbers of records. Raises as
+    ``effect_form``.
+    """
     return _form(REFERENCES, refs, "list of records' numbers")[0] if refs != () else ()
 
 
@@ -69,11 +78,14 @@ def _form(decoder: msgspec.json.Decoder[T], given: object, what: str) -> tuple[T
         encoded = ENCODER.encode(given)
         return decoder.decode(encoded), Raw(encoded)
     except UNRECORDABLE as error:
-        raise FlowFault(f"{type(given).__name__} is no {what} that a record can hold: {str(error)[:200]}") from error
+        raise FlowFault(
+            f"{type(given).__name__} is no {what} that a record can hold: {str(error)[:200]}"
+        ) from error
 
 
 def result_form(result: AnyResult) -> tuple[Raw, AnyResult]:
-    """What became of an effect as its record has it, and as it is read back from there: nothing is recorded that cannot be read back.
+    """What became of an effect as its record has it, and as it is read back from there: nothing is
+    recorded that cannot be read back.
 
     Raises:
         FlowFault: no record can hold it.
@@ -83,7 +95,8 @@ def result_form(result: AnyResult) -> tuple[Raw, AnyResult]:
 
 
 def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[Raw, Any]:
-    """An outcome's record, and the outcome as it is read back: live, resumed and replayed the flow gets one value.
+    """An outcome's record, and the outcome as it is read back: live, resumed and replayed the flow
+    gets one value.
 
     Raises:
         FlowFault: the rule has no such outcome.
@@ -92,4 +105,6 @@ def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[Raw, Any]:
         encoded = ENCODER.encode(outcome)
         return Raw(encoded), rule.read_outcome(encoded)
     except UNRECORDABLE as error:
-        raise FlowFault(f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}") from error
+        raise FlowFault(
+            f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}"
+        ) from error

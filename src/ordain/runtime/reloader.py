@@ -1,7 +1,8 @@
 """Reload: a running process takes up what its operator has written, whole or not at all.
 
-A new catalog is built aside, stored, and only then becomes current, together with its code, in one step of the event loop. What is
-wrong leaves everything as it was. Runs under way keep the catalog that they pinned; what the new one forbids, they may no longer do.
+A new catalog is built aside, stored, and only then becomes current, together with its code, in one
+step of the event loop. What is wrong leaves everything as it was. Runs under way keep the catalog
+that they pinned; what the new one forbids, they may no longer do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ MESSAGE_MAX = 2000
 
 
 class Reloaded(Struct, frozen=True, kw_only=True):
-    """What came of it: whether what is written is in use now, whether the catalog is another one, and what cannot be used."""
+    """What came of it: whether what is written is in use now, whether the catalog is another one,
+    and what cannot be used.
+    """
 
     ok: bool
     changed: bool
@@ -35,8 +38,15 @@ class Reloaded(Struct, frozen=True, kw_only=True):
 class Reloader:
     """Keeps ``Services.catalogs`` in step with a source. Belongs to one event loop."""
 
-    def __init__(self, services: Services, source: CatalogSource, began: tuple[object, tuple[CatalogProblem, ...]]) -> None:
-        """``began`` is the fingerprint from before the first catalog was built, and what was left out of that."""
+    def __init__(
+        self,
+        services: Services,
+        source: CatalogSource,
+        began: tuple[object, tuple[CatalogProblem, ...]],
+    ) -> None:
+        """``began`` is the fingerprint from before the first catalog was built, and what was left
+        out of that.
+        """
         self._services = services
         self._source = source
         self._seen, self.problems = began
@@ -45,7 +55,9 @@ class Reloader:
         self._tell()
 
     async def watch(self, every_s: float) -> None:
-        """Look for changes, for ever. A change counts once it has stood for one round: files are written one after the other."""
+        """Look for changes, for ever. A change counts once it has stood for one round: files are
+        written one after the other.
+        """
         before = self._seen
         while True:
             await asyncio.sleep(every_s)
@@ -55,9 +67,11 @@ class Reloader:
             before = found
 
     async def reload(self) -> Reloaded:
-        """Take up what is written now. Never an error: what cannot be used is in the answer, in ``problems`` and in the log.
+        """Take up what is written now. Never an error: what cannot be used is in the answer, in
+        ``problems`` and in the log.
 
-        Files that cannot be used are not looked at again until they change; what could not be stored is tried again at the next look.
+        Files that cannot be used are not looked at again until they change; what could not be
+        stored is tried again at the next look.
         """
         async with self._lock:
             found = await asyncio.to_thread(self._source.fingerprint)
@@ -67,13 +81,18 @@ class Reloader:
             except OrdainError as error:
                 self._seen = found
                 return self._refused(problem_of(error))
-            except Exception as error:  # a bug of ours, or of what the files reach: the verbs of before stay, and only a change may help
+            except Exception as error:
+                # a bug of ours, or of what the files reach: the verbs of before stay, and only a
+                # change may help
                 self._seen = found
                 LOG.exception("reading verbs, wording, workflows, cards and seats failed")
                 return self._refused(
                     CatalogProblem(
                         code="internal",
-                        message=f"a bug while reading verbs, wording, workflows, cards and seats ({type(error).__name__}): see the log",
+                        message=(
+                            "a bug while reading verbs, wording, workflows, cards and seats "
+                            f"({type(error).__name__}): see the log"
+                        ),
                     )
                 )
             try:
@@ -91,7 +110,9 @@ class Reloader:
                     len(built.catalog.verbs),
                     built.catalog.wording_id[:14],
                 )
-            return Reloaded(ok=True, changed=changed, catalog=built.catalog.digest, problems=self.problems)
+            return Reloaded(
+                ok=True, changed=changed, catalog=built.catalog.digest, problems=self.problems
+            )
 
     def _tell(self) -> None:
         for problem in self.problems:
@@ -105,10 +126,16 @@ class Reloader:
         if self.problems != (problem,):
             LOG.error("nothing was reloaded, what was in use stays: %s", problem.message)
         self.problems = (problem,)
-        return Reloaded(ok=False, changed=False, catalog=self._services.catalogs.current.digest, problems=self.problems)
+        return Reloaded(
+            ok=False,
+            changed=False,
+            catalog=self._services.catalogs.current.digest,
+            problems=self.problems,
+        )
 
     async def _swap(self, built: Built) -> None:
-        """Store, then use. A catalog of which no record can speak is taken out of the storage again.
+        """Store, then use. A catalog of which no record can speak is taken out of the storage
+        again.
 
         Raises:
             StorageUnavailable, LeaseLost: it could not be stored, and nothing has changed.
@@ -119,20 +146,33 @@ class Reloader:
         if new.digest == old:
             built.install()
             return
-        kept = await services.store.submit(Operation(name="keep_catalog", args={"digest": new.digest, "stored": new.stored}))
+        kept = await services.store.submit(
+            Operation(name="keep_catalog", args={"digest": new.digest, "stored": new.stored})
+        )
         services.catalogs.swap(new)
         built.install()
         written, self._written = self._written, None if kept.refused else kept.count
         if written is not None:
             try:
                 table = before.wording_id.partition(":")[2]
-                await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "table": table, "written": written}))
+                await services.store.submit(
+                    Operation(
+                        name="drop_catalog",
+                        args={"digest": old, "table": table, "written": written},
+                    )
+                )
             except OrdainError as error:
-                LOG.warning("catalog %s stays in the storage, where nothing may refer to it: %s", old[:12], error.message)
+                LOG.warning(
+                    "catalog %s stays in the storage, where nothing may refer to it: %s",
+                    old[:12],
+                    error.message,
+                )
 
 
 def problem_of(error: OrdainError) -> CatalogProblem:
-    """An error as a problem, with the place that it names; on one line, for a file may be named with line ends."""
+    """An error as a problem, with the place that it names; on one line, for a file may be named
+    with line ends.
+    """
     file, line = error.details.get("file"), error.details.get("line")
     return CatalogProblem(
         code=error.code,

@@ -1,6 +1,8 @@
-"""What people can do about models that failed, as a rendered header tells of them: the same words wherever somebody is told of it. Pure.
+"""What people can do about models that failed, as a rendered header tells of them: the same words
+wherever somebody is told of it. Pure.
 
-It is read from the header as it was recorded, so nothing is kept and nothing a model said can be in it: foreign text stands in quotes there.
+It is read from the header as it was recorded, so nothing is kept and nothing a model said can be in
+it: foreign text stands in quotes there.
 """
 
 from __future__ import annotations
@@ -15,33 +17,47 @@ from ordain.rules import enforcement
 from ordain.rules.header import MARKS, TITLE
 
 _FAILED_MODEL = re.compile(
-    rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n]*)\"$|(?= · |$))", re.MULTILINE
+    rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n"
+    r"]*)\"$|(?= · |$))",
+    re.MULTILINE,
 )
 _MODELS_ASKED = re.compile(rf"^{MARKS['info']} \d+ steps, (\d+) model calls, ", re.MULTILINE)
-_STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
+_STAYING = frozenset(
+    {ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED}
+)
 
 
 def remedies(header: str) -> tuple[str, ...]:
-    """A line for each model that failed: its profile, and what people can do. Of work that was done all the same, only what will not pass by itself.
+    """A line for each model that failed: its profile, and what people can do. Of work that was done
+    all the same, only what will not pass by itself.
 
     A model that is left alone for a while is told by what it failed with before.
     """
     done = verdict_told(header) in (RunVerdict.OK, "")
-    told = ((profile, _remedy(found)) for profile, found in _failed(header).items() if not done or found["code"] in _STAYING)
+    told = (
+        (profile, _remedy(found))
+        for profile, found in _failed(header).items()
+        if not done or found["code"] in _STAYING
+    )
     return tuple(f"{profile}: {remedy}" for profile, remedy in told if remedy is not None)
 
 
 def model_failure(header: str) -> tuple[str, str] | None:
-    """Of a header of work that ended because a model gave no answer: that error's code, and a line that says what it was and what people can do.
+    """Of a header of work that ended because a model gave no answer: that error's code, and a line
+    that says what it was and what people can do.
 
-    None where it ended otherwise, as by a verb that failed although a model had failed before. Where nobody names the error, as a council that nobody spoke
-    in, it is the models' if each call of one failed.
+    None where it ended otherwise, as by a verb that failed although a model had failed before.
+    Where nobody names the error, as a council that nobody spoke in, it is the models' if each call
+    of one failed.
     """
     reason, known = reason_told(header), set(ModelErrorCode)
     if verdict_told(header) in (RunVerdict.OK, ""):
         return None
     if reason not in known:
-        failed, asked = [found["code"] for found in _FAILED_MODEL.finditer(header)], _MODELS_ASKED.findall(header)
+        failed, asked = (
+            [found["code"] for found in _FAILED_MODEL.finditer(header)],
+            _MODELS_ASKED.findall(header),
+        )
         if not failed or not asked or len(failed) != int(asked[-1]) or failed[-1] not in known:
             return None
         reason = failed[-1]
@@ -55,7 +71,9 @@ def reason_told(header: str) -> str:
 
 
 def verdict_told(header: str) -> str | None:
-    """The verdict that opens a header, how a run stands that has none ("" where it is completed); None of a text that is no header."""
+    """The verdict that opens a header, how a run stands that has none ("" where it is completed);
+    None of a text that is no header.
+    """
     title = TITLE.fullmatch(header.partition("\n")[0])
     if title is None:
         return None
@@ -70,10 +88,15 @@ def remedy_lines(header: str) -> tuple[str, ...]:
 def remedies_by_code(header: str) -> Mapping[str, str]:
     """What to do about each error that a model failed with, whatever else its code is used for.
 
-    About an open circuit what is done about what opened it: what the model that was left alone last failed with before.
+    About an open circuit what is done about what opened it: what the model that was left alone last
+    failed with before.
     """
     why = {found["code"]: found for found in _FAILED_MODEL.finditer(header)}
-    left_alone = [found["profile"] for found in _FAILED_MODEL.finditer(header) if found["code"] == ModelErrorCode.CIRCUIT_OPEN]
+    left_alone = [
+        found["profile"]
+        for found in _FAILED_MODEL.finditer(header)
+        if found["code"] == ModelErrorCode.CIRCUIT_OPEN
+    ]
     if left_alone:
         why[ModelErrorCode.CIRCUIT_OPEN] = _failed(header)[left_alone[-1]]
     told = {code: _remedy(cause) for code, cause in why.items()}
@@ -90,7 +113,9 @@ def _failed(header: str) -> dict[str, re.Match[str]]:
 
 
 def _remedy(found: re.Match[str]) -> str | None:
-    """What is malformed may be so in two ways: no answer of the provider's wire, or one that was not held to its form, which ``ModelError`` tells in fixed words."""
+    """What is malformed may be so in two ways: no answer of the provider's wire, or one that was
+    not held to its form, which ``ModelError`` tells in fixed words.
+    """
     if found["code"] == ModelErrorCode.MALFORMED and found["told"] in enforcement.NOT_HELD:
         return NOT_HELD
     return remedy_of(found["code"])

@@ -1,4 +1,6 @@
-"""Where one execution of a run stands: what its two halves, the port over the journal and the live end behind it, both know."""
+"""Where one execution of a run stands: what its two halves, the port over the journal and the live
+end behind it, both know.
+"""
 
 from __future__ import annotations
 
@@ -23,28 +25,41 @@ from ordain.runtime.authority import Authority
 CHILDREN_MAX = 1_000
 """Children of one join: all are opened in one unit."""
 EFFECT_BYTES = 8 * 2**20
-"""An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
+"""An effect as its record has it, and a flow's output: a larger one holds up every other run while
+it is encoded.
+"""
 
 JOIN_BYTES = 2 * EFFECT_BYTES
-"""Results that one join hands over in all, and as much again of reasons and headers: every wake of the run reads them before anybody else goes on."""
+"""Results that one join hands over in all, and as much again of reasons and headers: every wake of
+the run reads them before anybody else goes on.
+"""
 
 
 LAST_WORDS_MAX = 1_000
-"""Words and reads in a row once an interrupt has reached a flow or its run's deadline is past: one that never ends must end somewhere."""
+"""Words and reads in a row once an interrupt has reached a flow or its run's deadline is past: one
+that never ends must end somewhere.
+"""
 
 
 class RunState:
     """What was handed to the flow and when, what the run may do, and how it stands.
 
-    ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
-    call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted. ``lost_calls`` are attempts at verb calls that were cut off, by permit. ``handed_at`` and ``flow_at``
-    are the time of the last record that was handed to the flow, by the wall clock and by the flow's: without ``lost_us``, what was lost so far. ``asks``
-    are the rules that its flow may ask, by name, ``shares`` those of its claims; ``asked`` what it has asked of its
-    port and does not await yet.
+    ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is
+    being given up. ``fault``: a port call failed, and nothing may follow it; ``under_way`` that an
+    effect is. ``decide_ns`` is the CPU time of rules since it was last counted. ``lost_calls`` are
+    attempts at verb calls that were cut off, by permit. ``handed_at`` and ``flow_at`` are the time
+    of the last record that was handed to the flow, by the wall clock and by the flow's: without
+    ``lost_us``, what was lost so far. ``asks`` are the rules that its flow may ask, by name,
+    ``shares`` those of its claims; ``asked`` what it has asked of its port and does not await yet.
     """
 
-    def __init__(self, began: int, authority: Authority, transcript: TranscriptReader | None, kind: Kind[Any, Any]) -> None:
+    def __init__(
+        self,
+        began: int,
+        authority: Authority,
+        transcript: TranscriptReader | None,
+        kind: Kind[Any, Any],
+    ) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
         self.asks, self.shares = kind.asks, kind.shares
@@ -65,7 +80,14 @@ class RunState:
         permit, spec = call.authorized.decision, catalog.verbs[call.authorized.call.verb].spec
         self.lost_calls[permit] += 1
         lost = self.lost_calls[permit]
-        return RecoverFacts(verb=spec.name, permit=permit, attempt=call.attempt, lost=lost, safety=safety_of(spec), happened=happened)
+        return RecoverFacts(
+            verb=spec.name,
+            permit=permit,
+            attempt=call.attempt,
+            lost=lost,
+            safety=safety_of(spec),
+            happened=happened,
+        )
 
     def raise_fault(self) -> None:
         """Raise what a port call failed with, again: a flow that swallowed it does not get on."""
@@ -76,14 +98,16 @@ class RunState:
         """The flow returned.
 
         Raises:
-            FlowFault: it left an effect behind that is under way, or a port call that it never awaited: nobody has made that. What a port call
-                failed with is raised again.
+            FlowFault: it left an effect behind that is under way, or a port call that it never
+                awaited: nobody has made that. What a port call failed with is raised again.
         """
         if self.under_way and self.fault is None:
             self.fault = FlowFault("the flow returned beside an effect that is under way")
         elif self.asked and self.fault is None:
             methods = ", ".join(sorted({call.method for call in self.asked}))
-            self.fault = FlowFault(f"the flow returned without awaiting what it asked of its port: {methods}")
+            self.fault = FlowFault(
+                f"the flow returned without awaiting what it asked of its port: {methods}"
+            )
         self.raise_fault()
 
     def close(self) -> None:
@@ -92,23 +116,33 @@ class RunState:
             self.fault = FlowFault("a port call after the flow's end")
 
     def admit(self, effect: AnyEffect, size: int, catalog: Catalog) -> None:
-        """An effect of ``size`` bytes is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
+        """An effect of ``size`` bytes is about to go live: after an interrupt only words and reads
+        may follow, and it is within what the run may do.
 
         Raises:
             FlowFault: it may not; nothing goes live.
         """
         if size > EFFECT_BYTES:
-            raise FlowFault(f"a {type(effect).__name__} of {size} bytes: an effect has {EFFECT_BYTES} at most")
+            raise FlowFault(
+                f"a {type(effect).__name__} of {size} bytes: an effect has {EFFECT_BYTES} at most"
+            )
         if self.masked and not isinstance(effect, (Say, Read)):
-            raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+            raise FlowFault(
+                f"{type(effect).__name__} after an interrupt: only Say and Read may follow"
+            )
         if self._last_words >= LAST_WORDS_MAX and isinstance(effect, (Say, Read)):
-            raise FlowFault(f"more than {LAST_WORDS_MAX} words and reads in a row after an interrupt or the run's deadline")
+            raise FlowFault(
+                f"more than {LAST_WORDS_MAX} words and reads in a row after an interrupt or the "
+                "run's deadline"
+            )
         self.authority.check(effect, catalog)
         self.announced(effect)
 
     def announced(self, effect: AnyEffect) -> None:
         """An effect was announced, now or on record."""
-        last = isinstance(effect, (Say, Read)) and (self.masked or self.flow_at > self.authority.deadline)
+        last = isinstance(effect, (Say, Read)) and (
+            self.masked or self.flow_at > self.authority.deadline
+        )
         self._last_words = self._last_words + 1 if last else 0
         self.authority.made(effect)
 
@@ -134,9 +168,11 @@ class RunState:
 
 
 class PortCall:
-    """One call of the port: none beside an effect that is under way (by a thread, say), and none after one that failed, even where that was swallowed.
+    """One call of the port: none beside an effect that is under way (by a thread, say), and none
+    after one that failed, even where that was swallowed.
 
-    Else live and replay would not stop at one place: what failed before anything was recorded is in no journal.
+    Else live and replay would not stop at one place: what failed before anything was recorded is in
+    no journal.
     """
 
     __slots__ = ("_effect", "_state")
@@ -155,17 +191,28 @@ class PortCall:
         if state.fault is not None:
             raise state.fault
         if state.under_way:
-            state.fault = FlowFault("a port call beside an effect that is under way: a run is sequential")
+            state.fault = FlowFault(
+                "a port call beside an effect that is under way: a run is sequential"
+            )
             raise state.fault
         state.under_way = self._effect
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End; a failure is kept, control signals are none. Broken off by the flow, through a time-out or by closing it, it has no result on record."""
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End; a failure is kept, control signals are none. Broken off by the flow, through a
+        time-out or by closing it, it has no result on record.
+        """
         self._state.under_way = False
-        if kind is not None:  # by its class alone: an error of foreign code may make anything of being looked at
+        if kind is not None:
+            # by its class alone: an error of foreign code may make anything of being looked at
             if issubclass(kind, Exception):
                 self._state.fault = cast("Exception", error)
             elif issubclass(kind, CancelledError | GeneratorExit):
                 self._state.fault = FlowFault("a port call was broken off from outside of it")
-            elif not issubclass(kind, Interrupted | Suspended):  # a rule's or a kind's, which a flow may swallow as well
+            elif not issubclass(kind, Interrupted | Suspended):
+                # a rule's or a kind's, which a flow may swallow as well
                 self._state.fault = FlowFault(f"a port call raised {kind.__name__}")

@@ -1,4 +1,6 @@
-"""The runs below a run as a tree: what was handed to whom, how far each came, with which verdict, and what it cost. Made from journals; reads only."""
+"""The runs below a run as a tree: what was handed to whom, how far each came, with which verdict,
+and what it cost. Made from journals; reads only.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ RUNS_TOLD = 200
 
 
 class RunBelow(Struct, frozen=True, kw_only=True):
-    """A run in the tree, ``depth`` below its top. Verb: the call that it carries out, "" of none. Its cost is with all that is below it; money in micro-dollars."""
+    """A run in the tree, ``depth`` below its top. Verb: the call that it carries out, "" of none.
+    Its cost is with all that is below it; money in micro-dollars.
+    """
 
     run: str
     depth: int
@@ -40,7 +44,9 @@ class RunBelow(Struct, frozen=True, kw_only=True):
 
 
 class RunTree(Struct, frozen=True, kw_only=True):
-    """What is below a run, each before what is below it, in the order of opening; ``whole``: nothing was left out, and all of it can be read."""
+    """What is below a run, each before what is below it, in the order of opening; ``whole``:
+    nothing was left out, and all of it can be read.
+    """
 
     runs: tuple[RunBelow, ...]
     whole: bool
@@ -69,7 +75,11 @@ async def run_tree(services: Services, top: StoredRun, *, most: int = RUNS_TOLD)
 def _children(stored: StoredRun) -> Iterator[str]:
     """The ids of all that a run has opened, as far as its records say."""
     for record in readable(stored.records):
-        if record.kind is RecordKind.INTENT and record.name == "children" and record.body is not None:
+        if (
+            record.kind is RecordKind.INTENT
+            and record.name == "children"
+            and record.body is not None
+        ):
             body = decode(record)
             if isinstance(body, IntentBody):
                 try:

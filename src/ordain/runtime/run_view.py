@@ -43,11 +43,15 @@ from ordain.runtime.remedies import remedies_by_code
 AT_REST = SETTLED | STOPPED
 MISFITS_CHARS = 500
 CHILD_STOPPED = "child_stopped"
-"""The code of a run that waits for one that has stopped: it goes on when that is resumed after the fix."""
+"""The code of a run that waits for one that has stopped: it goes on when that is resumed after the
+fix.
+"""
 
 
 class RunView(Struct, frozen=True, kw_only=True):
-    """A run's row, header with its verdict ("": none yet, or of a kind without one) and, once settled, its result (raw JSON)."""
+    """A run's row, header with its verdict ("": none yet, or of a kind without one) and, once
+    settled, its result (raw JSON).
+    """
 
     stored: StoredRun
     header: str
@@ -60,13 +64,23 @@ class RunView(Struct, frozen=True, kw_only=True):
         return self.stored.status in AT_REST
 
 
-def viewed(stored: StoredRun, end: EndedBody | HeaderFacts, header: str = "", verdict: str = "") -> RunView:
-    """A run as faces are given it: by how it ended, or by its facts while it has not; ``header`` and ``verdict`` where something was said since.
+def viewed(
+    stored: StoredRun, end: EndedBody | HeaderFacts, header: str = "", verdict: str = ""
+) -> RunView:
+    """A run as faces are given it: by how it ended, or by its facts while it has not; ``header``
+    and ``verdict`` where something was said since.
 
     What is recorded stays as it is: replay and erasure read it from the journal.
     """
-    recorded, result = (end.header, end.result) if isinstance(end, EndedBody) else (render_header(end), NULL)
-    return RunView(stored=stored, header=readable_header(header or recorded), result=result, verdict=verdict or end.verdict)
+    recorded, result = (
+        (end.header, end.result) if isinstance(end, EndedBody) else (render_header(end), NULL)
+    )
+    return RunView(
+        stored=stored,
+        header=readable_header(header or recorded),
+        result=result,
+        verdict=verdict or end.verdict,
+    )
 
 
 def why_nothing(stored: StoredRun) -> str:
@@ -83,16 +97,24 @@ def exact_fields(kinds: Kinds, stored: StoredRun) -> frozenset[str]:
 
 
 def may_pass(stored: StoredRun, code: str) -> bool | None:
-    """Whether the verb that failed with this code said that the same call may succeed later; None where no verb of this run did."""
-    last = next((one.seq for one in reversed(stored.records) if one.kind is RecordKind.OBSERVATION), None)
+    """Whether the verb that failed with this code said that the same call may succeed later; None
+    where no verb of this run did.
+    """
+    last = next(
+        (one.seq for one in reversed(stored.records) if one.kind is RecordKind.OBSERVATION), None
+    )
     if last is None or stored.records[last].body is None:
         return None
     result = handed(stored.records, (last,))[last]
     return result.retryable if isinstance(result, VerbFailed) and result.code == code else None
 
 
-def ending_of(view: RunView, raw: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Ending:
-    """What a response is made from; ``raw`` is what runs below it replied, word for word, ``catalog`` what there is now to mean by a name that is none."""
+def ending_of(
+    view: RunView, raw: Mapping[str, str] | None = None, catalog: Catalog | None = None
+) -> Ending:
+    """What a response is made from; ``raw`` is what runs below it replied, word for word,
+    ``catalog`` what there is now to mean by a name that is none.
+    """
     stored, verbs = view.stored, () if catalog is None else catalog.verbs
     first = stored.records[0].body
     return Ending(
@@ -101,7 +123,9 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, catalog: Cata
         header=view.header,
         verdict=view.verdict,
         output=view.result,
-        given={} if first is None else msgspec.json.decode(msgspec.json.decode(first, type=Started).input),
+        given={}
+        if first is None
+        else msgspec.json.decode(msgspec.json.decode(first, type=Started).input),
         erased=not stored.key,
         why=why_nothing(stored),
         handed=lambda seqs: handed(stored.records, seqs),
@@ -111,17 +135,27 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, catalog: Cata
         confirms=lambda name: "" if catalog is None else _confirms(catalog, name),
         misfits=lambda name, given: "" if catalog is None else _misfits(catalog, name, given),
         raw_cortex=raw or {},
-        reasons=lambda rule: [body.reason for body in map(decode, _decisions(stored.records, rule)) if isinstance(body, DecisionBody)],
+        reasons=lambda rule: [
+            body.reason
+            for body in map(decode, _decisions(stored.records, rule))
+            if isinstance(body, DecisionBody)
+        ],
         carried=lambda verb, rule: carried(stored.records, verb, rule),
     )
 
 
 def _decisions(records: Sequence[Record], rule: str) -> list[Record]:
-    return [one for one in records if one.kind is RecordKind.DECISION and one.name == rule and one.body is not None]
+    return [
+        one
+        for one in records
+        if one.kind is RecordKind.DECISION and one.name == rule and one.body is not None
+    ]
 
 
 def carried(records: Sequence[Record], verb: str, rule: str) -> AnyEnded | None:
-    """How the run ended that these records opened first to carry out this verb once this rule had decided; None where there is none, or that was erased."""
+    """How the run ended that these records opened first to carry out this verb once this rule had
+    decided; None where there is none, or that was erased.
+    """
     decided = next((one.seq for one in _decisions(records, rule)), len(records))
     place: tuple[int, int] | None = None
     for record in records[decided:]:
@@ -129,7 +163,14 @@ def carried(records: Sequence[Record], verb: str, rule: str) -> AnyEnded | None:
             continue
         body = decode(record)
         if place is None and isinstance(body, IntentBody) and record.name == "children":
-            place = next(((body.addr, index) for index, called in enumerate(_called(body)) if called == verb), None)
+            place = next(
+                (
+                    (body.addr, index)
+                    for index, called in enumerate(_called(body))
+                    if called == verb
+                ),
+                None,
+            )
         elif isinstance(body, ChildEndedBody) and (body.addr, body.index) == place:
             return ENDS.decode(body.ended)
     return None
@@ -144,7 +185,11 @@ def _called(body: IntentBody) -> list[str | None]:
 
 def _confirms(catalog: Catalog, verb: str) -> str:
     """What people do about a verb that is off because nobody has confirmed it; "" of any other."""
-    return confirming(verb) if catalog.inactive_reason(verb, catalog.policy.verbs) == UNCONFIRMED else ""
+    return (
+        confirming(verb)
+        if catalog.inactive_reason(verb, catalog.policy.verbs) == UNCONFIRMED
+        else ""
+    )
 
 
 def _misfits(catalog: Catalog, verb: str, given: Mapping[str, Any]) -> str:
@@ -169,5 +214,7 @@ def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:
             elif isinstance(body, ChildEndedBody):
                 values[seq] = ENDS.decode(body.ended)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise JournalCorrupt(f"record {seq} ({records[seq].kind}): {error}", details={"seq": seq}) from error
+            raise JournalCorrupt(
+                f"record {seq} ({records[seq].kind}): {error}", details={"seq": seq}
+            ) from error
     return values

@@ -1,7 +1,9 @@
-"""Known secrets stay where they are: whatever a model or a verb gives back is struck of them before anything records, shows or sends it.
+"""Known secrets stay where they are: whatever a model or a verb gives back is struck of them before
+anything records, shows or sends it.
 
-Adapters keep keys out of their own words. This stands behind them all, for what they cannot know: an endpoint that echoes a key in a good answer,
-a library that puts one into an error, a verb that returns what it was called with.
+Adapters keep keys out of their own words. This stands behind them all, for what they cannot know:
+an endpoint that echoes a key in a good answer, a library that puts one into an error, a verb that
+returns what it was called with.
 """
 
 from __future__ import annotations
@@ -16,7 +18,17 @@ from msgspec import Struct
 
 from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, folded, spellings
-from ordain.contracts.text_codes import ENTITIES, JSON, JSON_ESCAPE, PERCENT, Code, CodeSpan, open_code, places, plain
+from ordain.contracts.text_codes import (
+    ENTITIES,
+    JSON,
+    JSON_ESCAPE,
+    PERCENT,
+    Code,
+    CodeSpan,
+    open_code,
+    places,
+    plain,
+)
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply
@@ -32,13 +44,17 @@ _NUMBER = frozenset("0123456789.-+e")
 
 
 class Seal:
-    """Strikes known secrets out of texts and values in the spellings of ``contracts.spellings``, and whatever has the form of one of Ordain's tokens.
+    """Strikes known secrets out of texts and values in the spellings of ``contracts.spellings``,
+    and whatever has the form of one of Ordain's tokens.
 
-    A text is looked at as it is, and as it reads without percent signs, the escapes of JSON and the entities of HTML, whichever of them a writer chose.
+    A text is looked at as it is, and as it reads without percent signs, the escapes of JSON and the
+    entities of HTML, whichever of them a writer chose.
     """
 
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
-        """More may be added while it is in use. Those of fewer than ``shortest`` characters are passed over: striking them out would strike out words."""
+        """More may be added while it is in use. Those of fewer than ``shortest`` characters are
+        passed over: striking them out would strike out words.
+        """
         self._shortest = shortest
         self._words: tuple[str, ...] = ()
         self._folded: tuple[str, ...] = ()
@@ -54,7 +70,9 @@ class Seal:
         """Know these too."""
         known = [spellings(secret) for secret in secrets if len(secret) >= self._shortest]
         self._words = _longest_first({*self._words, *(word for one in known for word in one.exact)})
-        self._folded = _longest_first({*self._folded, *(word for one in known for word in one.folded)})
+        self._folded = _longest_first(
+            {*self._folded, *(word for one in known for word in one.folded)}
+        )
         words = (*self._words, *self._folded)
         self._longest = max(map(len, words), default=0)
         self._numeric = any(_NUMBER.issuperset(word) for word in words)
@@ -62,40 +80,59 @@ class Seal:
         begins = f"[{re.escape(''.join(sorted(firsts)))}]" if words else "(?!)"
         codes = "".join(code for code, read in _ESCAPED.items() if read in firsts)
         self._begins = re.compile(begins)
-        self._first = re.compile(rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)")
+        self._first = re.compile(
+            rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)"
+        )
 
     def text(self, text: str) -> str:
-        """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays.
+        """The text without them, and without anything that has the form of one of Ordain's own
+        tokens; of a token its public id stays.
 
         Of JSON there is still JSON left.
         """
         if not _coded(text):
-            return _without(text, [(begin, stop) for _, begin, stop in found]) if (found := self._found_in(text)) else text
+            return (
+                _without(text, [(begin, stop) for _, begin, stop in found])
+                if (found := self._found_in(text))
+                else text
+            )
         found = [(begin, stop) for layer in _layers(text) for _, begin, stop in self._found(layer)]
         return _without(text, _with_escapes(text, found)) if found else text
 
     def ended(self, text: str) -> str:
-        """The same for a text that may have been broken off: what it ends with is struck too where a secret begins so.
+        """The same for a text that may have been broken off: what it ends with is struck too where
+        a secret begins so.
 
         Eight characters of it, or more than half.
         """
         layers = _layers(text) if "&" not in text else [*_layers(text), *_layers(text, whole=False)]
         found = [(begin, stop) for layer in layers for _, begin, stop in self._found(layer)]
         begun = {(begin, end) for layer in layers for begin, end in self._broken_off(layer)}
-        open_ones = [(at, len(text)) for at, end in begun if not any(begin <= at and end <= stop for begin, stop in found)]
+        open_ones = [
+            (at, len(text))
+            for at, end in begun
+            if not any(begin <= at and end <= stop for begin, stop in found)
+        ]
         found += open_ones  # what lies within a whole one is the beginning of none
         return _without(text, _with_escapes(text, found)) if found else text
 
     def clean(self, text: str) -> bool:
-        """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each piece of a streamed answer is asked."""
+        """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each
+        piece of a streamed answer is asked.
+        """
         return self._first.search(text) is None and not may_hold_token(text)
 
     def settled(self, text: str) -> int:
-        """How many characters of a text's beginning are of no secret and no token that reaches beyond them, whatever the text goes on with."""
+        """How many characters of a text's beginning are of no secret and no token that reaches
+        beyond them, whatever the text goes on with.
+        """
         if _coded(text):
             cut, found = self._settled_in_layers(text)
         else:
-            cut, found = min(self._open_from(text), len(text) - open_token(text)), self._found_in(text)
+            cut, found = (
+                min(self._open_from(text), len(text) - open_token(text)),
+                self._found_in(text),
+            )
         for begin, _, stop in sorted(found, reverse=True):
             if begin < cut < stop:
                 cut = begin
@@ -115,12 +152,20 @@ class Seal:
 
     def _found(self, layer: _Layer) -> list[tuple[int, int, int]]:
         """The same as ``_found_in``, in the text below all layers."""
-        return [(layer.place(begin), layer.place(struck), layer.place(stop)) for begin, struck, stop in self._found_in(layer.text)]
+        return [
+            (layer.place(begin), layer.place(struck), layer.place(stop))
+            for begin, struck, stop in self._found_in(layer.text)
+        ]
 
     def _found_in(self, text: str) -> list[tuple[int, int, int]]:
-        """Where secrets and tokens stand in a text: where each begins, from where it is struck, where it ends."""
+        """Where secrets and tokens stand in a text: where each begins, from where it is struck,
+        where it ends.
+        """
         found = tokens_in(text)
-        for words, read in ((self._words, text), (self._folded, folded(text) if self._folded else "")):
+        for words, read in (
+            (self._words, text),
+            (self._folded, folded(text) if self._folded else ""),
+        ):
             for word in words:
                 at = read.find(word)
                 while at >= 0:
@@ -129,7 +174,9 @@ class Seal:
         return found
 
     def _broken_off(self, layer: _Layer) -> Iterator[tuple[int, int]]:
-        """From where to where there is what may be the beginning of one, and is enough of it to be struck."""
+        """From where to where there is what may be the beginning of one, and is enough of it to be
+        struck.
+        """
         for end in _ends(layer.text):
             part = layer.text[:end]
             at = self._open_from(part, enough=True)
@@ -139,13 +186,17 @@ class Seal:
                 yield layer.place(at), layer.place(end)
 
     def _open_from(self, text: str, *, enough: bool = False) -> int:
-        """From where on a text may be the beginning of a secret that it does not hold whole; its length where nothing may be."""
+        """From where on a text may be the beginning of a secret that it does not hold whole; its
+        length where nothing may be.
+        """
         if self._longest:
             for first in self._begins.finditer(text, max(0, len(text) - self._longest + 1)):
                 end = text[first.start() :]
                 small, size = folded(end), len(end)
                 if any(
-                    len(word) > size and word.startswith(read) and (not enough or size >= SHORTEST or 2 * size > len(word))
+                    len(word) > size
+                    and word.startswith(read)
+                    and (not enough or size >= SHORTEST or 2 * size > len(word))
                     for words, read in ((self._words, end), (self._folded, small))
                     for word in words
                 ):
@@ -153,11 +204,16 @@ class Seal:
         return len(text)
 
     def value(self, value: Any) -> Any:
-        """A JSON value without them, keys and numbers included; the same value where there are none."""
+        """A JSON value without them, keys and numbers included; the same value where there are
+        none.
+        """
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.value(key): self.value(one) for key, one in cast("dict[Any, Any]", value).items()}
+            return {
+                self.value(key): self.value(one)
+                for key, one in cast("dict[Any, Any]", value).items()
+            }
         if isinstance(value, list | tuple):
             values = [self.value(one) for one in cast("list[Any]", value)]
             return values if isinstance(value, list) else tuple(values)
@@ -166,7 +222,8 @@ class Seal:
         return value
 
     def _number(self, value: float) -> Any:
-        if abs(value) >= NUMBER_MAX:  # beyond what JSON has; Python does not write the longest of them
+        if abs(value) >= NUMBER_MAX:
+            # beyond what JSON has; Python does not write the longest of them
             return value
         whole = str(int(value)) if isinstance(value, float) and value.is_integer() else ""
         for written in (str(value), whole):
@@ -204,7 +261,11 @@ def _coded(text: str) -> bool:
 def _layers(text: str, *, whole: bool = True) -> list[_Layer]:
     """The text as it is, and each other way to read it; one that is not ``whole`` may go on."""
     first = _Layer(text)
-    alone = [read for code in (PERCENT, ENTITIES) if (read := _below(first, code, whole=whole)) is not None]
+    alone = [
+        read
+        for code in (PERCENT, ENTITIES)
+        if (read := _below(first, code, whole=whole)) is not None
+    ]
     layers, top = [first], first
     for code in (JSON, PERCENT, ENTITIES) * LAYERS:
         if (read := _below(top, code, whole=whole)) is not None:
@@ -220,7 +281,9 @@ def _below(layer: _Layer, code: Code, *, whole: bool) -> _Layer | None:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Where a text ends, and where it does without what may become a character yet, also a part of what may become one."""
+    """Where a text ends, and where it does without what may become a character yet, also a part of
+    what may become one.
+    """
     yield (end := len(text))
     for _ in range(LAYERS):
         if (begun := open_code(text[:end])) == end:
@@ -242,7 +305,9 @@ def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
 
 
 def _with_escapes(text: str, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same stretches with the whole of each escape that they cut: what is left has to be JSON still."""
+    """The same stretches with the whole of each escape that they cut: what is left has to be JSON
+    still.
+    """
     if "\\" not in text:
         return found
     escapes = [escape.span() for escape in JSON_ESCAPE.finditer(text)]
@@ -256,13 +321,17 @@ def _with_escapes(text: str, found: list[tuple[int, int]]) -> list[tuple[int, in
 
 
 class SealedModel:
-    """Implements ``ModelPort`` over another one; what is heard while it writes is held back as long as it may be the beginning of a secret."""
+    """Implements ``ModelPort`` over another one; what is heard while it writes is held back as long
+    as it may be the beginning of a secret.
+    """
 
     def __init__(self, model: ModelPort, seal: Seal) -> None:
         """Seal what ``model`` gives back."""
         self._model, self._seal = model, seal
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort.attempt``."""
         hearing = None if heard is None else _Hearing(self._seal, heard)
         given = held_reply(await self._model.attempt(request, hearing))
@@ -271,7 +340,12 @@ class SealedModel:
         if isinstance(given, ModelError):
             return msgspec.structs.replace(given, message=self._seal.ended(given.message))
         notice = None if given.notice is None else self._seal.text(given.notice)
-        return msgspec.structs.replace(given, text=self._seal.ended(given.text), model=self._seal.text(given.model), notice=notice)
+        return msgspec.structs.replace(
+            given,
+            text=self._seal.ended(given.text),
+            model=self._seal.text(given.model),
+            notice=notice,
+        )
 
     async def close(self) -> None:
         """See ``ModelPort.close``."""
@@ -279,7 +353,9 @@ class SealedModel:
 
 
 class _Hearing:
-    """Hands on what is heard, sealed: the end of it is kept for as long as a secret may begin there, or go on."""
+    """Hands on what is heard, sealed: the end of it is kept for as long as a secret may begin
+    there, or go on.
+    """
 
     def __init__(self, seal: Seal, heard: Callable[[str], None]) -> None:
         self._seal, self._heard, self._kept = seal, heard, ""
@@ -330,4 +406,6 @@ class SealedVerbs:
 def sealed_models(models: Mapping[str, ModelPort], seal: Seal) -> Mapping[str, ModelPort]:
     """Each adapter sealed once, whatever number of profiles it serves."""
     made: dict[int, SealedModel] = {}
-    return {name: made.setdefault(id(model), SealedModel(model, seal)) for name, model in models.items()}
+    return {
+        name: made.setdefault(id(model), SealedModel(model, seal)) for name, model in models.items()
+    }

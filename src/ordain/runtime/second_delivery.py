@@ -1,7 +1,8 @@
-"""A message that its session was too busy for when its place was found (``UNPLACED``), delivered again: it is placed anew.
+"""A message that its session was too busy for when its place was found (``UNPLACED``), delivered
+again: it is placed anew.
 
-It keeps its number, and what a model suggested of it, or its sender chose, the first time stands: nobody is asked again. Where the session is still too
-busy, nothing is written.
+It keeps its number, and what a model suggested of it, or its sender chose, the first time stands:
+nobody is asked again. Where the session is still too busy, nothing is written.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class SecondDelivery:
         self.pinned = PinnedCatalogs(services.catalogs)
 
     def unit(self, workspace: str) -> Arrive:
-        """To be submitted, and again where it is refused as ``NOT_READ`` and ``pinned`` has fetched what it lacked."""
+        """To be submitted, and again where it is refused as ``NOT_READ`` and ``pinned`` has fetched
+        what it lacked.
+        """
         given, ids = self._given, self._given.ids
         read = SessionRead(
             session=self._key.session,
@@ -52,7 +55,9 @@ class SecondDelivery:
             thread=given.thread,
             bare=is_bare(given.found),
         )
-        return Arrive(workspace=workspace, once=self._key, shared=Shared(reads=(read,), decide=self._decide))
+        return Arrive(
+            workspace=workspace, once=self._key, shared=Shared(reads=(read,), decide=self._decide)
+        )
 
     def _decide(self, state: SessionState) -> Ruling:
         consequences = Consequences(self._services, state, self._given, self.pinned)
@@ -60,7 +65,12 @@ class SecondDelivery:
         if self.pinned.missing:
             return Ruling(refused=NOT_READ)
         catalog = self._given.catalog
-        again = EntryPlaced(session=self._key.session, seq=self._seq, instead_of=self._key.anew, placed=follows.placed)
+        again = EntryPlaced(
+            session=self._key.session,
+            seq=self._seq,
+            instead_of=self._key.anew,
+            placed=follows.placed,
+        )
         return Ruling(
             refused=follows.refused,
             writes=(KeptCatalogs(stored=catalog.stored), again, *follows.writes),
@@ -70,10 +80,16 @@ class SecondDelivery:
 
 
 def _suggested(kept: Entry) -> Placing | None:
-    """What was suggested or chosen when the message found no place; None where its decision is gone."""
+    """What was suggested or chosen when the message found no place; None where its decision is
+    gone.
+    """
     if kept.decision is None:
         return None
     facts = _DECIDED.decode(kept.decision).facts
     return Placing(
-        suggests=facts.suggests, thread=facts.suggested_thread, confidence=facts.confidence, choice=facts.choice, options=facts.options
+        suggests=facts.suggests,
+        thread=facts.suggested_thread,
+        confidence=facts.confidence,
+        choice=facts.choice,
+        options=facts.options,
     )

@@ -29,11 +29,15 @@ from ordain.runtime.ways import Ways
 CATALOGS_KEPT = 16
 
 StateReader = Callable[[str, str, dict[str, Any]], Awaitable[Any]]
-"""(workspace and session of the run that reads, a ``Read`` effect's args) -> what is recorded. Total: what is not there is None."""
+"""(workspace and session of the run that reads, a ``Read`` effect's args) -> what is recorded.
+Total: what is not there is None.
+"""
 
 
 class Counters(Struct, kw_only=True):
-    """Per-phase work of this process: counts and CPU nanoseconds, for ``/metrics`` and the bench."""
+    """Per-phase work of this process: counts and CPU nanoseconds, for ``/metrics`` and the
+    bench.
+    """
 
     effects: int = 0
     decisions: int = 0
@@ -93,11 +97,15 @@ class Catalogs:
 
 
 NOT_READ = "not_read"
-"""A decision in a write transaction is refused so where it lacks a catalog that has to be read before: it is made again then."""
+"""A decision in a write transaction is refused so where it lacks a catalog that has to be read
+before: it is made again then.
+"""
 
 
 class PinnedCatalogs:
-    """Catalogs for a decision that is made where nothing can be awaited. What is not there is noted; ``fetch`` reads it."""
+    """Catalogs for a decision that is made where nothing can be awaited. What is not there is
+    noted; ``fetch`` reads it.
+    """
 
     def __init__(self, catalogs: Catalogs) -> None:
         """Those that are kept are there."""

@@ -1,4 +1,6 @@
-"""A run set up to be executed: its kind, its input, its port and what its flow sees of it. Live, replay and rehearsals are set up here alone."""
+"""A run set up to be executed: its kind, its input, its port and what its flow sees of it. Live,
+replay and rehearsals are set up here alone.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,13 @@ class AccountView(Struct, frozen=True, eq=False):
 
 
 def account_view(authority: Authority) -> AccountView:
-    """To be read from only: no attribute of it is the authority, or an amount that this counts by."""
-    return AccountView(lambda which: structs.replace(authority.cap if which == "cap" else authority.spent), lambda: authority.runs_left)
+    """To be read from only: no attribute of it is the authority, or an amount that this counts
+    by.
+    """
+    return AccountView(
+        lambda which: structs.replace(authority.cap if which == "cap" else authority.spent),
+        lambda: authority.runs_left,
+    )
 
 
 def _dated(state: RunState) -> Callable[[], datetime]:
@@ -62,7 +69,9 @@ def _dated(state: RunState) -> Callable[[], datetime]:
 
 
 class RunSetup(Struct, frozen=True, kw_only=True):
-    """A run as its first record has it: its kind, its input, what others know of it and what it may do."""
+    """A run as its first record has it: its kind, its input, what others know of it and what it may
+    do.
+    """
 
     run: str
     kind: Kind[Any, Any]
@@ -74,25 +83,44 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     kinds: Kinds
 
     @classmethod
-    def of(cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog, kinds: Kinds) -> RunSetup:
-        """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``.
+    def of(
+        cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog, kinds: Kinds
+    ) -> RunSetup:
+        """Read the input; where the record does not say what the run may do, it is a root's that
+        its kind grants, and a child's ``scope``.
 
         Raises:
-            JournalDiverged: the run began with another wording than the one that this build reads with under its catalog.
-            ConfigurationError: the kind cannot read the input any more, or fails at what it says of the run.
+            JournalDiverged: the run began with another wording than the one that this build reads
+                with under its catalog.
+            ConfigurationError: the kind cannot read the input any more, or fails at what it says of
+                the run.
         """
         if started.wording not in ("", catalog.wording_id):
             began, reads = started.wording[:14], catalog.wording_id[:14]
-            raise JournalDiverged(f"run {run} began with wording {began}, and its catalog names {reads}", details={"seq": 0})
+            raise JournalDiverged(
+                f"run {run} began with wording {began}, and its catalog names {reads}",
+                details={"seq": 0},
+            )
         given = asked_of(kind, "decode_input", kind.decode_input, started.input)
-        label = asked_of(kind, "label", kind.label, given) if started.label is None else started.label
+        label = (
+            asked_of(kind, "label", kind.label, given) if started.label is None else started.label
+        )
         if started.grant is not None:
             scope = started.grant
         elif started.parent is not None:
             scope = CapabilityScope(allowed=started.scope)
         else:
             scope = asked_of(kind, "grant", kind.grant, given, catalog)
-        return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope, kinds=kinds)
+        return cls(
+            run=run,
+            kind=kind,
+            started=started,
+            given=given,
+            catalog=catalog,
+            agent=label.agent,
+            scope=scope,
+            kinds=kinds,
+        )
 
     @property
     def root(self) -> str:
@@ -103,12 +131,23 @@ class RunSetup(Struct, frozen=True, kw_only=True):
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
         own = None if transcript is None else _of_session(transcript, self.started.session)
-        state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind)
+        state = RunState(
+            began,
+            Authority(self.started, self.kind, self.given, self.scope, charged=charged),
+            own,
+            self.kind,
+        )
         state.values[0] = self.given
         state.values.advice = advice_of(self.catalog, self.started.session, self.started.profile)
         return state
 
-    def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, reading: Rereading = PLAINLY) -> Execution:
+    def execution(
+        self,
+        records: Sequence[Record],
+        beyond: Beyond,
+        state: RunState,
+        reading: Rereading = PLAINLY,
+    ) -> Execution:
         """The port over these records."""
         return Execution(self.run, records, beyond, self.catalog, state, reading)
 
@@ -120,7 +159,10 @@ class RunSetup(Struct, frozen=True, kw_only=True):
             dated=_dated(execution.state),
             catalog=self.catalog,
             account=account_view(execution.state.authority),
-            scope=structs.replace(self.scope, constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {}),
+            scope=structs.replace(
+                self.scope,
+                constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {},
+            ),
             deadline=started.deadline,
             hard=started.deadline,
             agent=self.agent,
@@ -140,17 +182,25 @@ class RunSetup(Struct, frozen=True, kw_only=True):
         )
 
     def _bounded(self) -> bool:
-        """Whether policy bounds an account that the run belongs to; which one it is then depends on the time."""
+        """Whether policy bounds an account that the run belongs to; which one it is then depends on
+        the time.
+        """
         return bool(bounding(self.catalog.policy.budget, self.started.session))
 
 
 def _of_session(transcript: TranscriptReader, session: str) -> TranscriptReader:
-    """The transcript of the run's own session: a prompt shows no other, whatever its kind refers to."""
+    """The transcript of the run's own session: a prompt shows no other, whatever its kind refers
+    to.
+    """
     if not session:
         return _no_session
 
     def own(asked: str, first: int, last: int) -> Sequence[EntryText]:
-        return transcript(session, first, last) if asked == session else _no_session(asked, first, last)
+        return (
+            transcript(session, first, last)
+            if asked == session
+            else _no_session(asked, first, last)
+        )
 
     return own
 

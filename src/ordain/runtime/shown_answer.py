@@ -1,6 +1,8 @@
-"""Whether an answer that a client shows is one that was given: as it was sent, whole or in pieces, with the id of its run. Pure.
+"""Whether an answer that a client shows is one that was given: as it was sent, whole or in pieces,
+with the id of its run. Pure.
 
-Clients keep what they were sent as text, some with other white space; whatever else they show was not said here.
+Clients keep what they were sent as text, some with other white space; whatever else they show was
+not said here.
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ from ordain.runtime.brief import SHORT_ID, brief_line, recalled_in_words
 from ordain.runtime.plain_answer import REFUSED, PlainAnswer, answer_text_of
 
 _QUOTED = re.compile(rf"^{re.escape(QUOTE.rstrip())} ?")
-_LINE = re.compile(rf"(?P<mark>[{''.join(MARKS.values())}]) (?:.* · )?(?P<run>[0-9a-f]{{{SHORT_ID}}})")
+_LINE = re.compile(
+    rf"(?P<mark>[{''.join(MARKS.values())}]) (?:.* · )?(?P<run>[0-9a-f]{{{SHORT_ID}}})"
+)
 """A header on one line."""
 _OPENS = (MARKS["info"], MARKS["proposal"])
-"""What a line begins with that tells of nothing that was done: an answer that is still written opens with such."""
+"""What a line begins with that tells of nothing that was done: an answer that is still written
+opens with such.
+"""
 
 
 class _Parts(Struct, frozen=True):
@@ -32,7 +38,9 @@ class _Parts(Struct, frozen=True):
 
 
 def was_given(shown: str, answer: MessageAnswer) -> bool:
-    """Whether a client that was sent this answer may show it so: with no other words, no other line, and the id of no other run."""
+    """Whether a client that was sent this answer may show it so: with no other words, no other
+    line, and the id of no other run.
+    """
     told = answer_text_of(answer)
     parts = _parts(shown)
     if not parts.words and told.words and not any(map(_names_run, parts.own)):
@@ -42,7 +50,11 @@ def was_given(shown: str, answer: MessageAnswer) -> bool:
         return False
     header = "" if answer.reply is None else answer.reply.header
     known = {*given.own, *(line.strip() for line in header.split("\n")), brief_line(header)}
-    return all(line in known or _opens(line, answer.run_id or "") for line in map(recalled_in_words, parts.own))  # as it was told once
+    # as it was told once
+    return all(
+        line in known or _opens(line, answer.run_id or "")
+        for line in map(recalled_in_words, parts.own)
+    )
 
 
 def _parts(text: str) -> _Parts:
@@ -63,20 +75,30 @@ def _names_run(line: str) -> bool:
 
 
 def _opens(line: str, run: str) -> bool:
-    """Whether a line may have stood there while the answer was written: its header then, which names the run, or what was told without being done."""
+    """Whether a line may have stood there while the answer was written: its header then, which
+    names the run, or what was told without being done.
+    """
     title = TITLE.fullmatch(line)
     brief = _LINE.fullmatch(line)
     if title is not None or brief is not None:
-        return bool(run) and (title["run"] == run if title is not None else brief is not None and run.endswith(brief["run"]))
+        return bool(run) and (
+            title["run"] == run
+            if title is not None
+            else brief is not None and run.endswith(brief["run"])
+        )
     return line.startswith(_OPENS)
 
 
 def _is_bare(shown: str, told: PlainAnswer) -> bool:
-    """Whether it is the words alone, as where an answer of a form was asked for; then the form may stand alone as well."""
+    """Whether it is the words alone, as where an answer of a form was asked for; then the form may
+    stand alone as well.
+    """
     if _words(shown) == _words(told.words):
         return True
     found = _json(shown)
-    return found is not None and found == _json(told.words[told.words.find("{") : told.words.rfind("}") + 1])
+    return found is not None and found == _json(
+        told.words[told.words.find("{") : told.words.rfind("}") + 1]
+    )
 
 
 def _json(text: str) -> Any:

@@ -1,4 +1,6 @@
-"""What models cost: the attempts of a span of days, by day, lane, model, agent, flow or session, added up from the journal."""
+"""What models cost: the attempts of a span of days, by day, lane, model, agent, flow or session,
+added up from the journal.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class By(StrEnum):
 
 @dataclass(slots=True)
 class Sum:
-    """Attempts added up; ``estimated`` of them had no token counts of the provider's, ``models`` is who answered."""
+    """Attempts added up; ``estimated`` of them had no token counts of the provider's, ``models`` is
+    who answered.
+    """
 
     attempts: int = 0
     failed: int = 0
@@ -81,8 +85,9 @@ class Sum:
 class SpentBetween:
     """What was spent between two moments (microseconds since 1970 UTC).
 
-    ``since`` is later than was asked where the journal holds more runs than are looked at in one go; ``complete`` then is false.
-    ``erased`` attempts are counted nowhere else: what they came to was erased with their content. Nor are those of ``unreadable`` runs.
+    ``since`` is later than was asked where the journal holds more runs than are looked at in one
+    go; ``complete`` then is false. ``erased`` attempts are counted nowhere else: what they came to
+    was erased with their content. Nor are those of ``unreadable`` runs.
     """
 
     by: By
@@ -97,7 +102,9 @@ class SpentBetween:
 
 
 class SpendingSpan(Struct, frozen=True, kw_only=True):
-    """What is asked: attempts of a workspace since a moment; runs that began more than ``slack_us`` before it made none in it."""
+    """What is asked: attempts of a workspace since a moment; runs that began more than ``slack_us``
+    before it made none in it.
+    """
 
     workspace: str
     since: int
@@ -106,9 +113,16 @@ class SpendingSpan(Struct, frozen=True, kw_only=True):
 
 
 async def spent(
-    search: SpendingSearch, kinds: Kinds, by: By, span: SpendingSpan, runs_max: int = RUNS_MAX, groups_max: int = GROUPS_MAX
+    search: SpendingSearch,
+    kinds: Kinds,
+    by: By,
+    span: SpendingSpan,
+    runs_max: int = RUNS_MAX,
+    groups_max: int = GROUPS_MAX,
 ) -> SpentBetween:
-    """Add up, newest runs first; other work goes on between pages. Of more groups than ``groups_max`` the smallest are one."""
+    """Add up, newest runs first; other work goes on between pages. Of more groups than
+    ``groups_max`` the smallest are one.
+    """
     found = SpentBetween(by=by, since=span.since, until=span.until)
     seen, before = 0, None
     while True:
@@ -116,7 +130,8 @@ async def spent(
         for run in page.runs:
             try:
                 _add(found, kinds, run)
-            except (JournalCorrupt, msgspec.DecodeError):  # one damaged run is no reason to say nothing of the others
+            except (JournalCorrupt, msgspec.DecodeError):
+                # one damaged run is no reason to say nothing of the others
                 found.unreadable += 1
         found.unreadable += page.damaged
         seen += page.seen
@@ -134,7 +149,11 @@ async def spent(
 def _add(found: SpentBetween, kinds: Kinds, run: SpendingRun) -> None:
     """All of a run or, where some of it cannot be read, nothing."""
     told = Spending(run.records)
-    attempts = [(_key(kinds, found.by, attempt, run), attempt) for attempt in told.attempts if found.since <= attempt.at <= found.until]
+    attempts = [
+        (_key(kinds, found.by, attempt, run), attempt)
+        for attempt in told.attempts
+        if found.since <= attempt.at <= found.until
+    ]
     found.erased += told.erased
     found.runs += bool(attempts)
     for key, attempt in attempts:
@@ -164,18 +183,24 @@ def _key(kinds: Kinds, by: By, attempt: ModelAttempt, run: SpendingRun) -> str:
 
 
 def agent_of(kinds: Kinds, opening: Record | None) -> str:
-    """The agent that a root run works for, as its account is named (``flows.accounts.open_account``); "" where that is erased."""
+    """The agent that a root run works for, as its account is named
+    (``flows.accounts.open_account``); "" where that is erased.
+    """
     body = None if opening is None or opening.body is None else decode(opening)
     return kinds.label(body).agent if isinstance(body, Started) else ""
 
 
 async def largest(found: SpentBetween, groups_max: int) -> dict[str, Sum]:
-    """Days in order, everything else by what it cost; the tail of very many as one. Other work goes on between portions."""
+    """Days in order, everything else by what it cost; the tail of very many as one. Other work goes
+    on between portions.
+    """
     if found.by is By.DAY:
         return dict(sorted(found.groups.items()))
     groups, first, rest = iter(found.groups.items()), list[tuple[str, Sum]](), Sum()
     while some := list(islice(groups, GROUPS_AT_ONCE)):
-        first = sorted([*first, *some], key=lambda item: (-item[1].usd_micros, -item[1].tokens, item[0]))
+        first = sorted(
+            [*first, *some], key=lambda item: (-item[1].usd_micros, -item[1].tokens, item[0])
+        )
         for _, small in first[groups_max:]:
             rest.merge(small)
         del first[groups_max:]

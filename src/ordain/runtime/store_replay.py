@@ -1,6 +1,8 @@
-"""A store held to its ledger: what the ledger has and does not stand is missing, and what stands otherwise is named.
+"""A store held to its ledger: what the ledger has and does not stand is missing, and what stands
+otherwise is named.
 
-What the ledger knows of single entries and records (which were placed anew, up to when content was swept) is handed to those who go through them.
+What the ledger knows of single entries and records (which were placed anew, up to when content was
+swept) is handed to those who go through them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ EQUAL, CORRUPT = "equal", JournalCorrupt.code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerKnows:
-    """What the ledger says that no transcript or journal does. ``swept``: up to when content of each class is gone, in microseconds since 1970.
+    """What the ledger says that no transcript or journal does. ``swept``: up to when content of
+    each class is gone, in microseconds since 1970.
 
     ``woken``: when runs wake whose time to wake was moved; None where it says nothing of that yet.
     """
@@ -33,7 +36,9 @@ class LedgerKnows:
 
     def swept_entry(self, entry: Entry) -> bool:
         """Whether retention may have taken the entry's content."""
-        return entry.at < self.swept.get("input" if entry.kind is EntryKind.MESSAGE else "result", 0)
+        return entry.at < self.swept.get(
+            "input" if entry.kind is EntryKind.MESSAGE else "result", 0
+        )
 
     def lacks(self, stored: StoredRun) -> list[Difference]:
         """Contents of a run that are gone though nobody erased them, and no sweep reached them."""
@@ -41,28 +46,52 @@ class LedgerKnows:
             return []
         ended = stored.ended_at if stored.status in SETTLED else None
         return [
-            Difference(place=f"{record.seq}/body", recorded="content", now="missing: nobody erased it, and no sweep reached it")
+            Difference(
+                place=f"{record.seq}/body",
+                recorded="content",
+                now="missing: nobody erased it, and no sweep reached it",
+            )
             for record in stored.records
-            if record.body is None and (ended is None or ended >= self.swept.get(content_class(record.kind, record.name), 0))
+            if record.body is None
+            and (
+                ended is None or ended >= self.swept.get(content_class(record.kind, record.name), 0)
+            )
         ]
 
     def wakes_otherwise(self, stored: StoredRun) -> list[Difference]:
-        """A time to wake that neither the run's last record names nor the ledger; a run that does not wait has none, or that of its wait before."""
+        """A time to wake that neither the run's last record names nor the ledger; a run that does
+        not wait has none, or that of its wait before.
+        """
         if stored.wake_at is None:
             return []
-        last = next((record for record in reversed(stored.records) if record.kind is not RecordKind.NOTE), None)
-        if last is None or last.kind is not RecordKind.SUSPENDED or stored.status not in (Status.WAITING, Status.READY):
-            return [Difference(place="wake_at", recorded="none: it does not wait", now=str(stored.wake_at))]
+        last = next(
+            (record for record in reversed(stored.records) if record.kind is not RecordKind.NOTE),
+            None,
+        )
+        if (
+            last is None
+            or last.kind is not RecordKind.SUSPENDED
+            or stored.status not in (Status.WAITING, Status.READY)
+        ):
+            return [
+                Difference(
+                    place="wake_at", recorded="none: it does not wait", now=str(stored.wake_at)
+                )
+            ]
         body = None if last.body is None else decode(last)
         said = body.wake_at if isinstance(body, SuspendedBody) else None
         if self.woken is None or stored.wake_at in (said, self.woken.get(stored.id)):
             return []
-        return [Difference(place=f"{last.seq}/wake_at", recorded=str(said), now=str(stored.wake_at))]
+        return [
+            Difference(place=f"{last.seq}/wake_at", recorded=str(said), now=str(stored.wake_at))
+        ]
 
 
 @dataclass(slots=True, kw_only=True)
 class Ledgered:
-    """What holding a store to its ledger found. ``head`` is the number and the link of its last row; to be kept elsewhere."""
+    """What holding a store to its ledger found. ``head`` is the number and the link of its last
+    row; to be kept elsewhere.
+    """
 
     verdict: str = EQUAL
     rows: int = 0
@@ -76,9 +105,11 @@ class Ledgered:
 
 
 async def held_to_ledger(ledger: Ledger, kept: str = "") -> tuple[Ledgered, LedgerKnows | None]:
-    """Hold everything that stands to the ledger, and that to a head ``kept`` elsewhere ("": none); what is wrong is in the verdict.
+    """Hold everything that stands to the ledger, and that to a head ``kept`` elsewhere ("": none);
+    what is wrong is in the verdict.
 
-    A ledger that is broken knows nothing (None): what comes behind the first row that is another nobody wrote so.
+    A ledger that is broken knows nothing (None): what comes behind the first row that is another
+    nobody wrote so.
 
     Raises:
         StorageUnavailable: it cannot be read now.
@@ -108,11 +139,15 @@ async def held_to_ledger(ledger: Ledger, kept: str = "") -> tuple[Ledgered, Ledg
     report.rows, report.head = standing.no, _head(standing)
     if kept and int(wanted) > standing.no and not broken:
         report.differs(f"ledger row {standing.no + 1}", kept, "missing, and all after it")
-    return report, None if broken else LedgerKnows(swept=standing.swept, placed=standing.placed, woken=standing.woken)
+    return report, None if broken else LedgerKnows(
+        swept=standing.swept, placed=standing.placed, woken=standing.woken
+    )
 
 
 def held_to_sweeps(report: Replayed, stored: StoredRun, ledger: LedgerKnows) -> Replayed:
-    """A run's replay, with the contents that are missing and a time to wake that nobody set: either makes it ``journal_corrupt``."""
+    """A run's replay, with the contents that are missing and a time to wake that nobody set: either
+    makes it ``journal_corrupt``.
+    """
     if found := [*ledger.lacks(stored), *ledger.wakes_otherwise(stored)]:
         report.verdict = CORRUPT
         report.differences += found

@@ -1,16 +1,26 @@
 """A session's live stream: its transcript as it grows, and provisional text while a model writes.
 
-Nothing is queued for anybody. A reader is woken when there may be something new, and reads from where it stands: entries from the
-store where the transcript has grown, text from the one buffer of the run. A slow or vanished reader therefore costs nothing and loses
-nothing, and a piece of text costs a reader no look into the store.
+Nothing is queued for anybody. A reader is woken when there may be something new, and reads from
+where it stands: entries from the store where the transcript has grown, text from the one buffer of
+the run. A slow or vanished reader therefore costs nothing and loses nothing, and a piece of text
+costs a reader no look into the store.
 
-A stream is of one session, and not of whichever bears its id: once that is erased it ends, and nothing is read on for it that has begun under the id since.
+A stream is of one session, and not of whichever bears its id: once that is erased it ends, and
+nothing is read on for it that has begun under the id since.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,7 +60,9 @@ SessionKey = tuple[str, str]
 
 
 class _Live(Struct, kw_only=True):
-    """What is shown of a turn that is being driven: ``steps`` counts what has become durable, ``text`` is the attempt's so far."""
+    """What is shown of a turn that is being driven: ``steps`` counts what has become durable,
+    ``text`` is the attempt's so far.
+    """
 
     place: SessionKey
     steps: int = 0
@@ -67,7 +79,9 @@ class _Live(Struct, kw_only=True):
 
 
 class _Reader(Struct, eq=False):
-    """One who reads or waits; ``grown`` says that the transcript may hold more than was read, or is another's by now, ``text`` that pieces of text are of interest."""
+    """One who reads or waits; ``grown`` says that the transcript may hold more than was read, or is
+    another's by now, ``text`` that pieces of text are of interest.
+    """
 
     text: bool
     woken: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,7 +97,9 @@ class _Shown(Struct):
 
 
 class _Bound(Struct):
-    """Which session a reader reads: that of row ``session`` (None: not known yet), which had ``began`` entries at least when the reading began."""
+    """Which session a reader reads: that of row ``session`` (None: not known yet), which had
+    ``began`` entries at least when the reading began.
+    """
 
     began: int
     session: int | None = None
@@ -93,7 +109,9 @@ class Streams:
     """The live side of all sessions of this process."""
 
     def __init__(self, sessions: Sessions, header: Callable[[str], Awaitable[str | None]]) -> None:
-        """``header`` renders what a turn has finished so far, or None where there is no such run."""
+        """``header`` renders what a turn has finished so far, or None where there is no such
+        run.
+        """
         self._sessions = sessions
         self._header = header
         self._live: dict[SessionKey, dict[str, _Live]] = {}
@@ -108,7 +126,7 @@ class Streams:
             for reader in readers:
                 reader.woken.set()
 
-    # --- what happens ---------------------------------------------------------------------------------------------------------------
+    # --- what happens -----------------------------------------------------------------------------
 
     def heard(self, change: Change) -> None:
         """Transcripts have grown, it seems."""
@@ -118,7 +136,9 @@ class Streams:
                 reader.woken.set()
 
     def _written(self, place: SessionKey) -> None:
-        """Something provisional has changed: it concerns those who read along, and nobody who waits for the transcript."""
+        """Something provisional has changed: it concerns those who read along, and nobody who waits
+        for the transcript.
+        """
         for reader in self._readers.get(place, ()):
             if reader.text:
                 reader.woken.set()
@@ -162,7 +182,8 @@ class Streams:
         if live is None:
             live = runs[run.root] = _Live(place=place)
             for reader in self._readers.get(place, ()):
-                reader.grown = True  # its message is read before its text, and with that whose session it is
+                # its message is read before its text, and with that whose session it is
+                reader.grown = True
         return live
 
     @contextmanager
@@ -183,11 +204,20 @@ class Streams:
             if not readers:
                 del self._readers[place]
 
-    # --- reading --------------------------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
-    async def events(self, workspace: str, session: str, after: int) -> AsyncGenerator[SessionEvent, None]:
-        """Every durable event after number ``after``, in order, and provisional ones between them, until the session is erased or the engine is gone."""
-        place, shown, closed, of = (workspace, session), dict[str, _Shown](), dict[str, None](), _Bound(after)
+    async def events(
+        self, workspace: str, session: str, after: int
+    ) -> AsyncGenerator[SessionEvent, None]:
+        """Every durable event after number ``after``, in order, and provisional ones between them,
+        until the session is erased or the engine is gone.
+        """
+        place, shown, closed, of = (
+            (workspace, session),
+            dict[str, _Shown](),
+            dict[str, None](),
+            _Bound(after),
+        )
         with self._reading(place, text=True) as reader:
             while not self.closed:  # before anything is read: the store may be closed, too
                 reader.woken.clear()
@@ -217,14 +247,18 @@ class Streams:
                     await reader.woken.wait()
 
     async def _page(self, place: SessionKey, of: _Bound, after: int) -> Sequence[Entry] | None:
-        """The next entries of the session; None once the id is no longer its own. Asked behind the page too: an id never comes back to a session that lost it."""
+        """The next entries of the session; None once the id is no longer its own. Asked behind the
+        page too: an id never comes back to a session that lost it.
+        """
         if of.session is None and not await self._same(place, of):
             return None
         page = await self._sessions.entries(*place, after=after, limit=PAGE)
         return page if await self._same(place, of) else None
 
     async def _same(self, place: SessionKey, of: _Bound) -> bool:
-        """Whether the id is still that of the session which the reader began with; of one that had not begun, whichever begins first."""
+        """Whether the id is still that of the session which the reader began with; of one that had
+        not begun, whichever begins first.
+        """
         row = await self._sessions.session(*place)
         if row is None:
             return of.session is None and not of.began
@@ -235,7 +269,9 @@ class Streams:
     async def _news(self, run: str, live: _Live, seen: _Shown) -> AsyncIterator[ProvisionalEvent]:
         text = live.text()
         began = live.attempt != seen.attempt and bool(text)
-        if (live.steps != seen.steps or began) and (header := await self._rendered(run, live)) is not None:
+        if (live.steps != seen.steps or began) and (
+            header := await self._rendered(run, live)
+        ) is not None:
             seen.steps = live.steps
             yield ProgressEvent(run=run, header=header)
         if live.attempt != seen.attempt and (seen.offset or text):
@@ -247,7 +283,9 @@ class Streams:
             yield TextEvent(run=run, attempt=live.attempt, offset=offset, text=text[offset:])
 
     async def _rendered(self, run: str, live: _Live) -> str | None:
-        """The header so far, rendered once for all readers; None where there is nothing to read it from."""
+        """The header so far, rendered once for all readers; None where there is nothing to read it
+        from.
+        """
         if live.header is None or live.header[0] != live.steps:
             header = None if self.closed else await self._header(run)
             if header is None:
@@ -289,7 +327,8 @@ def event_of(entry: Entry) -> DurableEvent:
         body = msgspec.json.decode(entry.body, type=_Body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise JournalCorrupt(
-            f"entry {entry.seq}: column body holds what cannot be read", details={"seq": entry.seq, "column": "body"}
+            f"entry {entry.seq}: column body holds what cannot be read",
+            details={"seq": entry.seq, "column": "body"},
         ) from None
     return _said(entry, place, visible_value(body))
 

@@ -1,4 +1,6 @@
-"""The ticket of a review: an approval of that kind in the source's words (C6). One task has one open ticket, for its run waits at it."""
+"""The ticket of a review: an approval of that kind in the source's words (C6). One task has one
+open ticket, for its run waits at it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ IN_REVIEW = "in_review"
 def ticket_of(view: ApprovalView) -> ReviewTicket | None:
     """The ticket that an approval is; None where it is no review, or its content is gone.
 
-    ``task_id`` is the run and the digests of the exact calls; ``assigned_to`` is who looks at it, else the roles that policy wants (none: whoever may approve).
+    ``task_id`` is the run and the digests of the exact calls; ``assigned_to`` is who looks at it,
+    else the roles that policy wants (none: whoever may approve).
     """
     asked, row = view.asked, view.row
     if asked is None or row.subject != Subject.REVIEW:
@@ -36,7 +39,18 @@ def ticket_of(view: ApprovalView) -> ReviewTicket | None:
         status=IN_REVIEW if row.in_review_by else STATUS.get(row.state, "dismissed"),
         summary=titled(asked, view.before),
         assigned_to=(row.in_review_by,) if row.in_review_by else view.roles,
-        sources=tuple(dict.fromkeys(source for review in reviews.values() for source in review["sources"])),
-        escalation_payload={"calls": [structs.asdict(call) for call in asked.calls], "reviews": escalated} if escalated else {},
-        notes=tuple(f"{what} by {by}" for what, by in (("claimed", row.claimed_by), (row.state, row.decided_by)) if by),
+        sources=tuple(
+            dict.fromkeys(source for review in reviews.values() for source in review["sources"])
+        ),
+        escalation_payload={
+            "calls": [structs.asdict(call) for call in asked.calls],
+            "reviews": escalated,
+        }
+        if escalated
+        else {},
+        notes=tuple(
+            f"{what} by {by}"
+            for what, by in (("claimed", row.claimed_by), (row.state, row.decided_by))
+            if by
+        ),
     )

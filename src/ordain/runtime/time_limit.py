@@ -1,6 +1,8 @@
-"""Time-outs of attempts: by time in which this process could work, so that none is over because it was stopped (B-23).
+"""Time-outs of attempts: by time in which this process could work, so that none is over because it
+was stopped (B-23).
 
-The system's timers all fire at once when a stopped process goes on, before anybody has read the answer that has long been there.
+The system's timers all fire at once when a stopped process goes on, before anybody has read the
+answer that has long been there.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ LATE_S = 2.0
 
 
 class TimeLimit:
-    """``async with TimeLimit(seconds):`` as ``asyncio.timeout``; None is no limit. Time is counted in slices, and one of which some was lost is given again."""
+    """``async with TimeLimit(seconds):`` as ``asyncio.timeout``; None is no limit. Time is counted
+    in slices, and one of which some was lost is given again.
+    """
 
     def __init__(self, seconds: float | None) -> None:
         """Begins when it is entered."""
@@ -35,7 +39,12 @@ class TimeLimit:
             self._next(self.left_s)
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """End.
 
         Raises:
@@ -47,8 +56,14 @@ class TimeLimit:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-            self.left_s = max(0.0, self.left_s - self._slice_s + max(0.0, self._due - asyncio.get_running_loop().time()))
-        if self._over and task.uncancel() <= self._cancels and kind is asyncio.CancelledError:  # else somebody else cancelled it, too
+            self.left_s = max(
+                0.0,
+                self.left_s
+                - self._slice_s
+                + max(0.0, self._due - asyncio.get_running_loop().time()),
+            )
+        if self._over and task.uncancel() <= self._cancels and kind is asyncio.CancelledError:
+            # else somebody else cancelled it, too
             raise TimeoutError from error
 
     def _next(self, left_s: float) -> None:

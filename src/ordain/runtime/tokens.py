@@ -1,4 +1,6 @@
-"""Giving, replacing and taking away bearer tokens. A token is shown once, to whoever made it; nothing keeps it."""
+"""Giving, replacing and taking away bearer tokens. A token is shown once, to whoever made it;
+nothing keeps it.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,19 @@ from ordain.ports.store import JournalStore, Operation
 __all__ = ["AuditEvent", "AuditLine", "MadeToken", "NewToken", "Token", "Tokens", "fresh_token"]
 
 _WHY = {
-    "token_exists": "a token {} was given before; a name is given once, so that what the journal says of it stays true",
+    "token_exists": (
+        "a token {} was given before; a name is given once, so that what the journal says of it "
+        "stays true"
+    ),
     "token_revoked": "token {} was revoked",
     "token_expired": "token {} has expired: make another one",
 }
 
 
 class NewToken(Struct, frozen=True, kw_only=True):
-    """A token to give; every part was checked. ``lifetime_s`` None lasts until it is revoked, ``rate`` None is the server's."""
+    """A token to give; every part was checked. ``lifetime_s`` None lasts until it is revoked,
+    ``rate`` None is the server's.
+    """
 
     name: str
     scopes: tuple[TokenScope, ...]
@@ -76,7 +83,11 @@ class Tokens:
             revoked_at=None,
             last_used_at=None,
         )
-        await self._write("create_token", new.name, {"token": token, "id": parsed.id, "digest": parsed.digest, "by": by})
+        await self._write(
+            "create_token",
+            new.name,
+            {"token": token, "id": parsed.id, "digest": parsed.digest, "by": by},
+        )
         return MadeToken(token=token, secret=secret)
 
     async def rotate(self, name: str, *, grace_s: int, by: str) -> MadeToken:
@@ -88,7 +99,14 @@ class Tokens:
         """
         at = self._clock.now()
         secret, parsed = fresh_token(self._clock)
-        args = {"name": name, "id": parsed.id, "digest": parsed.digest, "at": at, "ends_at": at + grace_s * 1_000_000, "by": by}
+        args = {
+            "name": name,
+            "id": parsed.id,
+            "digest": parsed.digest,
+            "at": at,
+            "ends_at": at + grace_s * 1_000_000,
+            "by": by,
+        }
         await self._write("rotate_token", name, args)
         return MadeToken(token=await self.named(name), secret=secret)
 
@@ -128,6 +146,8 @@ class Tokens:
         """How many tokens are good now."""
         return await self._tokens.live(self._clock.now())
 
-    async def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
+    async def audit(
+        self, *, limit: int, before: int | None, token: str | None
+    ) -> Sequence[AuditLine]:
         """Lines of the audit, newest first."""
         return await self._tokens.audit(limit=limit, before=before, token=token)

@@ -1,9 +1,11 @@
 """Go through a session's transcript again and find everything that is not as it was recorded.
 
-An entry's number follows the one before, its digest is the keyed digest of its body, its link that of everything before it, author, decision and run
-among it; and what rule ``attach`` decided about each message comes out again from the recorded facts, under the policy of the catalog that it names.
-What the transcript cannot know itself the ledger does: which messages were placed anew, and what was swept. While a session is being erased its links are
-not compared: they are made anew, under an id that names nobody.
+An entry's number follows the one before, its digest is the keyed digest of its body, its link that
+of everything before it, author, decision and run among it; and what rule ``attach`` decided about
+each message comes out again from the recorded facts, under the policy of the catalog that it names.
+What the transcript cannot know itself the ledger does: which messages were placed anew, and what
+was swept. While a session is being erased its links are not compared: they are made anew, under an
+id that names nobody.
 """
 
 from __future__ import annotations
@@ -17,7 +19,14 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt, JournalError
-from ordain.journal.digests import DIGEST_BYTES, GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
+from ordain.journal.digests import (
+    DIGEST_BYTES,
+    GENESIS,
+    MARKS_BYTES,
+    digest,
+    entry_link,
+    entry_marks,
+)
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
 from ordain.rules.attach import ATTACH, UNPLACED, Attached
 from ordain.rules.attachment import AttachFacts
@@ -26,7 +35,13 @@ from ordain.runtime.replay import Difference, short
 from ordain.runtime.store_replay import LedgerKnows
 
 PAGE = 500
-EQUAL, ERASED, DIFFERS, CORRUPT, NOT_THERE = "equal", "erased", "differs", "journal_corrupt", "not_there"
+EQUAL, ERASED, DIFFERS, CORRUPT, NOT_THERE = (
+    "equal",
+    "erased",
+    "differs",
+    "journal_corrupt",
+    "not_there",
+)
 DIFFERENCES_MAX = 20
 """More than these say nothing new: where a chain is broken, every entry after it is."""
 
@@ -36,7 +51,9 @@ Pinned = Callable[[str], Awaitable[Catalog]]
 
 @dataclass(slots=True, kw_only=True)
 class Retold:
-    """What going through one session found. ``verdict`` is equal, erased (the chain holds, content is gone), differs or journal_corrupt."""
+    """What going through one session found. ``verdict`` is equal, erased (the chain holds, content
+    is gone), differs or journal_corrupt.
+    """
 
     workspace: str
     session: str
@@ -53,7 +70,9 @@ class Retold:
 
 
 class Told(Struct, frozen=True, kw_only=True):
-    """The decision about a message as its entry keeps it; ``wording`` is what its cues were read with, "" where no catalog named one yet."""
+    """The decision about a message as its entry keeps it; ``wording`` is what its cues were read
+    with, "" where no catalog named one yet.
+    """
 
     facts: AttachFacts
     outcome: msgspec.Raw
@@ -62,8 +81,16 @@ class Told(Struct, frozen=True, kw_only=True):
     wording: str = ""
 
 
-async def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned, ledger: LedgerKnows | None = None) -> Retold:
-    """Go through one session; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept."""
+async def retell(
+    sessions: Sessions,
+    workspace: str,
+    session: str,
+    pinned: Pinned,
+    ledger: LedgerKnows | None = None,
+) -> Retold:
+    """Go through one session; whatever is wrong with it is in the verdict. Without ``ledger`` what
+    is gone passes for swept.
+    """
     report = Retold(workspace=workspace, session=session)
     try:
         row = await sessions.session(workspace, session)
@@ -83,7 +110,9 @@ async def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinne
     return report
 
 
-async def _go_through(report: Retold, sessions: Sessions, row: SessionRow, world: tuple[Pinned, LedgerKnows | None]) -> None:
+async def _go_through(
+    report: Retold, sessions: Sessions, row: SessionRow, world: tuple[Pinned, LedgerKnows | None]
+) -> None:
     (pinned, ledger), seq, link = world, 0, GENESIS
     while page := await sessions.entries(row.workspace, row.id, after=seq, limit=PAGE):
         for entry in page:
@@ -103,23 +132,38 @@ async def _go_through(report: Retold, sessions: Sessions, row: SessionRow, world
 
 
 def _linked(report: Retold, row: SessionRow, entry: Entry, before: tuple[int, bytes]) -> bytes:
-    """Number, digest and link of one entry. An erased entry's digest stays, and nobody can hold a body against it."""
+    """Number, digest and link of one entry. An erased entry's digest stays, and nobody can hold a
+    body against it.
+    """
     seq, previous = before
     if entry.seq != seq + 1:
         _differs(report, f"{entry.seq}/seq", str(seq + 1), str(entry.seq), CORRUPT)
     if entry.body is not None and digest(row.key or b"", entry.body) != entry.digest:
         _differs(report, f"{entry.seq}/digest", entry.digest.hex(), "another", CORRUPT)
     heading = (str(entry.kind), entry.message_id, entry.at)
-    link = entry_link(previous, f"{row.workspace}/{row.id}", entry.seq, heading, (entry.digest, entry.marks, entry.cover))
+    link = entry_link(
+        previous,
+        f"{row.workspace}/{row.id}",
+        entry.seq,
+        heading,
+        (entry.digest, entry.marks, entry.cover),
+    )
     if link != entry.chain:
         _differs(report, f"{entry.seq}/chain", entry.chain.hex(), link.hex(), CORRUPT)
-    if entry.kind is EntryKind.REPLY and entry.message_id.endswith(":reply") and entry.message_id != message_id(entry.run, "reply"):
-        _differs(report, f"{entry.seq}/run", entry.message_id, entry.run, CORRUPT)  # the chain covers the id, which names the run
+    if (
+        entry.kind is EntryKind.REPLY
+        and entry.message_id.endswith(":reply")
+        and entry.message_id != message_id(entry.run, "reply")
+    ):
+        # the chain covers the id, which names the run
+        _differs(report, f"{entry.seq}/run", entry.message_id, entry.run, CORRUPT)
     return entry.chain
 
 
 def _marked(report: Retold, row: SessionRow, entry: Entry) -> None:
-    """Author and decision, of which the link covers keyed digests. What was placed anew has another decision, which the ledger knows."""
+    """Author and decision, of which the link covers keyed digests. What was placed anew has another
+    decision, which the ledger knows.
+    """
     if entry.marks is None or not entry.keyed:
         return
     author, decision = (
@@ -129,22 +173,38 @@ def _marked(report: Retold, row: SessionRow, entry: Entry) -> None:
     again = entry_marks(row.key or b"", entry.author, entry.decision)
     if author != again[:DIGEST_BYTES]:
         _differs(report, f"{entry.seq}/author", author.hex(), "another", CORRUPT)
-    if decision != again[DIGEST_BYTES:] and entry.body is not None and len(entry.marks) == MARKS_BYTES:
+    if (
+        decision != again[DIGEST_BYTES:]
+        and entry.body is not None
+        and len(entry.marks) == MARKS_BYTES
+    ):
         _differs(report, f"{entry.seq}/decision", decision.hex(), "another", CORRUPT)
 
 
 def _ledgered(report: Retold, row: SessionRow, entry: Entry, ledger: LedgerKnows) -> None:
-    """What somebody placed anew is as it was placed, and what is gone was swept: else it is missing."""
+    """What somebody placed anew is as it was placed, and what is gone was swept: else it is
+    missing.
+    """
     placed = ledger.placed.get((row.workspace, row.id), {}).get(entry.seq)
     if placed is None and entry.marks is not None and len(entry.marks) > MARKS_BYTES:
         _differs(report, f"{entry.seq}/placed", "nothing on the ledger", "placed anew", CORRUPT)
     if placed is not None:
         if placed[0] != entry.cover:
             _differs(report, f"{entry.seq}/placed", placed[0].hex(), entry.cover.hex(), CORRUPT)
-        if entry.keyed and entry.decision is not None and placed[1] != digest(row.key or b"", entry.decision):
+        if (
+            entry.keyed
+            and entry.decision is not None
+            and placed[1] != digest(row.key or b"", entry.decision)
+        ):
             _differs(report, f"{entry.seq}/decision", placed[1].hex(), "another", CORRUPT)
     if entry.body is None and entry.keyed and not ledger.swept_entry(entry):
-        _differs(report, f"{entry.seq}/body", "content", "missing: nobody erased it, and no sweep reached it", CORRUPT)
+        _differs(
+            report,
+            f"{entry.seq}/body",
+            "content",
+            "missing: nobody erased it, and no sweep reached it",
+            CORRUPT,
+        )
 
 
 async def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
@@ -165,7 +225,13 @@ async def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
     if told.wording not in ("", catalog.wording_id):
         _differs(report, f"{entry.seq}/wording", told.wording, catalog.wording_id, CORRUPT)
     if (recorded, told.reason) != (again.outcome, str(again.reason)):
-        _differs(report, place, short(told.reason, recorded), short(str(again.reason), again.outcome), DIFFERS)
+        _differs(
+            report,
+            place,
+            short(told.reason, recorded),
+            short(str(again.reason), again.outcome),
+            DIFFERS,
+        )
     kept, said = (entry.attached, entry.reason), (str(recorded.__struct_config__.tag), told.reason)
     if kept != said or said[0] not in {*Attached, UNPLACED}:
         _differs(report, f"{entry.seq}/attached", " ".join(kept), " ".join(said), CORRUPT)

@@ -13,7 +13,9 @@ __all__ = ["Waiters"]
 
 
 class Waiters:
-    """Futures by run: the engine tells of ends, the door waits for them. Belongs to one event loop; holds no truth, only who asked."""
+    """Futures by run: the engine tells of ends, the door waits for them. Belongs to one event loop;
+    holds no truth, only who asked.
+    """
 
     def __init__(self) -> None:
         """Nobody waits."""
@@ -21,7 +23,8 @@ class Waiters:
 
     @contextmanager
     def waiting(self, run: str) -> Generator[asyncio.Future[Status | StoredRun]]:
-        """A future of the status in which the run next comes to rest, or of the whole run where who drove it to its end has that.
+        """A future of the status in which the run next comes to rest, or of the whole run where who
+        drove it to its end has that.
 
         ``Status.RUNNING`` where nobody will hear of that any more.
         """

@@ -1,4 +1,6 @@
-"""Waits, as a driver carries them: what is written with the intent where a person is asked, and what ends them: mail, an interrupt, their moment."""
+"""Waits, as a driver carries them: what is written with the intent where a person is asked, and
+what ends them: mail, an interrupt, their moment.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from ordain.runtime.services import Services
 
 
 class Waiting(Protocol):
-    """The live run that waits. ``approving`` are the effects at which it asks an approver, ``within`` says why the verb that it carries out may not go on."""
+    """The live run that waits. ``approving`` are the effects at which it asks an approver,
+    ``within`` says why the verb that it carries out may not go on.
+    """
 
     id: str
     services: Services
@@ -44,7 +48,15 @@ class Waiting(Protocol):
         """Write this in the same commit as the records around it."""
         ...
 
-    def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
+    def observe(
+        self,
+        addr: int,
+        name: str,
+        result: AnyResult,
+        *,
+        at: int | None = None,
+        mail: Mail | None = None,
+    ) -> Any:
         """Record what became of an effect."""
         ...
 
@@ -88,26 +100,39 @@ class Waiting(Protocol):
         """Put on record what was lost."""
         ...
 
-    async def suspend(self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False) -> None:
+    async def suspend(
+        self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False
+    ) -> None:
         """Wait; returns where mail is there already."""
         ...
 
 
 async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
-    """Write what stands or falls with a question or an approval; why nobody is asked, where what waits may not go on any more."""
+    """Write what stands or falls with a question or an approval; why nobody is asked, where what
+    waits may not go on any more.
+    """
     if wait.approval is not None:
-        if (why := await run.within() or await not_asked(run.services, run.stored, run.catalog, wait.approval)) is not None:
+        if (
+            why := await run.within()
+            or await not_asked(run.services, run.stored, run.catalog, wait.approval)
+        ) is not None:
             return why
         run.beside(row := _asking(run, addr, wait))
         if run.stored.session:
             stands = msgspec.structs.replace(run.stored, records=tuple(run.records))
-            before = await asked_before_anywhere(run.services.store, stands, addr, wait.approval.calls)
+            before = await asked_before_anywhere(
+                run.services.store, stands, addr, wait.approval.calls
+            )
             run.beside(asked_entry(run.stored, wait, run.catalog, row, before))
     elif wait.question is not None and run.stored.session:
         if (why := await run.within()) is not None:
             return why
         until = wait.deadline + run.state.lost_us  # who may answer goes by the wall clock
-        run.beside(*question(run.stored, addr, msgspec.structs.replace(wait, deadline=until), run.scribe.at))
+        run.beside(
+            *question(
+                run.stored, addr, msgspec.structs.replace(wait, deadline=until), run.scribe.at
+            )
+        )
     return None
 
 
@@ -117,7 +142,9 @@ def _asking(run: Waiting, addr: int, wait: Wait) -> NewApproval:
 
 
 async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any:
-    """Wait until mail, an interrupt or its moment ends it; ``again``: its intent stands on record already."""
+    """Wait until mail, an interrupt or its moment ends it; ``again``: its intent stands on record
+    already.
+    """
     if again and wait.approval is not None:
         run.beside(_asking(run, addr, wait))  # where the run had stopped it was withdrawn
     run.time.still = wait.what in PERSONS
@@ -126,7 +153,9 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
         mail = await run.look()
         if (interrupt := run.interrupt()) is not None:
             raise run.abandon(addr, "wait", interrupt)
-        if (answer := next((row for row in mail if row.kind is wanted and row.addr == addr), None)) is not None:
+        if (
+            answer := next((row for row in mail if row.kind is wanted and row.addr == addr), None)
+        ) is not None:
             return run.observe(addr, "wait", await _said(run, addr, wait, answer), mail=answer)
         for row in mail:
             if row.kind is MailKind.ANSWER and row.addr == addr:
@@ -145,9 +174,13 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
 
 
 def _pass_over(run: Waiting, mail: Mail) -> None:
-    """An answer that was sent before the run came to wait for an approver there: it is none of theirs, and would keep the run from waiting."""
+    """An answer that was sent before the run came to wait for an approver there: it is none of
+    theirs, and would keep the run from waiting.
+    """
     said = msgspec.json.decode(mail.body, type=AnswerBody)
-    note = NoteBody(by=said.by, action="answer", why="it waits for an approver, and no answer is one")
+    note = NoteBody(
+        by=said.by, action="answer", why="it waits for an approver, and no answer is one"
+    )
     run.take(mail, run.write(RecordKind.NOTE, "answer", note).seq)
 
 

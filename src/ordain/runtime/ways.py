@@ -1,8 +1,10 @@
-"""How the answers of each model profile are held to their schema: as it declares, or in the next way that its endpoint does do (LLM-01).
+"""How the answers of each model profile are held to their schema: as it declares, or in the next
+way that its endpoint does do (LLM-01).
 
-A native schema, a tool that must be called, words alone: what an endpoint refuses (it takes the same request in a lower way), or ignores (its
-answer is none that an enforced schema lets through), it is not asked for again. It is knowledge about the world: every attempt records how it
-was held, so no replay looks here.
+A native schema, a tool that must be called, words alone: what an endpoint refuses (it takes the
+same request in a lower way), or ignores (its answer is none that an enforced schema lets through),
+it is not asked for again. It is knowledge about the world: every attempt records how it was held,
+so no replay looks here.
 """
 
 from __future__ import annotations
@@ -27,7 +29,14 @@ LOG = logging.getLogger("ordain.models")
 
 def endpoint_digest(profile: ModelProfile) -> str:
     """What a profile says of whom it asks and how; another endpoint is learnt anew."""
-    return _digest(profile.provider, profile.model, profile.base_url or "", profile.api, profile.gguf or "", profile.held_by)
+    return _digest(
+        profile.provider,
+        profile.model,
+        profile.base_url or "",
+        profile.api,
+        profile.gguf or "",
+        profile.held_by,
+    )
 
 
 @lru_cache(1024)
@@ -38,7 +47,8 @@ def _digest(*said: str) -> str:
 def way_of(profile: ModelProfile, without: Container[Structured]) -> Structured:
     """The way below the lowest of those that the endpoint does not do; words alone always are left.
 
-    What stands above that one is not gone back to: an adapter takes the next lower way for a schema that a higher one does not bear.
+    What stands above that one is not gone back to: an adapter takes the next lower way for a schema
+    that a higher one does not bear.
     """
     below = [number for number, way in enumerate(profile.ways, 1) if way in without]
     return profile.ways[min(max(below, default=0), len(profile.ways) - 1)]
@@ -57,26 +67,38 @@ class Ways:
         self._miscalled: dict[str, Structured] = {}
         """The way in which a profile's last answer called tools, and not as it was told to."""
         self._asked: dict[str, tuple[ModelProfile, LearntWays]] = {}
-        """Each profile as it was asked last, with what was known then: every call asks several times."""
+        """Each profile as it was asked last, with what was known then: every call asks several
+        times.
+        """
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
         """How the profile's next answer is held to its schema."""
         suspected, known = self._suspected.get(name, {}), self._of(name, profile).ways
-        return way_of(profile, suspected.keys() | known.keys()) if suspected or known else profile.ways[0]
+        return (
+            way_of(profile, suspected.keys() | known.keys())
+            if suspected or known
+            else profile.ways[0]
+        )
 
     def left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
         """What the profile's next request does without."""
         return self._of(name, profile).left.union(self._suspected_left.get(name, ()))
 
     def words_first(self, name: str, profile: ModelProfile) -> bool:
-        """Whether the profile's plain text is known to begin with words, and never yet within a thought."""
+        """Whether the profile's plain text is known to begin with words, and never yet within a
+        thought.
+        """
         return self._of(name, profile).words_first is True
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
         asked = self._asked.get(name)
         if asked is None or asked[0] is not profile:
             learnt, endpoint = self._learnt.get(name), endpoint_digest(profile)
-            known = learnt if learnt is not None and learnt.endpoint == endpoint else LearntWays(endpoint=endpoint, at=0, ways={})
+            known = (
+                learnt
+                if learnt is not None and learnt.endpoint == endpoint
+                else LearntWays(endpoint=endpoint, at=0, ways={})
+            )
             asked = self._asked[name] = (profile, known)
         return asked[1]
 
@@ -100,7 +122,11 @@ class Ways:
         if said.left <= known:
             return
         self._now(name, profile, now, left=known | said.left)
-        LOG.warning("model profile %s: its endpoint does not take %s; requests do without now", name, ", ".join(sorted(said.left - known)))
+        LOG.warning(
+            "model profile %s: its endpoint does not take %s; requests do without now",
+            name,
+            ", ".join(sorted(said.left - known)),
+        )
         self._keep(name)
 
     def learnt(self, name: str, profile: ModelProfile) -> Mapping[Structured, Learnt]:
@@ -108,12 +134,19 @@ class Ways:
         return self._of(name, profile).ways
 
     def heard(
-        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, request: ModelRequest | None = None
+        self,
+        name: str,
+        profile: ModelProfile,
+        said: ModelReply | ModelError,
+        now: int,
+        request: ModelRequest | None = None,
     ) -> tuple[ModelReply | ModelError, bool]:
-        """What an attempt counts as, and whether the next one asks for the answer in a lower way. ``request`` has the schema, and the tools in its prompt.
+        """What an attempt counts as, and whether the next one asks for the answer in a lower way.
+        ``request`` has the schema, and the tools in its prompt.
 
-        A refusal is one of the way only if a lower one is taken: until then it is suspected, and where even words alone are refused it was something
-        else. What a refusal names is left out; where it names nothing, and no lower way is left, what may be meant, step by step.
+        A refusal is one of the way only if a lower one is taken: until then it is suspected, and
+        where even words alone are refused it was something else. What a refusal names is left out;
+        where it names nothing, and no lower way is left, what may be meant, step by step.
         """
         held = said.held
         lower = profile.ways[profile.ways.index(held) + 1 :] if held in profile.ways else ()
@@ -134,8 +167,8 @@ class Ways:
     def _tells(self, name: str, profile: ModelProfile, said: ModelReply | ModelError) -> bool:
         """Whether an answer shows what its endpoint does of the way that it was told.
 
-        A tool that is called wrongly may be a slip of the model: it shows so the second time without a right call between, and at once where the endpoint
-        is known to ignore another way.
+        A tool that is called wrongly may be a slip of the model: it shows so the second time
+        without a right call between, and at once where the endpoint is known to ignore another way.
         """
         if isinstance(said, ModelError) and not said.miscalled:
             return said.ignored
@@ -149,7 +182,9 @@ class Ways:
         return False
 
     def _refused(self, name: str, said: ModelError, *, lower: bool) -> bool:
-        """What is suspected of a refusal: what it names, the way, what it may mean; at the end of all that it was something else, and nothing is learnt."""
+        """What is suspected of a refusal: what it names, the way, what it may mean; at the end of
+        all that it was something else, and nothing is learnt.
+        """
         if said.fault is not None or (not lower and said.doubted):
             more = said.doubted if said.fault is None else {said.fault}
             self._suspected_left.setdefault(name, set()).update(said.left | more)
@@ -161,21 +196,32 @@ class Ways:
             return False
         return True
 
-    def _taken(self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int) -> None:
-        """A request was taken in a way: those above it that the same request was refused in are known now, itself and all others are not suspect any more."""
+    def _taken(
+        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int
+    ) -> None:
+        """A request was taken in a way: those above it that the same request was refused in are
+        known now, itself and all others are not suspect any more.
+        """
         suspected = self._suspected.pop(name, {})
         held = profile.ways.index(said.held) if said.held in profile.ways else 0
         above = [way for way in profile.ways[:held] if suspected.get(way) == said.left]
         if above:
             self._learn(name, profile, dict.fromkeys(above, Learnt.REFUSED), now)
 
-    def _learn(self, name: str, profile: ModelProfile, found: Mapping[Structured, Learnt], now: int) -> None:
+    def _learn(
+        self, name: str, profile: ModelProfile, found: Mapping[Structured, Learnt], now: int
+    ) -> None:
         known = self.learnt(name, profile)
         if found.keys() <= known.keys():
             return
         self._now(name, profile, now, ways={**known, **found})
         told = ", ".join(f"{way} {why}" for way, why in found.items())
-        LOG.warning("model profile %s: %s; its answers are held to their schema by %s now", name, told, self.way(name, profile))
+        LOG.warning(
+            "model profile %s: %s; its answers are held to their schema by %s now",
+            name,
+            told,
+            self.way(name, profile),
+        )
         self._keep(name)
 
     def _keep(self, name: str) -> None:
@@ -184,11 +230,17 @@ class Ways:
         try:
             self._store.write(self._learnt)
         except OSError as error:
-            LOG.warning("what was learnt of model profile %s is not kept: %s", name, error.strerror or type(error).__name__)
+            LOG.warning(
+                "what was learnt of model profile %s is not kept: %s",
+                name,
+                error.strerror or type(error).__name__,
+            )
 
 
 def _unless_passed_over(said: ModelReply, request: ModelRequest | None) -> ModelReply | ModelError:
-    """The answer, or where its endpoint has passed over the schema the failed attempt that it is, with what it told of its use."""
+    """The answer, or where its endpoint has passed over the schema the failed attempt that it is,
+    with what it told of its use.
+    """
     found = passed_over(said.text, None if request is None else request.schema)
     if found is None:
         return said

@@ -1,7 +1,9 @@
-"""Wording diff: which decisions would be others if messages and answers were read with another wording?
+"""Wording diff: which decisions would be others if messages and answers were read with another
+wording?
 
-Each decision is made again by itself, from what was recorded beside the wording: state, policy, what a model suggested. What would have followed from
-another one is not played: later decisions are judged on the state that was. A text that was erased cannot be read again, and counts as not judged.
+Each decision is made again by itself, from what was recorded beside the wording: state, policy,
+what a model suggested. What would have followed from another one is not played: later decisions are
+judged on the state that was. A text that was erased cannot be read again, and counts as not judged.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ COMPARED = "compared"
 
 @dataclass(slots=True, kw_only=True)
 class MessagesRead:
-    """A session's messages, read with another wording. ``unjudged`` are those whose text was erased."""
+    """A session's messages, read with another wording. ``unjudged`` are those whose text was
+    erased.
+    """
 
     workspace: str
     session: str
@@ -51,7 +55,9 @@ class MessagesRead:
 
 @dataclass(slots=True, kw_only=True)
 class AnswersRead:
-    """A run's answers, read with another wording. ``verdict`` is that of its replay where it does not replay equal: then nothing was judged."""
+    """A run's answers, read with another wording. ``verdict`` is that of its replay where it does
+    not replay equal: then nothing was judged.
+    """
 
     run: str
     flow: str
@@ -60,8 +66,12 @@ class AnswersRead:
     flips: list[Flip] = field(default_factory=list[Flip])
 
 
-async def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wording, pinned: Pinned) -> MessagesRead:
-    """Decide about each message of a session again, under the policy that decided, with the cues of this wording."""
+async def messages_read(
+    sessions: Sessions, workspace: str, session: str, wording: Wording, pinned: Pinned
+) -> MessagesRead:
+    """Decide about each message of a session again, under the policy that decided, with the cues of
+    this wording.
+    """
     report = MessagesRead(workspace=workspace, session=session)
     try:
         await _read_again(report, sessions, wording, pinned)
@@ -70,7 +80,9 @@ async def messages_read(sessions: Sessions, workspace: str, session: str, wordin
     return report
 
 
-async def _read_again(report: MessagesRead, sessions: Sessions, wording: Wording, pinned: Pinned) -> None:
+async def _read_again(
+    report: MessagesRead, sessions: Sessions, wording: Wording, pinned: Pinned
+) -> None:
     seq, workspace, session = 0, report.workspace, report.session
     while page := await sessions.entries(workspace, session, after=seq, limit=PAGE):
         for entry in page:
@@ -86,19 +98,27 @@ async def _read_again(report: MessagesRead, sessions: Sessions, wording: Wording
                 report.verdict = CORRUPT
 
 
-async def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:
+async def _decide_again(
+    report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned
+) -> None:
     told = msgspec.json.decode(entry.decision or b"", type=Told)
     text = msgspec.json.decode(entry.body or b"", type=MessageBody).text
     recorded: Decision[Any] = Decision(
-        outcome=msgspec.json.decode(told.outcome, type=ATTACH.outcome), reason=ATTACH.reason(told.reason), address=f"{entry.seq}/attach"
+        outcome=msgspec.json.decode(told.outcome, type=ATTACH.outcome),
+        reason=ATTACH.reason(told.reason),
+        address=f"{entry.seq}/attach",
     )
-    anew = ATTACH.apply(with_cues(told.facts, wording.cues(text)), None, (await pinned(told.catalog)).policy)
+    anew = ATTACH.apply(
+        with_cues(told.facts, wording.cues(text)), None, (await pinned(told.catalog)).policy
+    )
     report.judged += 1
     note(report.flips, recorded, anew, (ATTACH.name, ""), exact=False)
 
 
 def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
-    """The facts as they would have been had the message been read like this; of options, whose labels are no facts, as it was."""
+    """The facts as they would have been had the message been read like this; of options, whose
+    labels are no facts, as it was.
+    """
     if found == facts.cues:
         return facts  # what was chosen by its label, no cue tells
     threads = tuple(_read_with(thread, found) for thread in facts.threads)
@@ -110,18 +130,28 @@ def _read_with(thread: ThreadFact, found: Cues) -> ThreadFact:
         return thread
     expects = ExpectedType(thread.asks)
     fitting = fits(expects, found)
-    return msgspec.structs.replace(thread, fits=fitting, partly=partly(expects, found) if thread.takes and not fitting else Partly.NO)
+    return msgspec.structs.replace(
+        thread,
+        fits=fitting,
+        partly=partly(expects, found) if thread.takes and not fitting else Partly.NO,
+    )
 
 
 class _ReadAnew:
-    """Implements ``Judge``: the flow gets what was recorded; rule ``answer`` is asked again, with the other wording."""
+    """Implements ``Judge``: the flow gets what was recorded; rule ``answer`` is asked again, with
+    the other wording.
+    """
 
     def __init__(self, wording: Wording, catalog: Catalog, report: AnswersRead) -> None:
         self._wording, self._catalog, self._report = wording, catalog, report
 
-    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
+    def judge(
+        self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object
+    ) -> Decision[Any]:
         if rule.name == ANSWER.name and isinstance(inputs, AnswerInputs):
-            anew = rule.apply(facts, structs.replace(inputs, wording=self._wording), self._catalog.policy)
+            anew = rule.apply(
+                facts, structs.replace(inputs, wording=self._wording), self._catalog.policy
+            )
             self._report.judged += 1
             note(self._report.flips, decision, anew, (rule.name, ""), exact=False)
         return decision
@@ -131,11 +161,20 @@ class _ReadAnew:
 
 
 def answers_read(
-    stored: StoredRun, catalog: Catalog, wording: Wording, kinds: Kinds, transcript: TranscriptReader | None = None
+    stored: StoredRun,
+    catalog: Catalog,
+    wording: Wording,
+    kinds: Kinds,
+    transcript: TranscriptReader | None = None,
 ) -> AnswersRead:
-    """Judge each answer that rule ``answer`` judged in a run again. A run without such a decision is not gone through."""
+    """Judge each answer that rule ``answer`` judged in a run again. A run without such a decision
+    is not gone through.
+    """
     report = AnswersRead(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
-    if not any(record.kind is RecordKind.DECISION and record.name == ANSWER.name for record in stored.records):
+    if not any(
+        record.kind is RecordKind.DECISION and record.name == ANSWER.name
+        for record in stored.records
+    ):
         return report
     replayed = replay(stored, catalog, kinds, transcript)
     if not replayed.equal:
@@ -143,6 +182,9 @@ def answers_read(
         return report
     setup = opened(stored, catalog, kinds)
     reading = Rereading(judge=_ReadAnew(wording, catalog, report))
-    execution = setup.execution(stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at), reading)
-    flow_outcome(setup, execution, beyond)  # whatever it comes to is what is recorded, a fault too: it replayed equal
+    execution = setup.execution(
+        stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at), reading
+    )
+    # whatever it comes to is what is recorded, a fault too: it replayed equal
+    flow_outcome(setup, execution, beyond)
     return report

@@ -1,4 +1,6 @@
-"""HTTP: one router per resource over the runtime's door. Imports `runtime`, `contracts` and `errors`; decides nothing, keeps nothing."""
+"""HTTP: one router per resource over the runtime's door. Imports `runtime`, `contracts` and
+`errors`; decides nothing, keeps nothing.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,9 @@ RESOURCES: Mapping[str, Sequence[str]] = {
     "tokens:tokens_router": ("tokens",),
     "documents:schemas_router": ("schemas",),
 }
-"""Where each resource's routes are declared, and the first segments of their addresses; in the order in which they are asked and published."""
+"""Where each resource's routes are declared, and the first segments of their addresses; in the
+order in which they are asked and published.
+"""
 
 
 class Application(Starlette):
@@ -57,7 +59,9 @@ class Application(Starlette):
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        from ordain.server.openapi import published  # lazy: FastAPI, which makes the document, and every shape that it names
+        from ordain.server.openapi import (
+            published,
+        )  # lazy: FastAPI, which makes the document, and every shape that it names
 
         return published(self.resources)
 
@@ -75,9 +79,13 @@ def build_app(face: Face) -> Application:
     """The HTTP face over a runtime that somebody else starts and stops."""
 
     async def document(_: Request) -> Response:
-        return Response(await asyncio.to_thread(lambda: app.published), media_type="application/json")
+        return Response(
+            await asyncio.to_thread(lambda: app.published), media_type="application/json"
+        )
 
-    made = [ResourceRoute(face, firsts, f"ordain.server.{maker}") for maker, firsts in RESOURCES.items()]
+    made = [
+        ResourceRoute(face, firsts, f"ordain.server.{maker}") for maker, firsts in RESOURCES.items()
+    ]
     app = Application(routes=[Route("/openapi.json", document), *made])
     app.router.redirect_slashes = False
     install(app)
@@ -87,7 +95,9 @@ def build_app(face: Face) -> Application:
     app.add_middleware(InTime, face=face)
     app.add_middleware(HostGuard, face.exposure)
     if face.exposure.origins:
-        from starlette.middleware.cors import CORSMiddleware  # lazy: few let pages of other origins ask
+        from starlette.middleware.cors import (
+            CORSMiddleware,
+        )  # lazy: few let pages of other origins ask
 
         app.add_middleware(
             CORSMiddleware,
@@ -96,5 +106,6 @@ def build_app(face: Face) -> Application:
             allow_headers=["*"],
             expose_headers=["Ordain-Run", "Ordain-Header", "Retry-After"],
         )
-    app.add_middleware(OpenAIErrors)  # added last, so it stands in front: whoever refuses, its clients understand it
+    # added last, so it stands in front: whoever refuses, its clients understand it
+    app.add_middleware(OpenAIErrors)
     return app

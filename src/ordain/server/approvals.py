@@ -1,4 +1,6 @@
-"""``/approvals``: what waits for somebody's yes, what exactly that is, and giving it (WFL-01, B-27)."""
+"""``/approvals``: what waits for somebody's yes, what exactly that is, and giving it (WFL-01,
+B-27).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
-from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
+from ordain.runtime.approvals import (
+    PAGE_MAX,
+    ApprovalState,
+    ApprovalView,
+    ApproverWord,
+    GrantWanted,
+)
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
 from ordain.runtime.tickets import ticket_of
 from ordain.server.bodies import read
@@ -36,17 +44,22 @@ from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
 from ordain.server.workspaces import Workspace
 
-SubjectName = Annotated[str, Meta(extra_json_schema={"enum": [str(subject) for subject in Subject]})]
+SubjectName = Annotated[
+    str, Meta(extra_json_schema={"enum": [str(subject) for subject in Subject]})
+]
 TierName = Annotated[str, Meta(extra_json_schema={"enum": [str(tier) for tier in Tier]})]
-StateName = Annotated[str, Meta(extra_json_schema={"enum": [str(state) for state in ApprovalState]})]
+StateName = Annotated[
+    str, Meta(extra_json_schema={"enum": [str(state) for state in ApprovalState]})
+]
 USES_MAX = 1_000_000
 
 
 class ApprovalItem(View, frozen=True):
-    """An approval in a list. ``what`` is one line made by code, "" once the run's content is gone; ``expires_at`` goes by the wall clock.
+    """An approval in a list. ``what`` is one line made by code, "" once the run's content is gone;
+    ``expires_at`` goes by the wall clock.
 
-    ``digest`` is what a decision has to send: the hash of exactly what is asked for. ``claimed_by`` is who says that they look at it, while it is open:
-    others may decide it all the same.
+    ``digest`` is what a decision has to send: the hash of exactly what is asked for. ``claimed_by``
+    is who says that they look at it, while it is open: others may decide it all the same.
     """
 
     approval_id: str
@@ -73,8 +86,8 @@ class ApprovalItem(View, frozen=True):
 class ExactCall(View, frozen=True):
     """A call that is asked for, with its exact arguments.
 
-    ``shown`` are the same arguments for whoever looks at them, on one line of JSON: what controls, hides, shows nothing or is seen as another sign stands there
-    as its number.
+    ``shown`` are the same arguments for whoever looks at them, on one line of JSON: what controls,
+    hides, shows nothing or is seen as another sign stands there as its number.
     """
 
     verb: str
@@ -83,7 +96,9 @@ class ExactCall(View, frozen=True):
 
 
 class WhoMay(View, frozen=True):
-    """Who may say yes: whoever has the scope ``approvals`` and all of these ``roles`` of policy, and (``not_requester``) is not who asked for the run."""
+    """Who may say yes: whoever has the scope ``approvals`` and all of these ``roles`` of policy,
+    and (``not_requester``) is not who asked for the run.
+    """
 
     scope: str
     roles: Sequence[str]
@@ -91,12 +106,15 @@ class WhoMay(View, frozen=True):
 
 
 class Approval(ApprovalItem, frozen=True):
-    """An approval: what will happen in ``words`` of code, made of what the verbs declare, then the exact ``calls``.
+    """An approval: what will happen in ``words`` of code, made of what the verbs declare, then the
+    exact ``calls``.
 
-    ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments come from is not traced. ``changed``: it may not be
-    done any more, so that nobody can say yes to it, and ``changed_why`` says why. ``decided_why`` is what was said with the decision, as soon as the run has
-    it on record; "" where nobody said why. Words and calls are empty once the run's content is gone. ``ticket`` is that
-    of a review (subject ``review``): ticket_id, task_id, status, summary, assigned_to, sources, escalation_payload, notes.
+    ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments
+    come from is not traced. ``changed``: it may not be done any more, so that nobody can say yes to
+    it, and ``changed_why`` says why. ``decided_why`` is what was said with the decision, as soon as
+    the run has it on record; "" where nobody said why. Words and calls are empty once the run's
+    content is gone. ``ticket`` is that of a review (subject ``review``): ticket_id, task_id,
+    status, summary, assigned_to, sources, escalation_payload, notes.
     """
 
     words: str
@@ -111,22 +129,41 @@ class Approval(ApprovalItem, frozen=True):
 
 
 class ApprovalPage(View, frozen=True):
-    """Approvals, the latest first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+    """Approvals, the latest first; ``next`` is what ``before`` asks the next page with, null where
+    there is none.
+    """
 
     approvals: Sequence[ApprovalItem]
     next: int | None
 
 
-DigestText = Annotated[str, Field(min_length=1, max_length=128, description="What was looked at: the approval's `digest`.")]
-WhyText = Annotated[str, Field(max_length=WHY_CHARS, description="Why; it is told to the run, and kept with its content.")]
+DigestText = Annotated[
+    str,
+    Field(min_length=1, max_length=128, description="What was looked at: the approval's `digest`."),
+]
+WhyText = Annotated[
+    str,
+    Field(
+        max_length=WHY_CHARS, description="Why; it is told to the run, and kept with its content."
+    ),
+]
 
 
 class GrantWith(Camel):
-    """A grant to be given with a yes, for more calls of the same verbs by the same principal, to and about the same; never of what is destructive."""
+    """A grant to be given with a yes, for more calls of the same verbs by the same principal, to
+    and about the same; never of what is destructive.
+    """
 
     ttl_seconds: int = Field(ge=TTL_S_MIN, le=TTL_S_MAX, description="How long it stands.")
-    uses: int | None = Field(default=None, ge=1, le=USES_MAX, description="For so many calls; null: until it expires.")
-    any_target: bool = Field(default=False, description="To and about any other as well; without it those that the approved calls name.")
+    uses: int | None = Field(
+        default=None, ge=1, le=USES_MAX, description="For so many calls; null: until it expires."
+    )
+    any_target: bool = Field(
+        default=False,
+        description=(
+            "To and about any other as well; without it those that the approved calls name."
+        ),
+    )
     reason: str = Field(default="", max_length=WHY_CHARS)
 
 
@@ -154,14 +191,25 @@ class OtherArguments(Strict):
 class ClaimGiven(Strict):
     """That one looks at it."""
 
-    take_over: bool = Field(default=False, description="Also where somebody else does: in their place.")
+    take_over: bool = Field(
+        default=False, description="Also where somebody else does: in their place."
+    )
 
 
 class ClaimReleased(Strict):
     """That one looks at it no longer."""
 
 
-SHAPES = (ApprovalItem, Approval, ApprovalPage, Assent, Denial, OtherArguments, ClaimGiven, ClaimReleased)
+SHAPES = (
+    ApprovalItem,
+    Approval,
+    ApprovalPage,
+    Assent,
+    Denial,
+    OtherArguments,
+    ClaimGiven,
+    ClaimReleased,
+)
 _AT, _DIGEST = "2026-01-05T08:00:00.000000+00:00", "5f" * 32
 _ITEM: dict[str, Any] = {
     "approval_id": "7c" * 16,
@@ -184,11 +232,20 @@ _ITEM: dict[str, Any] = {
     "claimed_by": None,
     "claimed_at": None,
 }
-_WORDS = 'mail.send sends something to others, or changes something elsewhere.\n  to (recipient): "ada@example.org"'
+_WORDS = (
+    "mail.send sends something to others, or changes something elsewhere.\n"
+    '  to (recipient): "ada@example.org"'
+)
 APPROVAL_EXAMPLE: dict[str, Any] = {
     **_ITEM,
     "words": _WORDS,
-    "calls": [{"verb": "mail.send", "args": {"to": ["ada@example.org"]}, "shown": '{"to":["ada@example.org"]}'}],
+    "calls": [
+        {
+            "verb": "mail.send",
+            "args": {"to": ["ada@example.org"]},
+            "shown": '{"to":["ada@example.org"]}',
+        }
+    ],
     "detail": {},
     "origin_traced": False,
     "who_may": {"scope": "approvals", "roles": [], "not_requester": False},
@@ -199,7 +256,12 @@ APPROVAL_EXAMPLE: dict[str, Any] = {
 }
 _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
-YES = documented(Assent, Approval, example=_YES, answer={**_DECIDED, "state": "approved", "decided_why": _YES["why"]})
+YES = documented(
+    Assent,
+    Approval,
+    example=_YES,
+    answer={**_DECIDED, "state": "approved", "decided_why": _YES["why"]},
+)
 NO = documented(
     Denial,
     Approval,
@@ -219,7 +281,14 @@ CLAIM = documented(
     answer={**APPROVAL_EXAMPLE, "claimed_by": "token:ops", "claimed_at": _AT},
 )
 RELEASE = documented(ClaimReleased, Approval, example={}, answer=APPROVAL_EXAMPLE)
-DECIDING = ("approval_not_found", "already_decided", "approval_expired", "not_an_approver", "own_request", "approver_unknown")
+DECIDING = (
+    "approval_not_found",
+    "already_decided",
+    "approval_expired",
+    "not_an_approver",
+    "own_request",
+    "approver_unknown",
+)
 RELEASING = DECIDING[:4]
 
 
@@ -250,9 +319,11 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
 
 
 async def approval_of(view: ApprovalView) -> Approval:
-    """An approval as its approver sees it; arguments are exact, as JSON has them, and beside that as they are to be looked at.
+    """An approval as its approver sees it; arguments are exact, as JSON has them, and beside that
+    as they are to be looked at.
 
-    To spell out all that a record can hold takes so long that it is done beside the loop, which others wait for.
+    To spell out all that a record can hold takes so long that it is done beside the loop, which
+    others wait for.
     """
     calls, ticket = await asyncio.to_thread(_exact, view), ticket_of(view)
     return Approval(
@@ -270,7 +341,10 @@ async def approval_of(view: ApprovalView) -> Approval:
 
 
 def _exact(view: ApprovalView) -> list[ExactCall]:
-    return [ExactCall(verb=call.verb, args=as_recorded(call.args), shown=exact(call)) for call in view.calls]
+    return [
+        ExactCall(verb=call.verb, args=as_recorded(call.args), shown=exact(call))
+        for call in view.calls
+    ]
 
 
 def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,7 +353,10 @@ def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _states(
-    state: Annotated[list[str] | None, from_query(description="Only these; several, or separated by commas. Absent: `open`.")] = None,
+    state: Annotated[
+        list[str] | None,
+        from_query(description="Only these; several, or separated by commas. Absent: `open`."),
+    ] = None,
     every: Annotated[bool, from_query(alias="all", description="In whatever state.")] = False,
 ) -> tuple[ApprovalState, ...]:
     """The states that are asked for; none of them: any."""
@@ -287,7 +364,9 @@ def _states(
     known = {str(one) for one in ApprovalState}
     if any(one not in known for one in asked):
         meant = next((did_you_mean(one, known) for one in asked if one not in known), "")
-        raise InvalidRequest(f"state is one of {', '.join(sorted(known))}{meant}", code="unknown_state")
+        raise InvalidRequest(
+            f"state is one of {', '.join(sorted(known))}{meant}", code="unknown_state"
+        )
     return () if every else tuple(map(ApprovalState, asked)) or (ApprovalState.OPEN,)
 
 
@@ -296,53 +375,112 @@ def approvals_router(face: Face) -> Resource:
     router = resource("approvals", prefix="/approvals")
     runtime = face.runtime
 
-    @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))
+    @router.get(
+        "",
+        **refusing(
+            shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"
+        ),
+    )
     async def list_approvals(
         states: Annotated[tuple[ApprovalState, ...], MadeParameter(_states)],
-        session: Annotated[str | None, from_query(pattern=SESSION_ID, description="Only what runs of this session ask for.")] = None,
+        session: Annotated[
+            str | None,
+            from_query(pattern=SESSION_ID, description="Only what runs of this session ask for."),
+        ] = None,
         limit: Annotated[int, from_query(ge=1, le=PAGE_MAX)] = 50,
         before: Annotated[
-            int | None, from_query(ge=0, le=SEQ_MAX, description="The page after this one: `next` of the page before.")
+            int | None,
+            from_query(
+                ge=0, le=SEQ_MAX, description="The page after this one: `next` of the page before."
+            ),
         ] = None,
         named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """What waits for somebody's yes, the latest first; or what was decided."""
-        found = await runtime.approvals.listed(workspace, states=states, session=session or "", limit=limit, before=before, named=named)
+        found = await runtime.approvals.listed(
+            workspace, states=states, session=session or "", limit=limit, before=before, named=named
+        )
         items = [ApprovalItem(**item_of(view)) for view in found]
-        return Json(ApprovalPage(approvals=items, next=found[-1].row.place if len(found) == limit else None))
+        return Json(
+            ApprovalPage(approvals=items, next=found[-1].row.place if len(found) == limit else None)
+        )
 
-    @router.get("/{approval}", **refusing(shown(Approval, example=APPROVAL_EXAMPLE), "approval_not_found"))
+    @router.get(
+        "/{approval}", **refusing(shown(Approval, example=APPROVAL_EXAMPLE), "approval_not_found")
+    )
     async def show_approval(approval: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One approval: what will happen, the exact arguments, who may say yes and until when."""
         return Json(await approval_of(await runtime.approvals.one(workspace, approval)))
 
-    @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant", "unknown_verb"))
-    async def approve(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Say yes, once, to exactly what has the digest; durable when this answers, and the run goes on. With ``grant``, to more such calls."""
+    @router.post(
+        "/{approval}/approve",
+        **refusing(
+            YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant", "unknown_verb"
+        ),
+    )
+    async def approve(
+        approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Say yes, once, to exactly what has the digest; durable when this answers, and the run
+        goes on. With ``grant``, to more such calls.
+        """
         given = await read(request, Assent, face.body)
         grant = None
         if given.grant is not None:
             wanted = given.grant
-            grant = GrantWanted(ttl_s=wanted.ttl_seconds, uses=wanted.uses, any_target=wanted.any_target, reason=wanted.reason)
+            grant = GrantWanted(
+                ttl_s=wanted.ttl_seconds,
+                uses=wanted.uses,
+                any_target=wanted.any_target,
+                reason=wanted.reason,
+            )
         word = ApproverWord(approve=True, digest=given.digest, why=given.why, grant=grant)
-        return Json(await approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
+        return Json(
+            await approval_of(
+                await runtime.approvals.decide(workspace, approval, word, face.decides(request))
+            )
+        )
 
     @router.post("/{approval}/deny", **refusing(NO, *DECIDING, "approval_stale"))
-    async def deny(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    async def deny(
+        approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """Say no: what waits ends without doing it."""
         given = await read(request, Denial, face.body)
         word = ApproverWord(approve=False, digest=given.digest, why=given.why)
-        return Json(await approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
+        return Json(
+            await approval_of(
+                await runtime.approvals.decide(workspace, approval, word, face.decides(request))
+            )
+        )
 
     @router.post(
         "/{approval}/resubmit",
-        **refusing(INSTEAD, *DECIDING, "approval_stale", "not_resubmittable", "same_args", "invalid_args", "args_too_large"),
+        **refusing(
+            INSTEAD,
+            *DECIDING,
+            "approval_stale",
+            "not_resubmittable",
+            "same_args",
+            "invalid_args",
+            "args_too_large",
+        ),
     )
-    async def resubmit(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Propose other arguments for the one call: the run asks anew for exactly these, and this approval is superseded."""
+    async def resubmit(
+        approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Propose other arguments for the one call: the run asks anew for exactly these, and this
+        approval is superseded.
+        """
         given = await read(request, OtherArguments, face.body)
-        return Json(await approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
+        return Json(
+            await approval_of(
+                await runtime.approvals.resubmit(
+                    workspace, approval, given.args, face.decides(request)
+                )
+            )
+        )
 
     _add_claims(router, face)
     return router
@@ -351,14 +489,32 @@ def approvals_router(face: Face) -> Resource:
 def _add_claims(router: Resource, face: Face) -> None:
     runtime = face.runtime
 
-    @router.post("/{approval}/claim", **refusing(CLAIM, *DECIDING, "approval_stale", "already_claimed"))
-    async def claim(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Say that you look at it: a sign to other approvers, which grants nothing and keeps nobody from deciding. It ends with the approval."""
+    @router.post(
+        "/{approval}/claim", **refusing(CLAIM, *DECIDING, "approval_stale", "already_claimed")
+    )
+    async def claim(
+        approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Say that you look at it: a sign to other approvers, which grants nothing and keeps nobody
+        from deciding. It ends with the approval.
+        """
         given = await read(request, ClaimGiven, face.body)
-        return Json(await approval_of(await runtime.approvals.claim(workspace, approval, face.decides(request), take_over=given.take_over)))
+        return Json(
+            await approval_of(
+                await runtime.approvals.claim(
+                    workspace, approval, face.decides(request), take_over=given.take_over
+                )
+            )
+        )
 
     @router.post("/{approval}/release", **refusing(RELEASE, *RELEASING, "not_claimed"))
-    async def release(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    async def release(
+        approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """Say that you look at it no longer."""
         await read(request, ClaimReleased, face.body)
-        return Json(await approval_of(await runtime.approvals.release(workspace, approval, face.decides(request))))
+        return Json(
+            await approval_of(
+                await runtime.approvals.release(workspace, approval, face.decides(request))
+            )
+        )

@@ -18,7 +18,9 @@ STOPPING = "the server stops; send the request again when it is back"
 
 
 class InTime:
-    """Gives up on bodies that do not come (408), and on all that still arrives when the server stops (503)."""
+    """Gives up on bodies that do not come (408), and on all that still arrives when the server
+    stops (503).
+    """
 
     def __init__(self, app: ASGIApp, face: Face) -> None:
         """Guard ``app``."""
@@ -73,12 +75,16 @@ class _Arriving:
                 if self._whole or self._loop.time() < self._due:
                     return message
             if self._loop.time() >= self._due:
-                raise InvalidRequest("the body did not arrive in time", code="request_timeout", status=408)
+                raise InvalidRequest(
+                    "the body did not arrive in time", code="request_timeout", status=408
+                )
         return await self._receive()
 
 
 class HeadAsGet:
-    """Answers HEAD wherever there is a GET: with its status and headers, and no body (RFC 9110, 9.3.2)."""
+    """Answers HEAD wherever there is a GET: with its status and headers, and no body (RFC 9110,
+    9.3.2).
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Stand before ``app``."""
@@ -97,7 +103,9 @@ class HeadAsGet:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 begun.set()
 
-        answering = asyncio.ensure_future(self._app({**scope, "method": "GET"}, receive, headers_only))
+        answering = asyncio.ensure_future(
+            self._app({**scope, "method": "GET"}, receive, headers_only)
+        )
         enough = asyncio.ensure_future(begun.wait())
         try:
             await asyncio.wait({answering, enough}, return_when=asyncio.FIRST_COMPLETED)

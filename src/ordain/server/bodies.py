@@ -1,7 +1,9 @@
-"""Reading a request's body: bounded, strict, and refused with the place of what is wrong, never with the value.
+"""Reading a request's body: bounded, strict, and refused with the place of what is wrong, never
+with the value.
 
-A body of a million values costs seconds to build and judge, and everybody waits meanwhile. So values and nesting are counted in what stands outside
-strings before anything is built, by a few passes that cost a body's length and no more, and a refusal tells the first place alone.
+A body of a million values costs seconds to build and judge, and everybody waits meanwhile. So
+values and nesting are counted in what stands outside strings before anything is built, by a few
+passes that cost a body's length and no more, and a refusal tells the first place alone.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class BodyBounds(Struct, frozen=True, kw_only=True):
-    """How many bytes a JSON body may have, and how many values (each in a list or under a key is one, as is what holds them)."""
+    """How many bytes a JSON body may have, and how many values (each in a list or under a key is
+    one, as is what holds them).
+    """
 
     bytes: int = BODY_BYTES
     values: int = BODY_VALUES
@@ -88,7 +92,9 @@ def _integer(text: str) -> int:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer
+)
 
 
 async def read_body(request: Request, most: int) -> bytes:
@@ -104,8 +110,16 @@ async def read_body(request: Request, most: int) -> bytes:
         or charset not in {"", "utf-8"}
         or request.headers.get("content-encoding", "identity") != "identity"
     ):
-        raise InvalidRequest("send application/json in UTF-8, not compressed", code="unsupported_media_type", status=415)
-    return await bounded(request, most, InvalidRequest(f"the body exceeds {most} bytes", code="too_large", status=413))
+        raise InvalidRequest(
+            "send application/json in UTF-8, not compressed",
+            code="unsupported_media_type",
+            status=415,
+        )
+    return await bounded(
+        request,
+        most,
+        InvalidRequest(f"the body exceeds {most} bytes", code="too_large", status=413),
+    )
 
 
 def declared_bytes(request: Request) -> int:
@@ -114,8 +128,14 @@ def declared_bytes(request: Request) -> int:
     return int(declared[:20]) if declared.isdigit() else 0
 
 
-async def bounded(request: Request, most: int, too_large: InvalidRequest, arrived: Callable[[int], None] | None = None) -> bytes:
-    """The raw body, at most ``most`` bytes; no more than that is read. ``arrived`` is told how much is there, and may refuse it.
+async def bounded(
+    request: Request,
+    most: int,
+    too_large: InvalidRequest,
+    arrived: Callable[[int], None] | None = None,
+) -> bytes:
+    """The raw body, at most ``most`` bytes; no more than that is read. ``arrived`` is told how much
+    is there, and may refuse it.
 
     Raises:
         InvalidRequest: ``too_large``, as given.
@@ -133,34 +153,47 @@ async def bounded(request: Request, most: int, too_large: InvalidRequest, arrive
 
 
 def check_json(body: bytes, most: int = BODY_VALUES) -> None:
-    """Refuse what is no strict JSON: other encodings, malformed text, keys named twice, NaN, numbers beyond 64 bits, deep nesting, over ``most`` values.
+    """Refuse what is no strict JSON: other encodings, malformed text, keys named twice, NaN,
+    numbers beyond 64 bits, deep nesting, over ``most`` values.
 
     Raises:
-        InvalidRequest: 400 with ``invalid_utf8``, ``malformed_json``, ``duplicate_key``, ``not_finite``, ``too_deep`` or ``invalid_unicode``; 413
-            ``too_many_values``.
+        InvalidRequest: 400 with ``invalid_utf8``, ``malformed_json``, ``duplicate_key``,
+            ``not_finite``, ``too_deep`` or ``invalid_unicode``; 413 ``too_many_values``.
     """
     _check_shape(body, most)
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        raise InvalidRequest(f"the body is not UTF-8: byte {error.start}", code="invalid_utf8", status=400) from None
+        raise InvalidRequest(
+            f"the body is not UTF-8: byte {error.start}", code="invalid_utf8", status=400
+        ) from None
     try:
         value = _DECODER.decode(text)
         if _ESCAPED_SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise _not_strict("invalid_unicode", "a text holds half a surrogate pair", place_of_surrogate(text)) from None
+        raise _not_strict(
+            "invalid_unicode", "a text holds half a surrogate pair", place_of_surrogate(text)
+        ) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}: {error.msg}"
-        raise InvalidRequest(f"the body is not JSON: {where}", code="malformed_json", status=400) from None
+        raise InvalidRequest(
+            f"the body is not JSON: {where}", code="malformed_json", status=400
+        ) from None
     except _Refused as refused:
-        place = place_of_double(text) if refused.number is None else place_of_number(text, refused.number)
+        place = (
+            place_of_double(text)
+            if refused.number is None
+            else place_of_number(text, refused.number)
+        )
         raise _not_strict(refused.code, refused.message, place) from None
 
 
 def _not_strict(code: str, message: str, place: tuple[int | str, ...] | None) -> InvalidRequest:
     errors = [] if place is None else [{"place": pointer(place), "code": code, "message": message}]
-    return InvalidRequest(message, code=code, status=400, details={"errors": errors} if errors else None)
+    return InvalidRequest(
+        message, code=code, status=400, details={"errors": errors} if errors else None
+    )
 
 
 def _check_shape(body: bytes, most: int) -> None:
@@ -169,7 +202,8 @@ def _check_shape(body: bytes, most: int) -> None:
     Raises:
         InvalidRequest: 413 ``too_many_values``; 400 ``too_deep``.
     """
-    plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")  # what is left of quotes begins and ends strings
+    # what is left of quotes begins and ends strings
+    plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")
     if plain.count(b'"') > 4 * most:  # a string is a value or the key of one
         raise _too_many(most)
     outside = b"s".join(plain.split(b'"')[::2]).translate(None, b" \t\r\n")
@@ -179,22 +213,26 @@ def _check_shape(body: bytes, most: int) -> None:
         if depth < 0:  # no JSON, and the parser stops there too
             break
         if depth > DEPTH_MAX:
-            raise InvalidRequest(f"the body nests deeper than {DEPTH_MAX} levels", code="too_deep", status=400)
+            raise InvalidRequest(
+                f"the body nests deeper than {DEPTH_MAX} levels", code="too_deep", status=400
+            )
     filled = outside.count(b"[") + outside.count(b"{") - outside.count(b"[]") - outside.count(b"{}")
     if 1 + filled + outside.count(b",") > most:
         raise _too_many(most)
 
 
 def _too_many(most: int) -> InvalidRequest:
-    return InvalidRequest(f"the body holds more than {most} values", code="too_many_values", status=413)
+    return InvalidRequest(
+        f"the body holds more than {most} values", code="too_many_values", status=413
+    )
 
 
 def validated(model: type[M], body: bytes, bounds: BodyBounds = SHIPPED) -> M:
     """The body as its contract's value.
 
     Raises:
-        InvalidRequest: 400 for what is no strict JSON, 413 for too many values (``check_json``); 422 ``invalid_request`` with the first place that does
-            not fit.
+        InvalidRequest: 400 for what is no strict JSON, 413 for too many values (``check_json``);
+            422 ``invalid_request`` with the first place that does not fit.
     """
     check_json(body, bounds.values)
     try:
@@ -205,12 +243,15 @@ def validated(model: type[M], body: bytes, bounds: BodyBounds = SHIPPED) -> M:
         if spelled is not None:
             return validated(model, spelled, bounds)
         raise InvalidRequest(
-            "the request is not of its contract's shape", details={"errors": _first(model, found, json.loads(body))}
+            "the request is not of its contract's shape",
+            details={"errors": _first(model, found, json.loads(body))},
         ) from None
 
 
 def _whole_numbers(body: bytes, errors: Sequence[ErrorDetails]) -> bytes | None:
-    """The body with ``13.0`` written as ``13`` where an integer was expected: to JSON Schema they are one. None where there is no such place."""
+    """The body with ``13.0`` written as ``13`` where an integer was expected: to JSON Schema they
+    are one. None where there is no such place.
+    """
     numbers = [one for one in errors if one["type"] == "int_type" and _is_whole(one["input"])]
     if not numbers:
         return None
@@ -231,18 +272,30 @@ def _is_whole(number: object) -> bool:
 
 
 def places(model: type[BaseModel], error: ValidationError, value: Any) -> list[dict[str, str]]:
-    """Where and why a value does not fit, the first place alone: a JSON pointer, a code and a sentence; no value but the key that was probably meant."""
-    return _first(model, error.errors(include_url=False, include_context=False, include_input=False), value)
+    """Where and why a value does not fit, the first place alone: a JSON pointer, a code and a
+    sentence; no value but the key that was probably meant.
+    """
+    return _first(
+        model, error.errors(include_url=False, include_context=False, include_input=False), value
+    )
 
 
-def _first(model: type[BaseModel], errors: Sequence[ErrorDetails], value: Any) -> list[dict[str, str]]:
+def _first(
+    model: type[BaseModel], errors: Sequence[ErrorDetails], value: Any
+) -> list[dict[str, str]]:
     one = first_misfit(model, errors_meant(errors, value))
-    return [{"place": pointer(one["loc"]), "code": one["type"], "message": misfit_words(model, one)}]
+    return [
+        {"place": pointer(one["loc"]), "code": one["type"], "message": misfit_words(model, one)}
+    ]
 
 
 def pointer(loc: tuple[int | str, ...]) -> str:
-    """A JSON pointer (RFC 6901); long keys, which are the caller's own, are cut, and what is no text in one is escaped."""
-    parts = (str(part)[:PLACE_PART_CHARS].encode("utf-8", "backslashreplace").decode() for part in loc)
+    """A JSON pointer (RFC 6901); long keys, which are the caller's own, are cut, and what is no
+    text in one is escaped.
+    """
+    parts = (
+        str(part)[:PLACE_PART_CHARS].encode("utf-8", "backslashreplace").decode() for part in loc
+    )
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
@@ -252,7 +305,9 @@ async def read(request: Request, model: type[M], bounds: BodyBounds) -> M:
 
 
 async def read_large(request: Request, model: type[M], bounds: BodyBounds) -> M:
-    """The same of a body that may be large: such a one is judged in a thread, so that nobody waits for it."""
+    """The same of a body that may be large: such a one is judged in a thread, so that nobody waits
+    for it.
+    """
     return await validated_apart(model, await read_body(request, bounds.bytes), bounds)
 
 

@@ -1,4 +1,6 @@
-"""``/cards``: the agents that work may be handed to, and what each may use here (META-07, HND-05)."""
+"""``/cards``: the agents that work may be handed to, and what each may use here (META-07,
+HND-05).
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,16 @@ from ordain.server.resource import Resource, resource
 
 
 class CardView(AgentCard):
-    """An agent's card; the verb that hands work to it; what of its domain is here, and what it names that is not."""
+    """An agent's card; the verb that hands work to it; what of its domain is here, and what it
+    names that is not.
+    """
 
     verb_id: str = Field(description="The verb that hands work to it.")
     active: bool
     inactive: str | None = Field(description="Why nothing can be handed to it here now.")
-    uses: list[str] = Field(description="The active verbs that its lists name. What a handoff may do is at most this.")
+    uses: list[str] = Field(
+        description="The active verbs that its lists name. What a handoff may do is at most this."
+    )
     missing: list[str] = Field(description="What its lists name and is not here, or switched off.")
 
 
@@ -52,7 +58,11 @@ def card_view(catalog: Catalog, name: str) -> dict[str, Any]:
         "active": inactive is None,
         "inactive": inactive,
         "uses": sorted(catalog.domain_of(card) & active),
-        "missing": [pattern for pattern in dict.fromkeys(card.patterns) if not catalog.named_by(pattern) & active],
+        "missing": [
+            pattern
+            for pattern in dict.fromkeys(card.patterns)
+            if not catalog.named_by(pattern) & active
+        ],
     }
 
 
@@ -67,7 +77,9 @@ def cards_router(face: Face) -> Resource:
 
     @router.get("/cards", **shown(CardList))
     async def list_cards() -> Response:
-        """Every agent that work may be handed to. Files that are not in use are told by `GET /verbs`."""
+        """Every agent that work may be handed to. Files that are not in use are told by `GET
+        /verbs`.
+        """
         return Json(card_views(face.runtime.catalog))
 
     @router.get("/cards/{name}", **refusing(shown(CardView), "unknown_agent"))

@@ -45,7 +45,10 @@ PREFER: dict[str, Any] = {
     "name": "Prefer",
     "in": "header",
     "required": False,
-    "description": "`respond-async`: answer 202 as soon as the request is durable (RFC 7240). Other preferences are ignored.",
+    "description": (
+        "`respond-async`: answer 202 as soon as the request is durable (RFC 7240). Other "
+        "preferences are ignored."
+    ),
     "schema": {"type": "string"},
 }
 _BARE: dict[str, Any] = {"response_class": Response, "response_model": None}
@@ -54,27 +57,60 @@ _BARE: dict[str, Any] = {"response_class": Response, "response_model": None}
 _TEXT = "The library opens at nine and belongs to the town. Entry is free."
 PLAN_REQUEST: dict[str, Any] = {
     "caller": "debug-shell",
-    "goal": {"type": "analysis", "description": "Extract structured facts from the provided text and summarize them in 2-3 bullets."},
+    "goal": {
+        "type": "analysis",
+        "description": (
+            "Extract structured facts from the provided text and summarize them in 2-3 bullets."
+        ),
+    },
     "context": {
         "conversation_history": [{"role": "user", "content": f"Here's some info: {_TEXT}"}],
         "external_facts": {"text": _TEXT},
     },
     "toolset": [{"tool_id": "extract_facts"}],
     "limits": {"max_steps": 4, "timeout_seconds": 60},
-    "preferences": {"style": "neutral", "allow_internal_thought_logging": True, "return_trace": True},
+    "preferences": {
+        "style": "neutral",
+        "allow_internal_thought_logging": True,
+        "return_trace": True,
+    },
 }
 PLAN_ANSWER: dict[str, Any] = {
     "request_id": RUN,
     "run_id": RUN,
     "status": "ok",
     "error": None,
-    "final_answer": {"content": "1. The library opens at nine.\n2. It belongs to the town.\n3. Entry is free.", "structured": {}},
-    "trace": [{"step_index": 0, "thought": "The facts are in the text.", "action": None, "observation": None}],
-    "usage": {"steps": 1, "tokens_reason": 0, "tokens_answer": 41, "tools_called": [], "duration_ms": 812, "estimated": False},
-    "header": f"✓ ok · ordain run {RUN} · planner@5 · completed · ok\n· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms",
+    "final_answer": {
+        "content": "1. The library opens at nine.\n2. It belongs to the town.\n3. Entry is free.",
+        "structured": {},
+    },
+    "trace": [
+        {
+            "step_index": 0,
+            "thought": "The facts are in the text.",
+            "action": None,
+            "observation": None,
+        }
+    ],
+    "usage": {
+        "steps": 1,
+        "tokens_reason": 0,
+        "tokens_answer": 41,
+        "tools_called": [],
+        "duration_ms": 812,
+        "estimated": False,
+    },
+    "header": (
+        f"✓ ok · ordain run {RUN} · planner@5 · completed · ok\n"
+        "· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms"
+    ),
     "verdict": "ok",
 }
-VERB_REQUEST: dict[str, Any] = {"verb_id": "math.evaluate", "payload": {"expression": "0.1 + 0.2"}, "caller": "planner-react"}
+VERB_REQUEST: dict[str, Any] = {
+    "verb_id": "math.evaluate",
+    "payload": {"expression": "0.1 + 0.2"},
+    "caller": "planner-react",
+}
 VERB_ANSWER: dict[str, Any] = {
     "ok": True,
     "output": {"result": "3/10", "decimal": "0.3", "exact": True},
@@ -95,13 +131,27 @@ def documented(
     status: int = 200,
     accepts: bool | type[Any] = False,
 ) -> dict[str, Any]:
-    """Route options that describe a body which the route reads by itself; ``accepts`` is the shape of a 202, where the caller need not wait."""
-    body = {"required": True, "content": {"application/json": {"schema": _reference(request), "example": example}}}
+    """Route options that describe a body which the route reads by itself; ``accepts`` is the shape
+    of a 202, where the caller need not wait.
+    """
+    body = {
+        "required": True,
+        "content": {"application/json": {"schema": _reference(request), "example": example}},
+    }
     extra: dict[str, Any] = {"requestBody": body}
     answers = {status: _success(answer_model, answer, "The outcome, also where it is a failure.")}
     if accepts:
-        later = _success(Begun if accepts is True else accepts, None, "Accepted; `Location` is where its outcome will be.")
-        answers[202] = {**later, "headers": {name: {"schema": {"type": "string"}} for name in ("Location", "Preference-Applied")}}
+        later = _success(
+            Begun if accepts is True else accepts,
+            None,
+            "Accepted; `Location` is where its outcome will be.",
+        )
+        answers[202] = {
+            **later,
+            "headers": {
+                name: {"schema": {"type": "string"}} for name in ("Location", "Preference-Applied")
+            },
+        }
         extra["parameters"] = [PREFER]
     return {**_BARE, "status_code": status, "responses": answers, "openapi_extra": extra}
 
@@ -112,8 +162,12 @@ def shown(answer: type[Any], *, example: Any = None) -> dict[str, Any]:
 
 
 def streamed(event: type[Any] | str, meaning: str, *, ends: bool = False) -> dict[str, Any]:
-    """Route options of a stream of server-sent events whose data are of a shape; one that ``ends`` may have nothing left (204)."""
-    content = {"text/event-stream": {"schema": {"type": "string"}, "x-event-schema": _reference(event)}}
+    """Route options of a stream of server-sent events whose data are of a shape; one that ``ends``
+    may have nothing left (204).
+    """
+    content = {
+        "text/event-stream": {"schema": {"type": "string"}, "x-event-schema": _reference(event)}
+    }
     nothing = {204: {"description": "Nothing is left, and nothing will follow."}} if ends else {}
     return {**_BARE, "responses": {200: {"description": meaning, "content": content}, **nothing}}
 
@@ -132,20 +186,32 @@ def _reference(shape: type[Any] | str) -> dict[str, Any]:
 def component_schemas(more: tuple[type[Any], ...]) -> dict[str, Any]:
     """The published schemas, the face's own shapes and ``more`` as OpenAPI components."""
     models = [one for one in more if issubclass(one, BaseModel)]
-    structs = [*shapes_of(shapes), *shapes_of(events), *(one for one in more if not issubclass(one, BaseModel))]
-    components: dict[str, Any] = dict(msgspec.json.schema_components(structs, ref_template=REFERENCE.replace("model", "name"))[1])
+    structs = [
+        *shapes_of(shapes),
+        *shapes_of(events),
+        *(one for one in more if not issubclass(one, BaseModel)),
+    ]
+    components: dict[str, Any] = dict(
+        msgspec.json.schema_components(structs, ref_template=REFERENCE.replace("model", "name"))[1]
+    )
     for adapter in (*SCHEMAS.values(), *(TypeAdapter(model) for model in models)):
         schema = adapter.json_schema(ref_template=REFERENCE)
         components.update(schema.pop("$defs", {}))
         if "title" in schema and "$ref" not in schema:
             components[schema["title"]] = schema
-    union, _ = msgspec.json.schema_components([events.SessionEvent], ref_template=REFERENCE.replace("model", "name"))
+    union, _ = msgspec.json.schema_components(
+        [events.SessionEvent], ref_template=REFERENCE.replace("model", "name")
+    )
     return {**components, "SessionEvent": union[0]}
 
 
 def shapes_of(module: ModuleType) -> list[type[Any]]:
     """The structs that a module defines."""
-    own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    own = [
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and one.__module__ == module.__name__
+    ]
     return [one for one in own if issubclass(one, msgspec.Struct)]
 
 
@@ -164,6 +230,10 @@ def schemas_router(_: Face) -> Resource:
         adapter = SCHEMAS.get(name)
         if adapter is None:
             raise NotFound(f"published are {', '.join(SCHEMAS)}", code="no_such_schema")
-        return Json(as_recorded({"$schema": "https://json-schema.org/draft/2020-12/schema", **adapter.json_schema()}))
+        return Json(
+            as_recorded(
+                {"$schema": "https://json-schema.org/draft/2020-12/schema", **adapter.json_schema()}
+            )
+        )
 
     return router

@@ -1,4 +1,6 @@
-"""Which scope an address asks for: one table for every route, HTTP and WebSocket. What stands in no row asks for ``admin``: nothing is open by oversight."""
+"""Which scope an address asks for: one table for every route, HTTP and WebSocket. What stands in no
+row asks for ``admin``: nothing is open by oversight.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,17 @@ from msgspec import Struct
 
 from ordain.contracts.access import TokenScope as Scope
 
-READ, WRITE, ANY = frozenset({"GET", "HEAD", "OPTIONS"}), frozenset({"POST", "PUT", "PATCH", "DELETE"}), frozenset[str]()
+READ, WRITE, ANY = (
+    frozenset({"GET", "HEAD", "OPTIONS"}),
+    frozenset({"POST", "PUT", "PATCH", "DELETE"}),
+    frozenset[str](),
+)
 
 
 class Door(Struct, frozen=True):
-    """Any of ``scopes`` opens it; without scopes any token does. ``in_workspace``: what is behind it belongs to one. ``public``: it is open."""
+    """Any of ``scopes`` opens it; without scopes any token does. ``in_workspace``: what is behind
+    it belongs to one. ``public``: it is open.
+    """
 
     scopes: tuple[Scope, ...] = ()
     in_workspace: bool = False
@@ -42,7 +50,8 @@ DOORS: Mapping[str, Sequence[_Row]] = {
         (ANY, "/chat/completions", _CHAT),
         (ANY, "/responses", _CHAT),
         (READ, f"/models(/{_ID})?", _CHAT),
-        (ANY, "(/(?!cortex(/|$)).*)?", _CHAT),  # nothing else is there, and whoever may chat is told what is
+        # nothing else is there, and whoever may chat is told what is
+        (ANY, "(/(?!cortex(/|$)).*)?", _CHAT),
     ],
     "ws": [(ANY, "", _CHAT)],
     "sessions": [(WRITE, f"/{_ID}/erase", _OPERATE), (READ, ".*", _CHAT)],
@@ -54,17 +63,28 @@ DOORS: Mapping[str, Sequence[_Row]] = {
     ],
     "workflows": [(READ, f"(/{_ID})?", _LISTED)],
     "cards": [(READ, f"(/{_ID})?", _LISTED)],
-    "runs": [(READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)), (WRITE, f"/{_ID}/[a-z]+", _OPERATE)],
+    "runs": [
+        (READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)),
+        (WRITE, f"/{_ID}/[a-z]+", _OPERATE),
+    ],
     "approvals": [(ANY, ".*", _APPROVE)],
     "grants": [(ANY, ".*", _APPROVE)],
     "memory": [(ANY, ".*", _MEMORY)],
     "docs": [(ANY, ".*", _MEMORY)],
-    "models": [(READ, "/cost", Door((Scope.MODELS,), in_workspace=True)), (ANY, ".*", Door((Scope.MODELS,)))],
+    "models": [
+        (READ, "/cost", Door((Scope.MODELS,), in_workspace=True)),
+        (ANY, ".*", Door((Scope.MODELS,))),
+    ],
     "tokens": [(READ, "(/audit)?", CLOSED)],
 }
-"""By an address's first part: methods (none: all), a pattern for the rest, and what opens it. The first row that fits counts."""
+"""By an address's first part: methods (none: all), a pattern for the rest, and what opens it. The
+first row that fits counts.
+"""
 
-_COMPILED = {first: [(methods, re.compile(rest), door) for methods, rest, door in rows] for first, rows in DOORS.items()}
+_COMPILED = {
+    first: [(methods, re.compile(rest), door) for methods, rest, door in rows]
+    for first, rows in DOORS.items()
+}
 
 
 def door_of(method: str, path: str) -> Door:

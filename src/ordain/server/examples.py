@@ -6,7 +6,10 @@ from typing import Any
 
 RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
 """The run that every example is about."""
-_HEADER = f"✓ ok · ordain run {RUN} · turn@8 · completed · ok\n· chat_general (run 5c)\n· no tool was used"
+_HEADER = (
+    f"✓ ok · ordain run {RUN} · turn@8 · completed · ok\n· chat_general (run 5c)\n"
+    "· no tool was used"
+)
 _SESSION, _MESSAGE_ID, _HUB_ID = "web:ada", "m-1", "m-2"
 
 MESSAGE: dict[str, Any] = {
@@ -33,8 +36,18 @@ MESSAGE_ANSWER: dict[str, Any] = {
     "error": None,
     "anchor": None,
 }
-HUB_CHAT: dict[str, Any] = {"text_input": "Hello!", "mode": "brain", "session_id": _SESSION, "message_id": _HUB_ID}
-CORTEX_CHAT: dict[str, Any] = {"prompt": "Hello!", "mode": "brain", "session_id": _SESSION, "metadata": {"trace_verb": "chat_general"}}
+HUB_CHAT: dict[str, Any] = {
+    "text_input": "Hello!",
+    "mode": "brain",
+    "session_id": _SESSION,
+    "message_id": _HUB_ID,
+}
+CORTEX_CHAT: dict[str, Any] = {
+    "prompt": "Hello!",
+    "mode": "brain",
+    "session_id": _SESSION,
+    "metadata": {"trace_verb": "chat_general"},
+}
 _RESULT: dict[str, Any] = {
     "ok": True,
     "mode": "brain",
@@ -43,10 +56,22 @@ _RESULT: dict[str, Any] = {
     "final_text": "Hello.",
     "memory_used": False,
     "recall_debug": {},
-    "steps": [{"status": "success", "verb_name": "chat_general", "step_name": "llm_chat", "order": 0, "error": None}],
+    "steps": [
+        {
+            "status": "success",
+            "verb_name": "chat_general",
+            "step_name": "llm_chat",
+            "order": 0,
+            "error": None,
+        }
+    ],
     "error": None,
     "correlation_id": _MESSAGE_ID,
-    "metadata": {"trace_verb": "chat_general", "executed_verbs": ["chat_general"], "attached": "new_request"},
+    "metadata": {
+        "trace_verb": "chat_general",
+        "executed_verbs": ["chat_general"],
+        "attached": "new_request",
+    },
     "run_id": RUN,
     "header": _HEADER,
     "verdict": "ok",
@@ -170,7 +195,15 @@ SESSION_VIEW: dict[str, Any] = {
 _ENTRY: dict[str, Any] = {"at_ms": 1795339800000, "run": RUN, "thread": 1}
 TRANSCRIPT: dict[str, Any] = {
     "entries": [
-        {**_ENTRY, "event": "message", "seq": 1, "message_id": _MESSAGE_ID, "channel": "web", "text": "Hello!", "user": "ada"}
+        {
+            **_ENTRY,
+            "event": "message",
+            "seq": 1,
+            "message_id": _MESSAGE_ID,
+            "channel": "web",
+            "text": "Hello!",
+            "user": "ada",
+        }
         | {"attached": "new_request", "reason": "attach.new_request"},
         {**_ENTRY, "event": "reply", "seq": 2, "message_id": "o:1", **REPLY},
     ],
@@ -184,5 +217,8 @@ HEALTH: dict[str, Any] = {
     "verb_warnings": 0,
     "verbs_unconfirmed": 0,
 }
-READY: dict[str, Any] = {"status": "ready", "checks": {"accepting": True, "lease": True, "storage": True}}
+READY: dict[str, Any] = {
+    "status": "ready",
+    "checks": {"accepting": True, "lease": True, "storage": True},
+}
 ERASE: dict[str, Any] = {"why": "the person asked for it"}

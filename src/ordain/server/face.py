@@ -28,12 +28,15 @@ Given = TypeVar("Given")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The runtime behind the routes, who a caller without a name is, what a body may be, a word that tells servers apart, and a key that proves it.
+    """The runtime behind the routes, who a caller without a name is, what a body may be, a word
+    that tells servers apart, and a key that proves it.
 
     ``person`` is what the command calls whoever runs the server ("": nobody knows).
-    ``body`` is how large a JSON body may be, ``body_s`` how many seconds a body it may take (a large one longer: ``arrival``).
+    ``body`` is how large a JSON body may be, ``body_s`` how many seconds a body it may take (a
+    large one longer: ``arrival``).
 
-    ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
+    ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to
+    find it later.
     """
 
     runtime: Runtime
@@ -52,22 +55,30 @@ class Face:
         return of_messages(self.body)
 
     def by(self, request: HTTPConnection) -> str:
-        """Who makes a request, as the journal is to name them: ``token:NAME``, or whoever speaks here without a token."""
+        """Who makes a request, as the journal is to name them: ``token:NAME``, or whoever speaks
+        here without a token.
+        """
         spending = request.scope.get(CALLER)
         return self.principal if spending is None else str(spending.caller.principal)
 
     def asks(self, request: HTTPConnection) -> Principal:
-        """Who makes a request, with the scopes of their token: what a run that it opens may use of them."""
+        """Who makes a request, with the scopes of their token: what a run that it opens may use of
+        them.
+        """
         spending = request.scope.get(CALLER)
         return Principal(self.by(request), None if spending is None else spending.caller.scopes)
 
     def decides(self, request: HTTPConnection) -> Principal:
-        """Who decides an approval or gives a grant: as ``asks``, but whoever has the key in the data folder is the user whose folder it is."""
+        """Who decides an approval or gives a grant: as ``asks``, but whoever has the key in the
+        data folder is the user whose folder it is.
+        """
         who = self.asks(request)
         return Principal(local_principal(os.geteuid())) if who.name == OWNER else who
 
     def person_of(self, request: HTTPConnection) -> str:
-        """Who speaks without a name: whoever runs the server, since processes of others are let in with a token alone; "" of whoever has one."""
+        """Who speaks without a name: whoever runs the server, since processes of others are let in
+        with a token alone; "" of whoever has one.
+        """
         return self.person if request.scope.get(CALLER) is None else ""
 
     def speaks(self, request: HTTPConnection) -> bool:
@@ -92,7 +103,12 @@ def location(run: str) -> str:
 
 
 async def first_of(
-    face: Face, work: Coroutine[Any, Any, Given], *, stopped: Transient, timeout_s: float | None = None, request: Request | None = None
+    face: Face,
+    work: Coroutine[Any, Any, Given],
+    *,
+    stopped: Transient,
+    timeout_s: float | None = None,
+    request: Request | None = None,
 ) -> Given | None:
     """What ``work`` gives; None where ``timeout_s`` has passed first, and the work is given up.
 
@@ -104,7 +120,9 @@ async def first_of(
     stop = asyncio.ensure_future(face.stopping.wait())
     gone = () if request is None else (asyncio.ensure_future(_gone(request)),)
     try:
-        done, _ = await asyncio.wait({doing, stop, *gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(
+            {doing, stop, *gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
     finally:
         for task in (doing, stop, *gone):
             task.cancel()
@@ -123,26 +141,44 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def at_rest(face: Face, run: str, timeout_s: float | None = None, *, request: Request | None = None) -> RunView:
-    """Wait until the run rests, the server stops or ``timeout_s`` has passed; in the last case the run may not rest.
+async def at_rest(
+    face: Face, run: str, timeout_s: float | None = None, *, request: Request | None = None
+) -> RunView:
+    """Wait until the run rests, the server stops or ``timeout_s`` has passed; in the last case the
+    run may not rest.
 
     Raises:
         Transient: the server stops first (``stopping``); the run goes on when it is back.
-        ClientDisconnect: the caller of ``request`` has gone, and nobody waits any more; the run goes on.
+        ClientDisconnect: the caller of ``request`` has gone, and nobody waits any more; the run
+            goes on.
     """
     details = {"run_id": run, "location": location(run)}
-    stopped = Transient("the server stops; the run is kept and goes on when it is back", code="stopping", details=details)
-    view = await first_of(face, face.runtime.wait(run), stopped=stopped, timeout_s=timeout_s, request=request)
+    stopped = Transient(
+        "the server stops; the run is kept and goes on when it is back",
+        code="stopping",
+        details=details,
+    )
+    view = await first_of(
+        face, face.runtime.wait(run), stopped=stopped, timeout_s=timeout_s, request=request
+    )
     return await face.runtime.view(run) if view is None else view
 
 
 def unreadable(run: str, error: JournalError) -> Conflict:
-    """What cannot be read cannot be shown or operated: that is how the run stands, and no failure of this request."""
-    return Conflict(f"run {run} cannot be read: {error.message}", code="run_unreadable", details=error.details)
+    """What cannot be read cannot be shown or operated: that is how the run stands, and no failure
+    of this request.
+    """
+    return Conflict(
+        f"run {run} cannot be read: {error.message}", code="run_unreadable", details=error.details
+    )
 
 
-async def outcome(face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], Mapping[str, Any]]) -> Response:
-    """The run's outcome as 200 (B-45), or where to find it as 202 if the caller asked not to wait (RFC 7240)."""
+async def outcome(
+    face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], Mapping[str, Any]]
+) -> Response:
+    """The run's outcome as 200 (B-45), or where to find it as 202 if the caller asked not to wait
+    (RFC 7240).
+    """
     if prefers_async(request):
         found = location(accepted.run)
         headers = {"Location": found, "Preference-Applied": "respond-async"}
@@ -157,4 +193,6 @@ async def outcome(face: Face, request: Request, accepted: Accepted, body: Callab
 def prefers_async(request: Request) -> bool:
     """Whether the caller sent ``Prefer: respond-async``."""
     given = ",".join(request.headers.getlist("prefer"))
-    return any(part.partition(";")[0].strip().lower() == "respond-async" for part in given.split(","))
+    return any(
+        part.partition(";")[0].strip().lower() == "respond-async" for part in given.split(",")
+    )

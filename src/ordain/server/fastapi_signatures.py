@@ -20,7 +20,9 @@ def as_documented(handler: Callable[..., Any]) -> Callable[..., Any]:
     hints = get_type_hints(handler, include_extras=True)
     given = inspect.signature(handler).parameters.values()
     told.__name__, told.__doc__ = handler.__name__, handler.__doc__
-    vars(told)["__signature__"] = inspect.Signature([one.replace(annotation=_told(hints[one.name])) for one in given])
+    vars(told)["__signature__"] = inspect.Signature(
+        [one.replace(annotation=_told(hints[one.name])) for one in given]
+    )
     return told
 
 

@@ -1,4 +1,6 @@
-"""A session's events as one caller reads them: at most one waits here, whatever the caller does, and whoever leaves leaves nothing behind."""
+"""A session's events as one caller reads them: at most one waits here, whatever the caller does,
+and whoever leaves leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,33 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 async def check_after(face: Face, workspace: str, session: str, after: int) -> None:
-    """Whether a session's events can be told from entry ``after`` on. One that has not begun has none, and is waited for.
+    """Whether a session's events can be told from entry ``after`` on. One that has not begun has
+    none, and is waited for.
 
     Raises:
-        Conflict: the session has fewer entries than that (``beyond_head``): whoever asks took them from another one.
+        Conflict: the session has fewer entries than that (``beyond_head``): whoever asks took them
+            from another one.
     """
     head = await face.runtime.conversation.head(workspace, session)
     if after > head:
-        raise Conflict(f"session {session} has {head} entries: there is nothing after entry {after}", code="beyond_head")
+        raise Conflict(
+            f"session {session} has {head} entries: there is nothing after entry {after}",
+            code="beyond_head",
+        )
 
 
 class Feed:
-    """Reads a session's events in a task of its own, one ahead. ``close`` it, however the reading ended."""
+    """Reads a session's events in a task of its own, one ahead. ``close`` it, however the reading
+    ended.
+    """
 
     def __init__(self, face: Face, workspace: str, session: str, after: int) -> None:
         """Begins after entry ``after``; needs a running loop."""
         self.over = False
         self._event: asyncio.Queue[SessionEvent] = asyncio.Queue(1)
-        self._reading = asyncio.ensure_future(self._read(face.runtime.conversation.events(workspace, session, after)))
+        self._reading = asyncio.ensure_future(
+            self._read(face.runtime.conversation.events(workspace, session, after))
+        )
         self._stopping = asyncio.ensure_future(face.stopping.wait())
         self._next: asyncio.Task[SessionEvent] | None = None
 
@@ -42,7 +53,9 @@ class Feed:
                 await self._event.put(event)
 
     async def next(self, timeout_s: float | None = None) -> SessionEvent | None:
-        """The next event; None where there was none for ``timeout_s``, or where ``over`` is set: the server stops, or the engine is gone."""
+        """The next event; None where there was none for ``timeout_s``, or where ``over`` is set:
+        the server stops, or the engine is gone.
+        """
         following = self._next or asyncio.ensure_future(self._event.get())
         self._next = following
         waited = {following, self._stopping, self._reading}

@@ -1,4 +1,6 @@
-"""The sources' chat addresses: ``/api/chat`` and ``/api/verbs`` for the hub, ``/v1/cortex/chat`` for the gateway's callers (C1)."""
+"""The sources' chat addresses: ``/api/chat`` and ``/api/verbs`` for the hub, ``/v1/cortex/chat``
+for the gateway's callers (C1).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, CortexClientRequest, CortexClientResult, HubChat, HubReply
+from ordain.contracts.cortex import (
+    CortexChatRequest,
+    CortexChatResult,
+    CortexClientRequest,
+    CortexClientResult,
+    HubChat,
+    HubReply,
+)
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.errors import InvalidRequest, JournalError
 from ordain.runtime.conversation import Acknowledged
@@ -47,14 +56,22 @@ def fresh_session(face: Face, kind: str) -> str:
     return f"{kind}:{face.runtime.services.clock.new_run_id()}"
 
 
-async def received(face: Face, caller: HTTPConnection, workspace: str, client: CortexClientRequest, message: Message) -> Acknowledged:
+async def received(
+    face: Face,
+    caller: HTTPConnection,
+    workspace: str,
+    client: CortexClientRequest,
+    message: Message,
+) -> Acknowledged:
     """Hand the message of a client request on, by HTTP and by WebSocket alike.
 
     Raises:
         OrdainError: it is refused; a file is named by its place in the sources' shapes.
     """
     try:
-        return await face.runtime.receive(message, face.asks(caller), WorkspaceId(workspace), source=source_of(client))
+        return await face.runtime.receive(
+            message, face.asks(caller), WorkspaceId(workspace), source=source_of(client)
+        )
     except InvalidRequest as error:
         error.details = placed_in_client(error.details)
         raise
@@ -66,7 +83,9 @@ def gateway_router(face: Face) -> Resource:
 
     @router.post("/api/chat", **refusing(HUB, *CONVERSATION, "conflicting_verbs"))
     async def hub_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """The hub's payload. One of ``verbs`` overrides the mode's own verb, several restrict the tools (B-33); ``mode`` is the rest."""
+        """The hub's payload. One of ``verbs`` overrides the mode's own verb, several restrict the
+        tools (B-33); ``mode`` is the rest.
+        """
         hub = await read_large(request, HubChat, face.message)
         client = client_request(chat_of_hub(hub, HUB_HTTP))
         session = hub.session_id or fresh_session(face, FRESH_HUB)
@@ -79,9 +98,11 @@ def gateway_router(face: Face) -> Resource:
 
     @router.post("/v1/cortex/chat", **refusing(CORTEX, *CONVERSATION, "timeout"))
     async def cortex_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """A chat turn in the sources' own shape. Without ``session_id`` each request is a session of its own.
+        """A chat turn in the sources' own shape. Without ``session_id`` each request is a session
+        of its own.
 
-        504 ``timeout`` after ``options.timeout_ms`` (120 s where absent) names the run, which goes on, and where its answer will be.
+        504 ``timeout`` after ``options.timeout_ms`` (120 s where absent) names the run, which goes
+        on, and where its answer will be.
         """
         chat = await read_large(request, CortexChatRequest, face.message)
         client = client_request(chat)
@@ -92,11 +113,17 @@ def gateway_router(face: Face) -> Resource:
         if answer is None:
             return await _timed_out(face, workspace, sent, timeout_ms)
         result = await _result(face, client, answer)
-        return Json(CortexChatResult(cortex_result=result, final_text=result.final_text).model_dump(mode="json"))
+        return Json(
+            CortexChatResult(cortex_result=result, final_text=result.final_text).model_dump(
+                mode="json"
+            )
+        )
 
     @router.get("/api/verbs", **shown(VerbChoice))
     async def hub_verbs(
-        include_inactive: Annotated[Literal["0", "1"], from_query(description="1: also those that may not run here now.")] = "0",
+        include_inactive: Annotated[
+            Literal["0", "1"], from_query(description="1: also those that may not run here now.")
+        ] = "0",
     ) -> Response:
         """The verbs that a person may pick."""
         found = verb_views(face.runtime.catalog)
@@ -106,12 +133,15 @@ def gateway_router(face: Face) -> Resource:
     return router
 
 
-async def _result(face: Face, client: CortexClientRequest, answer: MessageAnswer) -> CortexClientResult:
+async def _result(
+    face: Face, client: CortexClientRequest, answer: MessageAnswer
+) -> CortexClientResult:
     produced: dict[str, Any] | None = None
     if answer.run_id is not None and answer.reply is not None:
         try:
             result = (await face.runtime.view(answer.run_id)).result
-        except JournalError:  # the reply stands in the transcript, whatever has become of the run's records since
+        except JournalError:
+            # the reply stands in the transcript, whatever has become of the run's records since
             result = NULL
         produced = None if result == NULL else msgspec.json.decode(result)
     return client_result(client, answer, produced)
@@ -120,4 +150,12 @@ async def _result(face: Face, client: CortexClientRequest, answer: MessageAnswer
 async def _timed_out(face: Face, workspace: str, sent: Acknowledged, timeout_ms: int) -> Response:
     run = (await face.runtime.conversation.so_far(workspace, sent)).run_id
     more = {"run_id": run, "location": message_location(sent)}
-    return problem(504, "timeout", f"no answer within {timeout_ms} ms; the turn goes on, and its answer will be at its location", more=more)
+    return problem(
+        504,
+        "timeout",
+        (
+            f"no answer within {timeout_ms} ms; the turn goes on, and its answer will be at its "
+            "location"
+        ),
+        more=more,
+    )

@@ -1,7 +1,9 @@
-"""The guard before every route: who asks, may they, how often. Stands where the path is as the routes see it.
+"""The guard before every route: who asks, may they, how often. Stands where the path is as the
+routes see it.
 
-A token comes in ``Authorization: Bearer``; a WebSocket, which browsers give no headers, may bring it as subprotocol ``ordain.bearer.TOKEN``. One
-in an address is refused: addresses end in logs and histories.
+A token comes in ``Authorization: Bearer``; a WebSocket, which browsers give no headers, may bring
+it as subprotocol ``ordain.bearer.TOKEN``. One in an address is refused: addresses end in logs and
+histories.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from ordain.server.socket_owners import SocketOwners
 from ordain.server.workspaces import WORKSPACE_HEADER
 
 SUBPROTOCOL, BEARER_SUBPROTOCOL = "ordain", "ordain.bearer."
-SECRET_KEYS = frozenset({"token", "access_token", "auth", "authorization", "bearer", "api_key", "apikey", "key"})
+SECRET_KEYS = frozenset(
+    {"token", "access_token", "auth", "authorization", "bearer", "api_key", "apikey", "key"}
+)
 CHECK_US = 1_000_000
 """How often the token of a socket or a stream is looked at again."""
 NO_LONGER = 1008
@@ -63,7 +67,9 @@ class Guard:
 
 
 class RequestSpending(Struct, frozen=True):
-    """Who was let in, and one more request of theirs on the same connection: a frame of a WebSocket."""
+    """Who was let in, and one more request of theirs on the same connection: a frame of a
+    WebSocket.
+    """
 
     face: Face
     caller: Caller
@@ -79,9 +85,11 @@ class RequestSpending(Struct, frozen=True):
 
 
 class _Watch:
-    """Ends a socket or a stream whose token was revoked or has expired, within a second of its next sign of life.
+    """Ends a socket or a stream whose token was revoked or has expired, within a second of its next
+    sign of life.
 
-    A stream is an answer that does not say how long it is. One that does comes whole: it was let in, and what it asked for was done.
+    A stream is an answer that does not say how long it is. One that does comes whole: it was let
+    in, and what it asked for was done.
     """
 
     def __init__(self, face: Face, asked: AccessRequest, socket: bool) -> None:
@@ -105,13 +113,17 @@ class _Watch:
             if told:
                 return
             if message["type"] == "http.response.start":
-                streams = all(name.lower() != b"content-length" for name, _ in message.get("headers", ()))
+                streams = all(
+                    name.lower() != b"content-length" for name, _ in message.get("headers", ())
+                )
             else:
                 told = streams and await self._ended()
             if not told:
                 await send(message)
             elif self._socket:
-                await send({"type": "websocket.close", "code": NO_LONGER, "reason": "unauthenticated"})
+                await send(
+                    {"type": "websocket.close", "code": NO_LONGER, "reason": "unauthenticated"}
+                )
             else:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -130,11 +142,13 @@ class _Watch:
 
 
 async def asked_of(scope: Scope, exposure: Exposure, owners: SocketOwners) -> AccessRequest:
-    """What a request asks for, from address and headers, and whose process asks, where that is what counts.
+    """What a request asks for, from address and headers, and whose process asks, where that is what
+    counts.
 
     Raises:
         Transient: 503 ``out_of_resources``: that cannot be found out now.
-        InvalidRequest: 400 ``token_in_query`` or ``repeated_header``; 422 where the workspace is empty.
+        InvalidRequest: 400 ``token_in_query`` or ``repeated_header``; 422 where the workspace is
+            empty.
     """
     connection = HTTPConnection(scope)
     if scope["query_string"]:
@@ -150,8 +164,14 @@ async def asked_of(scope: Scope, exposure: Exposure, owners: SocketOwners) -> Ac
         workspace = connection.query_params.get("workspace") or None
     credential = _credential(connection.headers, scope)
     page = "origin" in connection.headers
-    if credential and not (exposure.demanded or page or resembles_token(credential)) and is_openai(scope["path"]):
-        credential = None  # OpenAI's clients send some key, whether one is asked for or not; what resembles a token, or a web page sends, is judged as one
+    if (
+        credential
+        and not (exposure.demanded or page or resembles_token(credential))
+        and is_openai(scope["path"])
+    ):
+        # OpenAI's clients send some key, whether one is asked for or not; what resembles a token,
+        # or a web page sends, is judged as one
+        credential = None
     return AccessRequest(
         credential=credential,
         scopes=door.scopes,
@@ -160,14 +180,21 @@ async def asked_of(scope: Scope, exposure: Exposure, owners: SocketOwners) -> Ac
         default_workspace=DEFAULT_WORKSPACE,
         address=address_of(scope, exposure.proxies),
         public=door.public,
-        stranger=not (door.public or exposure.demanded) and credential is None and await of_another_user(scope, owners),
+        stranger=not (door.public or exposure.demanded)
+        and credential is None
+        and await of_another_user(scope, owners),
     )
 
 
 def _placed(headers: Iterable[tuple[bytes, bytes]], workspace: str) -> list[tuple[bytes, bytes]]:
-    """The headers with the workspace that was checked as the only one that they name: routes read this, and nothing else."""
+    """The headers with the workspace that was checked as the only one that they name: routes read
+    this, and nothing else.
+    """
     name = WORKSPACE_HEADER.lower().encode()
-    return [*(one for one in headers if one[0].lower() != name), (name, workspace.encode("utf-8", "replace"))]
+    return [
+        *(one for one in headers if one[0].lower() != name),
+        (name, workspace.encode("utf-8", "replace")),
+    ]
 
 
 def _check_query(query: str) -> None:
@@ -175,16 +202,29 @@ def _check_query(query: str) -> None:
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=100)
     except ValueError:
-        raise InvalidRequest("the address has too many parameters", code="too_many_parameters", status=400) from None
-    if any(name.lower() in SECRET_KEYS or holds_token(name) or holds_token(value) for name, value in pairs):
-        raise InvalidRequest("a token in an address ends in logs: send Authorization: Bearer", code="token_in_query", status=400)
+        raise InvalidRequest(
+            "the address has too many parameters", code="too_many_parameters", status=400
+        ) from None
+    if any(
+        name.lower() in SECRET_KEYS or holds_token(name) or holds_token(value)
+        for name, value in pairs
+    ):
+        raise InvalidRequest(
+            "a token in an address ends in logs: send Authorization: Bearer",
+            code="token_in_query",
+            status=400,
+        )
 
 
 def _credential(headers: Headers, scope: Scope) -> str | None:
     """What stands in the one place for it; "" for what is there and is no bearer token."""
     given = headers.getlist("authorization")
     if scope["type"] == "websocket":
-        given += [f"Bearer {one.removeprefix(BEARER_SUBPROTOCOL)}" for one in scope["subprotocols"] if one.startswith(BEARER_SUBPROTOCOL)]
+        given += [
+            f"Bearer {one.removeprefix(BEARER_SUBPROTOCOL)}"
+            for one in scope["subprotocols"]
+            if one.startswith(BEARER_SUBPROTOCOL)
+        ]
     if not given:
         return None
     kind, _, credential = given[0].partition(" ")
@@ -192,7 +232,8 @@ def _credential(headers: Headers, scope: Scope) -> str | None:
 
 
 def chosen_subprotocol(scope: Scope) -> str | None:
-    """What a handshake that offers subprotocols is answered with: a browser ends one that is not. ``ordain``, so that no token is sent back.
+    """What a handshake that offers subprotocols is answered with: a browser ends one that is not.
+    ``ordain``, so that no token is sent back.
 
     Raises:
         InvalidRequest: a token is offered without ``ordain`` beside it.
@@ -201,7 +242,10 @@ def chosen_subprotocol(scope: Scope) -> str | None:
     if SUBPROTOCOL in offered:
         return SUBPROTOCOL
     if any(one.startswith(BEARER_SUBPROTOCOL) for one in offered):
-        raise InvalidRequest(f"offer subprotocol {SUBPROTOCOL} beside the one with the token: a token is not sent back")
+        raise InvalidRequest(
+            f"offer subprotocol {SUBPROTOCOL} beside the one with the token: a token is not "
+            "sent back"
+        )
     return None
 
 
@@ -210,7 +254,9 @@ def refusal(error: OrdainError, scope: Scope) -> Response:
     headers: dict[str, str] = {}
     if isinstance(error, Unauthenticated):
         sent = any(name == b"authorization" for name, _ in scope["headers"])
-        headers["WWW-Authenticate"] = 'Bearer realm="ordain"' + (', error="invalid_token"' if sent else "")
+        headers["WWW-Authenticate"] = 'Bearer realm="ordain"' + (
+            ', error="invalid_token"' if sent else ""
+        )
     elif isinstance(error, Refused) and error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
     elif isinstance(error, Refused):

@@ -23,12 +23,15 @@ def health_router(face: Face) -> Resource:
 
     @router.get("/health", **shown(Health, example=HEALTH))
     async def health(request: Request) -> Response:
-        """The process answers; nothing is asked of the storage. `verb_problems`: how many files of verbs, wording, workflows, cards or seats are not in use (`GET /verbs`).
+        """The process answers; nothing is asked of the storage. `verb_problems`: how many files of
+        verbs, wording, workflows, cards or seats are not in use (`GET /verbs`).
 
-        `verb_warnings`: how many verbs are used at a stricter effect than they declare; `verbs_unconfirmed`: how many no operator has confirmed.
+        `verb_warnings`: how many verbs are used at a stricter effect than they declare;
+        `verbs_unconfirmed`: how many no operator has confirmed.
 
-        With 64 hexadecimal digits of chance in header `Ordain-Challenge` the answer's `Ordain-Proof` is their HMAC under the key in `server.json`: whoever can
-        read the data folder can tell its server from any other that answers on its port.
+        With 64 hexadecimal digits of chance in header `Ordain-Challenge` the answer's
+        `Ordain-Proof` is their HMAC under the key in `server.json`: whoever can read the data
+        folder can tell its server from any other that answers on its port.
         """
         problems = problems_of(face.runtime)
         warnings = sum(problem.warning for problem in problems)
@@ -45,7 +48,8 @@ def health_router(face: Face) -> Resource:
 
     @router.get("/ready", **refusing(shown(Ready, example=READY), "not_ready"))
     async def ready() -> Response:
-        """200 where the lease is held, the storage keeps what is written and the engine accepts runs; 503 otherwise, saying which does not hold.
+        """200 where the lease is held, the storage keeps what is written and the engine accepts
+        runs; 503 otherwise, saying which does not hold.
 
         Something is really written, at most four times a second, however often this is asked.
         """

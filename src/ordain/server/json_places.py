@@ -1,4 +1,6 @@
-"""Where JSON that is no strict JSON has what is wrong with it: looked for only when that is known, since a parser that keeps places is far slower."""
+"""Where JSON that is no strict JSON has what is wrong with it: looked for only when that is known,
+since a parser that keeps places is far slower.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,26 @@ def place_of_double(text: str) -> tuple[int | str, ...] | None:
 
 def place_of_number(text: str, number: str) -> tuple[int | str, ...] | None:
     """The first number that is written so."""
-    return next((place for place, value in _walked(text) if isinstance(value, _Number) and value.text == number), None)
+    return next(
+        (
+            place
+            for place, value in _walked(text)
+            if isinstance(value, _Number) and value.text == number
+        ),
+        None,
+    )
 
 
 def place_of_surrogate(text: str) -> tuple[int | str, ...] | None:
     """The first text with half a surrogate pair; of a key, that of its object."""
     for place, value in _walked(text):
-        texts = [value] if isinstance(value, str) else [key for key, _ in value] if isinstance(value, _Pairs) else []
+        texts = (
+            [value]
+            if isinstance(value, str)
+            else [key for key, _ in value]
+            if isinstance(value, _Pairs)
+            else []
+        )
         if any(_is_half(one) for one in texts):
             return place
     return None
@@ -52,8 +67,12 @@ def _is_half(text: str) -> bool:
 
 
 def _walked(text: str) -> Iterator[tuple[tuple[int | str, ...], Any]]:
-    """Each value with its place, those that hold others before them; as deep as the text nests. None of what does not come to its end."""
-    decoder = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_Number, parse_float=_Number, parse_int=_Number)
+    """Each value with its place, those that hold others before them; as deep as the text nests.
+    None of what does not come to its end.
+    """
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_Pairs, parse_constant=_Number, parse_float=_Number, parse_int=_Number
+    )
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError:

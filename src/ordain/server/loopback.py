@@ -1,10 +1,14 @@
-"""Who may talk to a server without authentication: processes of this machine, and no web page of another site.
+"""Who may talk to a server without authentication: processes of this machine, and no web page of
+another site.
 
-The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and what a browser asks for on behalf of a
-page, by its ``Origin`` or ``Sec-Fetch-Site``, must be asked for by a page of this very server: any page may post a form to anywhere, open a WebSocket, and
-load an address as its picture, script or frame. Only a link to a page that somebody follows (``navigate``, ``document``) may stand anywhere.
+The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own
+name), and what a browser asks for on behalf of a page, by its ``Origin`` or ``Sec-Fetch-Site``,
+must be asked for by a page of this very server: any page may post a form to anywhere, open a
+WebSocket, and load an address as its picture, script or frame. Only a link to a page that somebody
+follows (``navigate``, ``document``) may stand anywhere.
 
-Where a token is demanded neither protects anything, because no browser sends a token by itself: the names are then those of the settings, or any.
+Where a token is demanded neither protects anything, because no browser sends a token by itself: the
+names are then those of the settings, or any.
 """
 
 from __future__ import annotations
@@ -46,7 +50,8 @@ HEADER_BYTES = 65_536
 
 
 class HostGuard:
-    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``), verbs of its own (403 ``own_request``) and pages of foreign origins (403 ``foreign_origin``).
+    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``), verbs of its own (403
+    ``own_request``) and pages of foreign origins (403 ``foreign_origin``).
 
     A WebSocket handshake is refused before it is accepted, with the same problem.
     """
@@ -62,26 +67,43 @@ class HostGuard:
             return
         send = _apart(send)
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
-            refused = problem(431, "headers_too_large", f"a request's headers have at most {HEADER_BYTES} bytes")
+            refused = problem(
+                431, "headers_too_large", f"a request's headers have at most {HEADER_BYTES} bytes"
+            )
             await refused(scope, receive, send)
             return
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._own_host(hosts[0]):
             refused = problem(
-                421, "foreign_host", "this server answers to its own names only: localhost, 127.0.0.1, [::1], and allowed_hosts"
+                421,
+                "foreign_host",
+                (
+                    "this server answers to its own names only: localhost, 127.0.0.1, [::1], and "
+                    "allowed_hosts"
+                ),
             )
             await refused(scope, receive, send)
             return
         if is_own(scope["headers"]):
-            refused = problem(403, "own_request", "a verb of this server asks it for something, and no verb may")
+            refused = problem(
+                403, "own_request", "a verb of this server asks it for something, and no verb may"
+            )
             await refused(scope, receive, send)
             return
-        followed = scope.get("method") in SAFE and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
+        followed = scope.get("method") in SAFE and (
+            headers.get("sec-fetch-mode"),
+            headers.get("sec-fetch-dest"),
+        ) == (
             "navigate",
             "document",
         )
-        if not (self._exposure.demanded or "authorization" in headers or followed or self._own_origin(headers, hosts[0])):
+        if not (
+            self._exposure.demanded
+            or "authorization" in headers
+            or followed
+            or self._own_origin(headers, hosts[0])
+        ):
             refused = problem(403, "foreign_origin", "a page of another origin may not do this")
             await refused(scope, receive, send)
             return
@@ -91,13 +113,17 @@ class HostGuard:
         if is_loopback_host(host) or not self._exposure.demanded:
             return is_loopback_host(host)
         match = _HOST.fullmatch(host)
-        return match is not None and (not self._exposure.hosts or match["name"].lower().strip("[]") in self._exposure.hosts)
+        return match is not None and (
+            not self._exposure.hosts or match["name"].lower().strip("[]") in self._exposure.hosts
+        )
 
     @staticmethod
     def _own_origin(headers: Headers, host: str) -> bool:
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
             return False
-        return all(origin.lower() == f"http://{host.lower()}" for origin in headers.getlist("origin"))
+        return all(
+            origin.lower() == f"http://{host.lower()}" for origin in headers.getlist("origin")
+        )
 
 
 def _apart(send: Send) -> Send:

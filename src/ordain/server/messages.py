@@ -16,7 +16,9 @@ from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.resource import Resource, resource
 from ordain.server.workspaces import Workspace
 
-MESSAGES = documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=MessageAnswer)
+MESSAGES = documented(
+    Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=MessageAnswer
+)
 
 
 def messages_router(face: Face) -> Resource:
@@ -27,9 +29,11 @@ def messages_router(face: Face) -> Resource:
     async def post_message(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say something in a session, and wait for the reply, or for the question back.
 
-        The same ``messageId`` with the same content is the same message, however often it comes; with another content it is 409
-        ``message_id_reused``. Files come with it in base64 (``attachments``): what is no text, Markdown, HTML or PDF, or is not what it is said to be, is
-        refused, and the message with it. ``Prefer: respond-async`` answers 202 once the message is durable, with the address of its answer.
+        The same ``messageId`` with the same content is the same message, however often it comes;
+        with another content it is 409 ``message_id_reused``. Files come with it in base64
+        (``attachments``): what is no text, Markdown, HTML or PDF, or is not what it is said to be,
+        is refused, and the message with it. ``Prefer: respond-async`` answers 202 once the message
+        is durable, with the address of its answer.
         """
         message = await read_large(request, Message, face.message)
         sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace))

@@ -22,7 +22,9 @@ DAYS_MAX = 3660
 
 
 def models_view(catalog: Catalog) -> ModelList:
-    """The profiles that this process runs with, and the lanes that name them. No key, and nothing about keys."""
+    """The profiles that this process runs with, and the lanes that name them. No key, and nothing
+    about keys.
+    """
     lanes = catalog.policy.lanes.profiles
     return ModelList(
         models=[
@@ -82,14 +84,24 @@ def models_router(face: Face) -> Resource:
 
     @router.get("/cost", **shown(Costs))
     async def show_cost(
-        days: Annotated[int, from_query(ge=1, le=DAYS_MAX, description="How many days, up to now.")] = 30,
-        by: Annotated[By, from_query(description="What attempts are grouped by; days are in UTC.")] = By.DAY,
+        days: Annotated[
+            int, from_query(ge=1, le=DAYS_MAX, description="How many days, up to now.")
+        ] = 30,
+        by: Annotated[
+            By, from_query(description="What attempts are grouped by; days are in UTC.")
+        ] = By.DAY,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
-        """What the workspace's model calls came to, failed attempts included, added up from the journal: tokens, and micro-dollars at list price."""
+        """What the workspace's model calls came to, failed attempts included, added up from the
+        journal: tokens, and micro-dollars at list price.
+        """
         now = runtime.services.clock.now()
         slack_us = runtime.catalog.policy.session.hold_seconds * 1_000_000
-        span = SpendingSpan(workspace=workspace, since=now - days * DAY_US, until=now, slack_us=slack_us)
-        return Json(costs_view(await spent(runtime.search, runtime.services.kinds, by, span), workspace))
+        span = SpendingSpan(
+            workspace=workspace, since=now - days * DAY_US, until=now, slack_us=slack_us
+        )
+        return Json(
+            costs_view(await spent(runtime.search, runtime.services.kinds, by, span), workspace)
+        )
 
     return router

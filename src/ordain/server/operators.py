@@ -35,9 +35,13 @@ class Why(Strict):
 class Resolution(Why):
     """What became of the effect whose outcome is unknown."""
 
-    effect: int = Field(ge=0, le=SEQ_MAX, description="The effect's number, from `unknown_effects`.")
+    effect: int = Field(
+        ge=0, le=SEQ_MAX, description="The effect's number, from `unknown_effects`."
+    )
     happened: bool
-    correct: bool = Field(default=False, description="Whoever said otherwise of it before was mistaken.")
+    correct: bool = Field(
+        default=False, description="Whoever said otherwise of it before was mistaken."
+    )
 
 
 class Answer(Strict):
@@ -52,16 +56,35 @@ class Done(Strict):
 
     run_id: str
     outcome: Literal["sent", "already_asked", "resumed", "resolved", "erased"]
-    records: int | None = Field(default=None, description="How many records were emptied, for erase.")
+    records: int | None = Field(
+        default=None, description="How many records were emptied, for erase."
+    )
 
 
 _ID = {"run_id": examples.RUN}
-ASK = documented(Why, Done, example={"why": "the wrong document was attached"}, answer={**_ID, "outcome": "sent"}, status=202)
-RESOLVE = documented(
-    Resolution, Done, example={"effect": 3, "happened": True, "why": "seen in the ledger"}, answer={**_ID, "outcome": "resolved"}
+ASK = documented(
+    Why,
+    Done,
+    example={"why": "the wrong document was attached"},
+    answer={**_ID, "outcome": "sent"},
+    status=202,
 )
-ERASE = documented(Why, Done, example=examples.ERASE, answer={**_ID, "outcome": "erased", "records": 12})
-ANSWER = documented(Answer, Done, example={"effect": 2, "value": "yes"}, answer={**_ID, "outcome": "sent"}, status=202)
+RESOLVE = documented(
+    Resolution,
+    Done,
+    example={"effect": 3, "happened": True, "why": "seen in the ledger"},
+    answer={**_ID, "outcome": "resolved"},
+)
+ERASE = documented(
+    Why, Done, example=examples.ERASE, answer={**_ID, "outcome": "erased", "records": 12}
+)
+ANSWER = documented(
+    Answer,
+    Done,
+    example={"effect": 2, "value": "yes"},
+    answer={**_ID, "outcome": "sent"},
+    status=202,
+)
 RUN = ("run_not_found", "run_unreadable")
 
 
@@ -71,15 +94,21 @@ def operators_router(face: Face) -> Resource:
     runtime = face.runtime
 
     @router.post("/cancel", **refusing(ASK, *RUN, "settled"))
-    async def cancel_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Interrupt the run at its next effect; a side effect in flight is awaited, never cut off."""
+    async def cancel_run(
+        run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Interrupt the run at its next effect; a side effect in flight is awaited, never cut
+        off.
+        """
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
             return _sent(run, await runtime.cancel(run, by=face.by(request), why=given.why))
 
     @router.post("/resume", **refusing(ASK, *RUN, "not_stopped", "erased", "thread_taken"))
-    async def resume_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    async def resume_run(
+        run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """Drive a stopped run (faulted, diverged, quarantined) again, after the fix."""
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
@@ -87,19 +116,33 @@ def operators_router(face: Face) -> Resource:
             await runtime.resume(run, by=f"{face.by(request)}: {given.why}")
         return _sent(run, "resumed")
 
-    @router.post("/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown", "already_resolved"))
-    async def resolve_effect(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    @router.post(
+        "/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown", "already_resolved")
+    )
+    async def resolve_effect(
+        run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """Say whether an effect with unknown outcome happened; the run's own record of it stays."""
         given = await read(request, Resolution, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            word = ResolveWord(addr=given.effect, happened=given.happened, by=face.by(request), why=given.why, correct=given.correct)
+            word = ResolveWord(
+                addr=given.effect,
+                happened=given.happened,
+                by=face.by(request),
+                why=given.why,
+                correct=given.correct,
+            )
             await runtime.resolve(run, word)
         return Json({"run_id": run, "outcome": "resolved"})
 
     @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))
-    async def erase_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Destroy the content of the run and of everything that belongs to the same subject; headers and shapes stay."""
+    async def erase_run(
+        run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Destroy the content of the run and of everything that belongs to the same subject;
+        headers and shapes stay.
+        """
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
@@ -107,24 +150,41 @@ def operators_router(face: Face) -> Resource:
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
     @router.post(
-        "/answer", **refusing(ANSWER, *RUN, "settled", "already_answered", "answer_too_large", "answer_unfit", "approval_required")
+        "/answer",
+        **refusing(
+            ANSWER,
+            *RUN,
+            "settled",
+            "already_answered",
+            "answer_too_large",
+            "answer_unfit",
+            "approval_required",
+        ),
     )
-    async def answer_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Answer what the run waits for. What waits for an approver is decided by `/approvals` alone.
+    async def answer_run(
+        run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Answer what the run waits for. What waits for an approver is decided by `/approvals`
+        alone.
 
-        `outcome` is `sent`, or `asked_again` where the answer leaves open what it grants: the question then goes back once as A and B.
+        `outcome` is `sent`, or `asked_again` where the answer leaves open what it grants: the
+        question then goes back once as A and B.
         """
         given = await read(request, Answer, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            return _sent(run, await runtime.answer(run, given.effect, given.value, by=face.by(request)))
+            return _sent(
+                run, await runtime.answer(run, given.effect, given.value, by=face.by(request))
+            )
 
     return router
 
 
 @contextmanager
 def _readable(run: str) -> Generator[None]:
-    """What cannot be read cannot be operated: that is how the run stands, and no failure of this request."""
+    """What cannot be read cannot be operated: that is how the run stands, and no failure of this
+    request.
+    """
     try:
         yield
     except JournalError as error:

@@ -1,6 +1,8 @@
-"""What a handler takes of a request beside its body: declared as its arguments, read and checked before it is called.
+"""What a handler takes of a request beside its body: declared as its arguments, read and checked
+before it is called.
 
-A handler's signature is read when its route is asked for the first time. The published document is made of the same declarations (``openapi``).
+A handler's signature is read when its route is asked for the first time. The published document is
+made of the same declarations (``openapi``).
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _ORDER: Sequence[ParameterSource] = ("path", "query", "header")
 
 
 class SentParameter(Struct, frozen=True):
-    """A parameter of the address or a header: the name that it is sent under (None: as the argument, in a header with hyphens), and what it must be."""
+    """A parameter of the address or a header: the name that it is sent under (None: as the
+    argument, in a header with hyphens), and what it must be.
+    """
 
     source: ParameterSource
     alias: str | None
@@ -41,12 +45,16 @@ class MadeParameter(Struct, frozen=True):
     function: Callable[..., Any]
 
 
-def from_query(*, alias: str | None = None, description: str | None = None, **bounds: Any) -> SentParameter:
+def from_query(
+    *, alias: str | None = None, description: str | None = None, **bounds: Any
+) -> SentParameter:
     """A parameter of the address; ``bounds`` as pydantic's ``Field`` has them."""
     return SentParameter("query", alias, description, bounds)
 
 
-def from_header(*, alias: str | None = None, description: str | None = None, **bounds: Any) -> SentParameter:
+def from_header(
+    *, alias: str | None = None, description: str | None = None, **bounds: Any
+) -> SentParameter:
     """A header; ``bounds`` as pydantic's ``Field`` has them."""
     return SentParameter("header", alias, description, bounds)
 
@@ -55,12 +63,20 @@ class ParameterReader:
     """One handler's arguments."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Read the signature of ``function``; what is neither declared nor the request is a part of the path."""
+        """Read the signature of ``function``; what is neither declared nor the request is a part of
+        the path.
+        """
         hints = get_type_hints(function, include_extras=True)
-        parts = [_part(name, hints[name], one.default) for name, one in inspect.signature(function).parameters.items()]
+        parts = [
+            _part(name, hints[name], one.default)
+            for name, one in inspect.signature(function).parameters.items()
+        ]
         self._request = [part.name for part in parts if isinstance(part, _RequestPart)]
         self._made = [part for part in parts if isinstance(part, _MadePart)]
-        self._sent = sorted((part for part in parts if isinstance(part, _SentPart)), key=lambda part: _ORDER.index(part.source))
+        self._sent = sorted(
+            (part for part in parts if isinstance(part, _SentPart)),
+            key=lambda part: _ORDER.index(part.source),
+        )
 
     def arguments(self, request: Request) -> dict[str, Any]:
         """The arguments of one request.
@@ -106,12 +122,18 @@ class _SentPart(Struct, frozen=True):
     default: Any
 
     def read(self, request: Request, misfits: Misfits) -> Any:
-        """The value that was sent, or the default where none was; what does not fit goes to ``misfits``."""
+        """The value that was sent, or the default where none was; what does not fit goes to
+        ``misfits``.
+        """
         match self.source:
             case "path":
                 given = request.path_params.get(self.sent)
             case "query":
-                given = request.query_params.getlist(self.sent) if self.several else request.query_params.get(self.sent)
+                given = (
+                    request.query_params.getlist(self.sent)
+                    if self.several
+                    else request.query_params.get(self.sent)
+                )
             case "header":
                 given = request.headers.get(self.sent)
         if given is None or given == []:
@@ -122,7 +144,12 @@ class _SentPart(Struct, frozen=True):
             return self.adapter.validate_python(given)
         except ValidationError as error:
             found = error.errors(include_url=False)
-            misfits += [_misfit((self.source, self.sent, *one["loc"]), one["type"], one["msg"] + _meant(one)) for one in found]
+            misfits += [
+                _misfit(
+                    (self.source, self.sent, *one["loc"]), one["type"], one["msg"] + _meant(one)
+                )
+                for one in found
+            ]
             return None
 
 
@@ -139,13 +166,25 @@ def _misfit(place: tuple[str | int, ...], code: str, message: str) -> dict[str, 
 def _part(name: str, hint: Any, default: Any) -> _RequestPart | _MadePart | _SentPart:
     if hint is Request:
         return _RequestPart(name)
-    told, metadata = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+    told, metadata = (
+        (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+    )
     for declared in metadata:
         if isinstance(declared, MadeParameter):
             return _MadePart(name, declared.function, ParameterReader(declared.function))
         if isinstance(declared, SentParameter):
-            sent = declared.alias or (name.replace("_", "-") if declared.source == "header" else name)
-            bounded: Any = Annotated[(told, *(Field(**one.bounds) if isinstance(one, SentParameter) else one for one in metadata))]
+            sent = declared.alias or (
+                name.replace("_", "-") if declared.source == "header" else name
+            )
+            bounded: Any = Annotated[
+                (
+                    told,
+                    *(
+                        Field(**one.bounds) if isinstance(one, SentParameter) else one
+                        for one in metadata
+                    ),
+                )
+            ]
             several = any(get_origin(one) is list for one in (told, *get_args(told)))
             return _SentPart(name, declared.source, sent, several, TypeAdapter(bounded), default)
     return _SentPart(name, "path", name, False, TypeAdapter(hint), default)

@@ -1,7 +1,9 @@
-"""Who is at the other end of a connection: where a request comes from, and of which user of this machine.
+"""Who is at the other end of a connection: where a request comes from, and of which user of this
+machine.
 
-Loopback proves that a caller is on this machine, and not whose process it is. The system says that of the caller's socket, the one whose own address is
-the connection's far one (``socket_owners``). Where it does not, nobody can be told apart.
+Loopback proves that a caller is on this machine, and not whose process it is. The system says that
+of the caller's socket, the one whose own address is the connection's far one (``socket_owners``).
+Where it does not, nobody can be told apart.
 """
 
 from __future__ import annotations
@@ -24,24 +26,37 @@ FORWARDED: Final = b"x-forwarded-for"
 
 
 class Peer:
-    """The other end of one connection; whose it is is looked up once, when it is first asked for."""
+    """The other end of one connection; whose it is is looked up once, when it is first asked
+    for.
+    """
 
     def __init__(
-        self, client: Address | None, server: tuple[str, int | None] | None, is_closed: Callable[[], bool] = lambda: False
+        self,
+        client: Address | None,
+        server: tuple[str, int | None] | None,
+        is_closed: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``client`` and ``server`` are the connection's addresses with their ports, None where nobody can say; ``is_closed`` says whether it has ended.
+        """``client`` and ``server`` are the connection's addresses with their ports, None where
+        nobody can say; ``is_closed`` says whether it has ended.
 
-        One that was reset before it was accepted has no far end any more, and what it had sent is read all the same.
+        One that was reset before it was accepted has no far end any more, and what it had sent is
+        read all the same.
         """
-        self._ends = Ends(client, (server[0], server[1])) if client and server and server[1] is not None else None
+        self._ends = (
+            Ends(client, (server[0], server[1]))
+            if client and server and server[1] is not None
+            else None
+        )
         self._is_closed = is_closed
         self._foreign: bool | None = None
 
     async def of_another_user(self, owners: SocketOwners) -> bool:
-        """Whether the process there is not this server's user's, or nobody can tell whose it is although the system could.
+        """Whether the process there is not this server's user's, or nobody can tell whose it is
+        although the system could.
 
         Raises:
-            Transient: 503 ``out_of_resources``: there is no descriptor or memory left to find it out.
+            Transient: 503 ``out_of_resources``: there is no descriptor or memory left to find it
+                out.
         """
         if self._foreign is None:
             self._foreign = await self._look(owners)
@@ -61,7 +76,8 @@ class Peer:
 
 
 async def of_another_user(scope: Scope, owners: SocketOwners) -> bool:
-    """Whether a request comes from a process of another user; one that came through no connection of its own does not.
+    """Whether a request comes from a process of another user; one that came through no connection
+    of its own does not.
 
     Raises:
         Transient: as ``Peer.of_another_user``.
@@ -71,12 +87,16 @@ async def of_another_user(scope: Scope, owners: SocketOwners) -> bool:
 
 
 def address_of(scope: Scope, proxies: Sequence[str]) -> str:
-    """Where a request comes from: the connection's far end or, where that is a trusted proxy, the last address that no trusted proxy has."""
+    """Where a request comes from: the connection's far end or, where that is a trusted proxy, the
+    last address that no trusted proxy has.
+    """
     client = scope.get("client")
     address = str(client[0]) if client else ""
     if not proxies or not _trusted(address, tuple(proxies)):
         return address
-    given = b",".join(value for name, value in scope["headers"] if name == FORWARDED).decode("latin-1")
+    given = b",".join(value for name, value in scope["headers"] if name == FORWARDED).decode(
+        "latin-1"
+    )
     for one in reversed(given.split(",")):
         told = one.strip()
         if not _is_address(told):
@@ -96,7 +116,9 @@ def _trusted(address: str, proxies: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _networks(proxies: tuple[str, ...]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+def _networks(
+    proxies: tuple[str, ...],
+) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
     return tuple(ipaddress.ip_network(proxy) for proxy in proxies)
 
 

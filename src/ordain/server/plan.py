@@ -19,7 +19,9 @@ from ordain.server.resource import Resource, resource
 from ordain.server.views import sent
 from ordain.server.workspaces import Workspace
 
-PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True)
+PLAN = documented(
+    PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True
+)
 
 
 def plan_router(face: Face) -> Resource:
@@ -31,16 +33,27 @@ def plan_router(face: Face) -> Resource:
 
     @router.post(
         "/plan/react",
-        **refusing(PLAN, "request_id_reused", "run_unreadable", "busy", "invalid_schema", "schema_too_large", "toolset_too_large"),
+        **refusing(
+            PLAN,
+            "request_id_reused",
+            "run_unreadable",
+            "busy",
+            "invalid_schema",
+            "schema_too_large",
+            "toolset_too_large",
+        ),
     )
     async def plan_react(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Work on one goal until there is an answer, or say exactly why there is none.
 
-        The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address; such a run may
-        wait for an approval, any other is refused what needs one (`approval_not_available`).
+        The same ``request_id`` with the same body names the same run. ``Prefer: respond-async``
+        answers 202 with the run's address; such a run may wait for an approval, any other is
+        refused what needs one (`approval_not_available`).
         """
         given = await read(request, PlannerRequest, face.body)
-        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request))
+        accepted = await face.runtime.accept(
+            given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request)
+        )
         return await outcome(face, request, accepted, answered)
 
     return router

@@ -1,4 +1,6 @@
-"""Refusals on the wire: RFC 9457 problem+json with a stable ``code`` (B-45); never a stack trace, never a value of the caller's."""
+"""Refusals on the wire: RFC 9457 problem+json with a stable ``code`` (B-45); never a stack trace,
+never a value of the caller's.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LOG = logging.getLogger("ordain.http")
 RETRY_S = "2"
 MEDIA_TYPE = "application/problem+json"
 USED_UP = "out_of_resources"
-NOTHING_LEFT = "this server has no memory or no descriptor left for it; send the request again later"
+NOTHING_LEFT = (
+    "this server has no memory or no descriptor left for it; send the request again later"
+)
 _USED_UP = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 CODES = {404: "no_such_address", 405: "method_not_allowed"}
 
@@ -36,7 +40,8 @@ class Misfit(Strict):
 
 
 class Problem(Strict):
-    """A refusal (RFC 9457). ``errors`` tells what does not fit, of a body the first place; ``run_id`` and ``location`` name what is kept; ``seq`` is of a record.
+    """A refusal (RFC 9457). ``errors`` tells what does not fit, of a body the first place;
+    ``run_id`` and ``location`` name what is kept; ``seq`` is of a record.
 
     ``claimed_by`` is who looks at an approval.
     """
@@ -56,11 +61,18 @@ class Problem(Strict):
 
 
 def problem(
-    status: int, code: str, detail: str, *, more: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    more: Mapping[str, object] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """One refusal as a response."""
     body = problem_body(status, code, detail, more)
-    return Response(spelled(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+    return Response(
+        spelled(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {})
+    )
 
 
 def unavailable(code: str, detail: str, more: Mapping[str, object] | None = None) -> Response:
@@ -68,22 +80,36 @@ def unavailable(code: str, detail: str, more: Mapping[str, object] | None = None
     return problem(503, code, detail, more=more, headers={"Retry-After": RETRY_S})
 
 
-def problem_body(status: int, code: str, detail: str, more: Mapping[str, object] | None = None) -> dict[str, object]:
+def problem_body(
+    status: int, code: str, detail: str, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
     """One refusal as a value."""
-    return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail, **(more or {})}
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+        **(more or {}),
+    }
 
 
 async def refuse(_: Request, error: Exception) -> Response:
     """Any error of ours: its own status, code and details."""
     if not isinstance(error, OrdainError):
         return await internal(_, error)
-    headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, Refused) and error.retry_after_s is not None else {}
+    headers = (
+        {"Retry-After": str(error.retry_after_s)}
+        if isinstance(error, Refused) and error.retry_after_s is not None
+        else {}
+    )
     if error.status == 503:
         headers["Retry-After"] = RETRY_S
     if error.status == 408:
         headers["Connection"] = "close"
     if error.status >= 500:
-        cause = None if isinstance(error, StorageUnavailable) else error.__cause__  # a disk, a lock: no defect, and the message says it
+        # a disk, a lock: no defect, and the message says it
+        cause = None if isinstance(error, StorageUnavailable) else error.__cause__
         LOG.error("refused code=%s %s", error.code, error.message, exc_info=cause)
     return problem(error.status, error.code, error.message, more=error.details, headers=headers)
 
@@ -99,13 +125,19 @@ async def no_route(request: Request, error: Exception) -> Response:
 
 
 def _methods_of(request: Request) -> set[str]:
-    """The methods of the address that a request is for: those of every route with the path of the first one that matches."""
+    """The methods of the address that a request is for: those of every route with the path of the
+    first one that matches.
+    """
     found: set[str] = set()
     path = None
     for route in request.app.routes:
         for one in route.answering(request.scope) if isinstance(route, ResourceRoute) else (route,):
             methods = getattr(one, "methods", None)
-            if methods and path in {None, one.path} and one.matches(request.scope)[0] is not Match.NONE:
+            if (
+                methods
+                and path in {None, one.path}
+                and one.matches(request.scope)[0] is not Match.NONE
+            ):
                 path = one.path
                 found |= methods
     return found | {"HEAD"} if "GET" in found else found
@@ -125,14 +157,18 @@ async def internal(_: Request, error: Exception) -> Response:
 def out_of_resources(error: BaseException | None) -> bool:
     """Whether the process has no memory or no descriptor left; also of what came of that."""
     while error is not None:
-        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _USED_UP):
+        if isinstance(error, MemoryError) or (
+            isinstance(error, OSError) and error.errno in _USED_UP
+        ):
             return True
         error = error.__cause__ or error.__context__
     return False
 
 
 async def used_up(request: Request, error: Exception) -> Response:
-    """Nothing is wrong with the request: it may be sent again. Any other error of the system's is a bug, or tells of one."""
+    """Nothing is wrong with the request: it may be sent again. Any other error of the system's is a
+    bug, or tells of one.
+    """
     if not out_of_resources(error):
         return await internal(request, error)
     LOG.error("out of resources: %s", type(error).__name__, exc_info=error)

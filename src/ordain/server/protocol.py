@@ -1,16 +1,21 @@
-"""HTTP/1.1 as the server speaks it: uvicorn's protocol, with bounds on what it waits for and on what it keeps, and refusals that are problems.
+"""HTTP/1.1 as the server speaks it: uvicorn's protocol, with bounds on what it waits for and on
+what it keeps, and refusals that are problems.
 
-A request's head comes within ``head_s`` seconds and ``HEAD_BYTES`` bytes. What is no HTTP is refused, and never answered in the place of a
-request before it. A body that nobody reads is thrown away for ``linger_s`` seconds, so that its sender can read the answer; then the
-connection closes. (Bodies that are read are bounded in ``arrival``.) A client that takes nothing of what it was sent for ``stall_s`` seconds is
-cut off, whether it asked by HTTP or through a WebSocket: what waits for it would wait for ever, and so would a connection that only closes.
+A request's head comes within ``head_s`` seconds and ``HEAD_BYTES`` bytes. What is no HTTP is
+refused, and never answered in the place of a request before it. A body that nobody reads is thrown
+away for ``linger_s`` seconds, so that its sender can read the answer; then the connection closes.
+(Bodies that are read are bounded in ``arrival``.) A client that takes nothing of what it was sent
+for ``stall_s`` seconds is cut off, whether it asked by HTTP or through a WebSocket: what waits for
+it would wait for ever, and so would a connection that only closes.
 
-A client that has ended its side (`nc -N`) is answered, and cannot be told from one that has left until something is written to it: what is
-written to one that has left fails, and one to which nothing is written for ``half_closed_s`` seconds (a run's, as shipped) counts as such; so
-does any of them where there is no connection left for somebody else.
+A client that has ended its side (`nc -N`) is answered, and cannot be told from one that has left
+until something is written to it: what is written to one that has left fails, and one to which
+nothing is written for ``half_closed_s`` seconds (a run's, as shipped) counts as such; so does any
+of them where there is no connection left for somebody else.
 
-A connection beyond those that there may be is told so. To read that it has ``linger_s`` seconds like whoever is refused, or less: it holds a descriptor
-that is kept for something else, so only a few may, and the one that was told first is closed for the newest.
+A connection beyond those that there may be is told so. To read that it has ``linger_s`` seconds
+like whoever is refused, or less: it holds a descriptor that is kept for something else, so only a
+few may, and the one that was told first is closed for the newest.
 """
 
 from __future__ import annotations
@@ -43,13 +48,17 @@ LINE_BYTES = 256
 STALL_S = 120.0
 TOLD_FOR_S = 60.0
 UNREAD_BYTES = 8 * 1024 * 1024
-"""Most that may wait for a WebSocket's client while it goes on sending; an answer or event is smaller, and the next one waits for it."""
+"""Most that may wait for a WebSocket's client while it goes on sending; an answer or event is
+smaller, and the next one waits for it.
+"""
 _NOT_HTTP = "what came is no HTTP request"
 _NOT_WHOLE = "the request ended before all of it was sent"
 
 
 class Stall:
-    """Watches what waits to be sent while nothing is added to it: the transport has paused its writers, or closes."""
+    """Watches what waits to be sent while nothing is added to it: the transport has paused its
+    writers, or closes.
+    """
 
     def __init__(self, transport: asyncio.Transport, seconds: float) -> None:
         """Nothing is watched yet; needs a running loop."""
@@ -80,7 +89,9 @@ class Stall:
 
 
 class StallWatched(asyncio.Protocol):
-    """Cuts off a client that reads nothing; a base before the protocol whose connection is watched."""
+    """Cuts off a client that reads nothing; a base before the protocol whose connection is
+    watched.
+    """
 
     stall_s: ClassVar[float] = STALL_S
 
@@ -108,9 +119,11 @@ class StallWatched(asyncio.Protocol):
 
 
 class _AnswersOnly:
-    """A connection as the answer to one request sees it, which uvicorn closes behind the last answer, be its request still on the way.
+    """A connection as the answer to one request sees it, which uvicorn closes behind the last
+    answer, be its request still on the way.
 
-    Closed while its sender sends it is reset, and with it goes the answer. So our side ends alone, and the rest is thrown away as it comes.
+    Closed while its sender sends it is reset, and with it goes the answer. So our side ends alone,
+    and the rest is thrown away as it comes.
     """
 
     __slots__ = ("_protocol",)
@@ -135,7 +148,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     linger_s: ClassVar[float] = 5.0
     half_closed_s: ClassVar[float] = 600.0
     told_until: ClassVar[float] = 0.0
-    """Until when the log need not be told again that connections are refused, by the loop's clock."""
+    """Until when the log need not be told again that connections are refused, by the loop's
+    clock.
+    """
     turned_away: ClassVar[dict[HttpProtocol, None]] = {}
     """Those that are told so, the first one first: of this process, as its descriptors are."""
 
@@ -154,18 +169,25 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             **self.app_state,
             PEER: Peer(self.client, self.server, transport.is_closing),
         }  # in each request's scope, a handshake's too
-        if self._is_beyond(transport) and not self._take_place():  # told, while there is a descriptor to tell it with
+        if self._is_beyond(transport) and not self._take_place():
+            # told, while there is a descriptor to tell it with
             self._turn_away()
         else:
             self._wait(self.head_s)
 
     def _is_beyond(self, transport: asyncio.Transport) -> bool:
         descriptor = transport.get_extra_info("socket").fileno()
-        return len(self.connections) - len(HttpProtocol.turned_away) > most_connections() or is_among_last(descriptor)
+        return len(self.connections) - len(
+            HttpProtocol.turned_away
+        ) > most_connections() or is_among_last(descriptor)
 
     def _turn_away(self) -> None:
         self._tell_full()
-        self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")
+        self._reject(
+            503,
+            "too_many_connections",
+            "this server has as many connections as it can keep; come back later",
+        )
         turned_away = HttpProtocol.turned_away
         turned_away[self] = None
         while len(turned_away) > last_descriptors() // 2:
@@ -175,13 +197,18 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
 
     def _take_place(self) -> bool:
         """Whether one that has ended its side, and so may have left, was given up for this one."""
-        other = next((one for one in self.connections if isinstance(one, HttpProtocol) and one.gives_way()), None)
+        other = next(
+            (one for one in self.connections if isinstance(one, HttpProtocol) and one.gives_way()),
+            None,
+        )
         if other is not None:
             other.transport.abort()
         return other is not None
 
     def gives_way(self) -> bool:
-        """Whether the client has ended its side and is still answered. What it asked for goes on, and so must have been read."""
+        """Whether the client has ended its side and is still answered. What it asked for goes on,
+        and so must have been read.
+        """
         answering = self._answering
         read = answering is not None and not answering.body and not self.pipeline
         return self._half_closed and read and not self.transport.is_closing()
@@ -190,10 +217,16 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         now = asyncio.get_running_loop().time()
         if now >= HttpProtocol.told_until:
             HttpProtocol.told_until = now + TOLD_FOR_S
-            LOG.warning("connections are refused: %d is as many as this process may keep; raise its open files' limit", most_connections())
+            LOG.warning(
+                "connections are refused: %d is as many as this process may keep; raise its open "
+                "files' limit",
+                most_connections(),
+            )
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
+        """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one
+        that is being answered may be an older one.
+        """
         HttpProtocol.turned_away.pop(self, None)
         self._stop_waiting()
         if self._answering is not None and not self._answering.response_complete:
@@ -210,15 +243,24 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         if self._in_head and not self.transport.is_closing():
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES:
-                self._reject(431, "headers_too_large", f"a request's head has at most {HEAD_BYTES} bytes")
+                self._reject(
+                    431, "headers_too_large", f"a request's head has at most {HEAD_BYTES} bytes"
+                )
             elif self._timer is None:
                 self._wait(self.head_s)
 
     def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - what asyncio asks for; uvicorn always says no
-        """Nothing more is asked, and what is not whole never will be; our side stays open until all is answered, the last of which says that the connection ends."""
-        if self.pipeline and self.pipeline[0][0].more_body:  # nor is it answered, unlike those before it
+        """Nothing more is asked, and what is not whole never will be; our side stays open until all
+        is answered, the last of which says that the connection ends.
+        """
+        if self.pipeline and self.pipeline[0][0].more_body:
+            # nor is it answered, unlike those before it
             self.pipeline.popleft()
-            self.cycle = self.pipeline[0][0] if self.pipeline else cast("RequestResponseCycle", self._answering)
+            self.cycle = (
+                self.pipeline[0][0]
+                if self.pipeline
+                else cast("RequestResponseCycle", self._answering)
+            )
         last = self.cycle
         answered = not last or last.response_complete
         if not self._deaf and (self._in_head if answered else last.more_body):
@@ -236,7 +278,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; what comes after the head (trailers of a chunked body) is counted and not kept."""
+        """Keep a header; what comes after the head (trailers of a chunked body) is counted and not
+        kept.
+        """
         if self._in_head:
             super().on_header(name, value)
             return
@@ -256,7 +300,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self._answering = self.cycle
 
     def on_message_complete(self) -> None:
-        """The request is wholly there; one that was answered before is done with, and the next one is waited for."""
+        """The request is wholly there; one that was answered before is done with, and the next one
+        is waited for.
+        """
         super().on_message_complete()
         if self.cycle and self.cycle.response_complete and not self.transport.is_closing():
             self._wait(self.timeout_keep_alive)
@@ -279,7 +325,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self._wait(self.half_closed_s)
 
     def end_answers(self) -> None:
-        """Nothing more is answered here; what still comes of the last request is thrown away for a while."""
+        """Nothing more is answered here; what still comes of the last request is thrown away for a
+        while.
+        """
         last = self._answering
         if last is not None and last.response_complete and last.more_body:
             self._deaf = True
@@ -288,14 +336,18 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """What came cannot be parsed; or what was to be done with it failed for want of memory, which is nobody's mistake."""
+        """What came cannot be parsed; or what was to be done with it failed for want of memory,
+        which is nobody's mistake.
+        """
         if out_of_resources(sys.exc_info()[1]):
             self._reject(503, USED_UP, NOTHING_LEFT)
         else:
             self._reject(400, "malformed_http", _NOT_HTTP)
 
     def _should_upgrade(self) -> bool:
-        """Only a GET with a key and a version that we speak begins a WebSocket; whatever else says so is a request like any other."""
+        """Only a GET with a key and a version that we speak begins a WebSocket; whatever else says
+        so is a request like any other.
+        """
         if self.scope["method"] != "GET" or not super()._should_upgrade():
             return False
         headers = dict(self.headers)
@@ -317,14 +369,17 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     def _late(self) -> None:
         self._timer = None
         if self._in_head and not self._deaf and not self.transport.is_closing():
-            self._reject(408, "request_timeout", f"a request's head comes within {self.head_s:g} seconds")
+            self._reject(
+                408, "request_timeout", f"a request's head comes within {self.head_s:g} seconds"
+            )
         else:
             self.transport.close()
             self._stall.watch()
 
     def _refusal(self, status: int, code: str, detail: str) -> Response:
         """In the shape that clients of its address know, as far as that has come."""
-        target = bytes(getattr(self, "url", b"")) or _target_in(self._came)  # a parser that knows no such method reads no further
+        # a parser that knows no such method reads no further
+        target = bytes(getattr(self, "url", b"")) or _target_in(self._came)
         path = unquote(target.partition(b"?")[0].decode("latin-1"))
         if not is_openai(path):
             return problem(status, code, detail)
@@ -332,7 +387,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         return Response(said.model_dump_json(), status, media_type="application/json")
 
     def _reject(self, status: int, code: str, detail: str) -> None:
-        """Refuse what cannot become a request, and hear no more. A request before it is answered first, and nothing in its place."""
+        """Refuse what cannot become a request, and hear no more. A request before it is answered
+        first, and nothing in its place.
+        """
         self._deaf = True
         cycle = self.cycle
         if cycle and not cycle.response_complete:
@@ -342,7 +399,8 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             if cycle.response_started or self.pipeline:
                 self.transport.close()
                 return
-            cycle.disconnected = True  # its body is what is broken: whoever reads it is told that nobody is there
+            # its body is what is broken: whoever reads it is told that nobody is there
+            cycle.disconnected = True
             cycle.message_event.set()
         refused = self._refusal(status, code, detail)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()]
@@ -360,10 +418,14 @@ def _target_in(data: bytes) -> bytes:
 
 
 class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
-    """One WebSocket: uvicorn's protocol, which waits for ever for a client that reads nothing, and for its pong no longer than it says."""
+    """One WebSocket: uvicorn's protocol, which waits for ever for a client that reads nothing, and
+    for its pong no longer than it says.
+    """
 
     def data_received(self, data: bytes) -> None:
-        """Read on; who sends ping after ping and takes no answer is cut off, since each is answered whatever waits already."""
+        """Read on; who sends ping after ping and takes no answer is cut off, since each is answered
+        whatever waits already.
+        """
         super().data_received(data)
         if self.transport.get_write_buffer_size() > UNREAD_BYTES:
             self.transport.abort()
@@ -381,8 +443,13 @@ class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
 
 
 def socket_options(body: BodyBounds = SHIPPED) -> dict[str, Any]:
-    """How uvicorn is to speak WebSocket: a frame is as large as a message may be; one that is larger is refused, and one far larger ends the socket.
+    """How uvicorn is to speak WebSocket: a frame is as large as a message may be; one that is
+    larger is refused, and one far larger ends the socket.
 
     No compression: on loopback it costs memory for each idle socket and saves nothing.
     """
-    return {"ws": SocketProtocol, "ws_max_size": of_messages(body).bytes + BODY_BYTES, "ws_per_message_deflate": False}
+    return {
+        "ws": SocketProtocol,
+        "ws_max_size": of_messages(body).bytes + BODY_BYTES,
+        "ws_per_message_deflate": False,
+    }

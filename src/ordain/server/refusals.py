@@ -1,6 +1,8 @@
-"""Every code that a refusal over HTTP may carry: its status and what it means. The published document names them by operation.
+"""Every code that a refusal over HTTP may carry: its status and what it means. The published
+document names them by operation.
 
-A route says which codes are its own (``refusing``); what any request may meet is added to each operation.
+A route says which codes are its own (``refusing``); what any request may meet is added to each
+operation.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ class HttpRefusal(NamedTuple):
 
 
 NO_ANSWER = "model_"
-"""What the code of a refusal begins with that tells of a model's error: that error's own code follows."""
+"""What the code of a refusal begins with that tells of a model's error: that error's own code
+follows.
+"""
 MODELS_FAILED = tuple(f"{NO_ANSWER}{code}" for code in ModelErrorCode)
 REFUSALS: Mapping[str, HttpRefusal] = {
     # any request
@@ -31,7 +35,9 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "request_timeout": HttpRefusal(408, "the request did not arrive in time"),
     "unauthenticated": HttpRefusal(401, "a token is needed, or the one that was sent is not good"),
     "forbidden": HttpRefusal(403, "the token has not the scope, or not the workspace"),
-    "rate_limited": HttpRefusal(429, "the token's rate is spent, or too many tokens from this address were not good"),
+    "rate_limited": HttpRefusal(
+        429, "the token's rate is spent, or too many tokens from this address were not good"
+    ),
     "token_in_query": HttpRefusal(400, "a token stands in the address"),
     "repeated_header": HttpRefusal(400, "a header that is sent once came twice"),
     "too_many_parameters": HttpRefusal(400, "the address has too many parameters"),
@@ -40,8 +46,17 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "internal": HttpRefusal(500, "a bug in Ordain; its log says more"),
     "stopping": HttpRefusal(503, "the server stops, or is not up yet"),
     "too_many_connections": HttpRefusal(503, "the server has as many connections as it can keep"),
-    "out_of_resources": HttpRefusal(503, "the server has no memory or no descriptor left for the request"),
-    "own_request": HttpRefusal(403, "a verb of this very server asks; of an approval: who asked for the run may not approve what it does"),
+    "out_of_resources": HttpRefusal(
+        503, "the server has no memory or no descriptor left for the request"
+    ),
+    "own_request": HttpRefusal(
+        403,
+        (
+            "a verb of this very server asks; of an approval: who asked for the run may not "
+            "approve "
+            "what it does"
+        ),
+    ),
     "foreign_origin": HttpRefusal(403, "a web page of another origin asks"),
     "upgrade_required": HttpRefusal(426, "the address speaks WebSocket"),
     "no_such_address": HttpRefusal(404, "there is nothing at this address"),
@@ -56,10 +71,16 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "too_large": HttpRefusal(413, "the body is too large"),
     "too_many_values": HttpRefusal(413, "the body holds too many values"),
     "unsupported_media_type": HttpRefusal(415, "the body is not plain application/json in UTF-8"),
-    "invalid_request": HttpRefusal(422, "body or parameters do not fit; `errors` names the first place of a body"),
+    "invalid_request": HttpRefusal(
+        422, "body or parameters do not fit; `errors` names the first place of a body"
+    ),
     # storage and capacity
-    "storage_unavailable": HttpRefusal(503, "nothing can be written now, or what is asked for cannot be read"),
-    "storage_damaged": HttpRefusal(503, "the database's file is damaged: waiting mends nothing, a backup does"),
+    "storage_unavailable": HttpRefusal(
+        503, "nothing can be written now, or what is asked for cannot be read"
+    ),
+    "storage_damaged": HttpRefusal(
+        503, "the database's file is damaged: waiting mends nothing, a backup does"
+    ),
     "lease_lost": HttpRefusal(503, "another engine holds the storage"),
     "not_ready": HttpRefusal(503, "runs are not accepted now; `checks` says why"),
     "busy": HttpRefusal(429, "as many runs are accepted as policy permits"),
@@ -69,29 +90,55 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "message_not_found": HttpRefusal(404, "the session has no message of this number"),
     "message_id_reused": HttpRefusal(409, "the message id came before with another content"),
     "message_id_reserved": HttpRefusal(422, "message ids of this form are Ordain's own"),
-    "session_id_reserved": HttpRefusal(422, "session ids of this form are those of what was erased"),
+    "session_id_reserved": HttpRefusal(
+        422, "session ids of this form are those of what was erased"
+    ),
     "conflicting_verbs": HttpRefusal(422, "`verb` and `verbs` name different verbs"),
     "beyond_head": HttpRefusal(409, "the session has fewer entries than that"),
     "attachments_too_many": HttpRefusal(413, "the message brings more files than policy permits"),
-    "attachment_too_large": HttpRefusal(413, "the files of the message have more bytes than policy permits"),
+    "attachment_too_large": HttpRefusal(
+        413, "the files of the message have more bytes than policy permits"
+    ),
     "attachment_invalid": HttpRefusal(422, "a file's bytes are no base64, or there are none"),
     "attachment_unlike": HttpRefusal(415, "a file is not what its media type or its name says"),
     "attachment_unread": HttpRefusal(415, "a file is of a kind that nobody reads"),
-    "attachment_gone": HttpRefusal(503, "what came with the message was given up meanwhile; it may be sent again"),
-    "timeout": HttpRefusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
+    "attachment_gone": HttpRefusal(
+        503, "what came with the message was given up meanwhile; it may be sent again"
+    ),
+    "timeout": HttpRefusal(
+        504,
+        "there is no answer yet; the turn goes on, and `location` says where its answer will be",
+    ),
     # the OpenAI address
     "unknown_model": HttpRefusal(404, "no `model` of this name is served"),
-    "profile_unfit": HttpRefusal(409, "the session is pinned to another profile, or has begun without this one"),
-    "unsupported_parameter": HttpRefusal(422, "the request asks for something that is not done here; `errors` names it"),
-    "conversation_unfit": HttpRefusal(422, "nothing is said now, it is too long, or a session or response is named that cannot be one"),
+    "profile_unfit": HttpRefusal(
+        409, "the session is pinned to another profile, or has begun without this one"
+    ),
+    "unsupported_parameter": HttpRefusal(
+        422, "the request asks for something that is not done here; `errors` names it"
+    ),
+    "conversation_unfit": HttpRefusal(
+        422,
+        "nothing is said now, it is too long, or a session or response is named that cannot be one",
+    ),
     **{
-        f"{NO_ANSWER}{code}": HttpRefusal(502, f"a model gave no answer, so the turn has none of the form that was asked for: {remedy}")
+        f"{NO_ANSWER}{code}": HttpRefusal(
+            502,
+            (
+                "a model gave no answer, so the turn has none of the form that was asked for: "
+                f"{remedy}"
+            ),
+        )
         for code, remedy in REMEDIES.items()
     },
     # plans and verbs
     "request_id_reused": HttpRefusal(409, "the request id came before with another body"),
-    "invalid_input": HttpRefusal(422, "the kind of run that the request opens cannot read the input made of it"),
-    "invalid_kind": HttpRefusal(500, "the kind of run that the request opens fails at it; its author finds why in the log"),
+    "invalid_input": HttpRefusal(
+        422, "the kind of run that the request opens cannot read the input made of it"
+    ),
+    "invalid_kind": HttpRefusal(
+        500, "the kind of run that the request opens fails at it; its author finds why in the log"
+    ),
     "invalid_schema": HttpRefusal(422, "a tool's schema is none"),
     "schema_too_large": HttpRefusal(422, "a tool's schema is too large"),
     "toolset_too_large": HttpRefusal(422, "the toolset's schemas are too large together"),
@@ -108,8 +155,12 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "invalid_name": HttpRefusal(422, "a document has a name of one line, not too long"),
     "document_too_large": HttpRefusal(413, "the document has too many bytes"),
     "document_too_deep": HttpRefusal(422, "the page nests its elements too deep"),
-    "quota_spent": HttpRefusal(507, "the workspace, or the token, has as much remembered as policy permits"),
-    "document_too_long": HttpRefusal(422, "the document has too much text, too many pages or sections, or takes too much memory"),
+    "quota_spent": HttpRefusal(
+        507, "the workspace, or the token, has as much remembered as policy permits"
+    ),
+    "document_too_long": HttpRefusal(
+        422, "the document has too much text, too many pages or sections, or takes too much memory"
+    ),
     "document_not_text": HttpRefusal(422, "the document is no UTF-8 text"),
     "document_empty": HttpRefusal(422, "the document has no text; a scan has none"),
     "document_encrypted": HttpRefusal(422, "the PDF is encrypted"),
@@ -122,28 +173,54 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "run_not_found": HttpRefusal(404, "there is no such run in the workspace"),
     "journal_corrupt": HttpRefusal(500, "a record of the run is not what was written"),
     "unknown_status": HttpRefusal(422, "a status that runs do not have"),
-    "unknown_page": HttpRefusal(422, "what the page is to begin after is not there, or no longer: the pages begin anew without `before`"),
-    "run_unreadable": HttpRefusal(409, "the run's records cannot be read: erase it, or restore a backup"),
+    "unknown_page": HttpRefusal(
+        422,
+        (
+            "what the page is to begin after is not there, or no longer: the pages begin anew "
+            "without "
+            "`before`"
+        ),
+    ),
+    "run_unreadable": HttpRefusal(
+        409, "the run's records cannot be read: erase it, or restore a backup"
+    ),
     "settled": HttpRefusal(409, "the run has settled"),
     "not_stopped": HttpRefusal(409, "the run is not stopped"),
     "erased": HttpRefusal(409, "the run was erased"),
     "thread_taken": HttpRefusal(409, "another turn of its thread is going on"),
     "not_at_rest": HttpRefusal(409, "the run, or one that belongs to it, is not at rest"),
     "not_unknown": HttpRefusal(409, "that effect has no unknown outcome"),
-    "already_resolved": HttpRefusal(409, "somebody has said otherwise of that effect: `correct` says that it was a mistake"),
+    "already_resolved": HttpRefusal(
+        409, "somebody has said otherwise of that effect: `correct` says that it was a mistake"
+    ),
     "already_answered": HttpRefusal(409, "that effect was answered before"),
     "answer_too_large": HttpRefusal(422, "the answer is too large or nests too deep"),
     "answer_unfit": HttpRefusal(422, "it is no answer to the question, which stays open"),
-    "approval_required": HttpRefusal(409, "that effect waits for an approver, and no answer is one"),
+    "approval_required": HttpRefusal(
+        409, "that effect waits for an approver, and no answer is one"
+    ),
     # approvals and grants
     "approval_not_found": HttpRefusal(404, "there is no such approval in the workspace"),
-    "already_decided": HttpRefusal(409, "the approval was decided before, or nobody waits for it any more"),
-    "already_claimed": HttpRefusal(409, "somebody else looks at the approval (`claimed_by`): `take_over` says that you do in their place"),
+    "already_decided": HttpRefusal(
+        409, "the approval was decided before, or nobody waits for it any more"
+    ),
+    "already_claimed": HttpRefusal(
+        409,
+        (
+            "somebody else looks at the approval (`claimed_by`): `take_over` says that you do in "
+            "their place"
+        ),
+    ),
     "not_claimed": HttpRefusal(409, "whoever releases the approval is not who claimed it"),
     "approval_expired": HttpRefusal(409, "the time of the approval is over"),
-    "approval_stale": HttpRefusal(409, "what was looked at (`digest`) is not what is asked for, or it may not be done any more"),
+    "approval_stale": HttpRefusal(
+        409,
+        "what was looked at (`digest`) is not what is asked for, or it may not be done any more",
+    ),
     "not_an_approver": HttpRefusal(403, "this principal may not approve it"),
-    "approver_unknown": HttpRefusal(403, "it matters who approves, and nobody knows who this is: come with a token"),
+    "approver_unknown": HttpRefusal(
+        403, "it matters who approves, and nobody knows who this is: come with a token"
+    ),
     "why_too_long": HttpRefusal(422, "a reason is too long"),
     "unknown_state": HttpRefusal(422, "a state that approvals do not have"),
     "not_resubmittable": HttpRefusal(409, "only the approval of one call can be proposed anew"),
@@ -152,21 +229,56 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "args_too_large": HttpRefusal(422, "the arguments are too large or nest too deep"),
     "grant_not_found": HttpRefusal(404, "there is no such grant in the workspace"),
     "invalid_grant": HttpRefusal(
-        422, "a grant that cannot be given: its time, its uses, its principal, its verbs, its targets or its bounds"
+        422,
+        (
+            "a grant that cannot be given: its time, its uses, its principal, its verbs, its "
+            "targets "
+            "or its bounds"
+        ),
     ),
-    "not_grantable": HttpRefusal(422, "what is destructive is approved each time, a read needs no yes, and a grant comes with a yes alone"),
+    "not_grantable": HttpRefusal(
+        422,
+        (
+            "what is destructive is approved each time, a read needs no yes, and a grant comes "
+            "with a "
+            "yes alone"
+        ),
+    ),
 }
 
 EVERYWHERE = (
-    *("malformed_http", "request_timeout", "foreign_host", "foreign_origin", "own_request", "headers_too_large", "internal", "stopping"),
+    *(
+        "malformed_http",
+        "request_timeout",
+        "foreign_host",
+        "foreign_origin",
+        "own_request",
+        "headers_too_large",
+        "internal",
+        "stopping",
+    ),
     *("too_many_connections", "out_of_resources", "storage_unavailable", "storage_damaged"),
 )
-GUARDED = ("unauthenticated", "forbidden", "rate_limited", "token_in_query", "repeated_header", "too_many_parameters")
+GUARDED = (
+    "unauthenticated",
+    "forbidden",
+    "rate_limited",
+    "token_in_query",
+    "repeated_header",
+    "too_many_parameters",
+)
 """What the guard refuses with, before any address but the public ones."""
 UNSAFE = ("lease_lost",)
 PARAMETERS = ("invalid_request",)
 BODY = (
-    *("malformed_json", "invalid_utf8", "invalid_unicode", "duplicate_key", "not_finite", "too_deep"),
+    *(
+        "malformed_json",
+        "invalid_utf8",
+        "invalid_unicode",
+        "duplicate_key",
+        "not_finite",
+        "too_deep",
+    ),
     *("too_large", "too_many_values", "unsupported_media_type", "invalid_request"),
 )
 
@@ -184,15 +296,35 @@ UNREADABLE = (
         "document_empty",
         "document_encrypted",
     ),
-    *("document_unreadable", "document_too_slow", "unsupported_document", "no_process", "documents_busy"),
+    *(
+        "document_unreadable",
+        "document_too_slow",
+        "unsupported_document",
+        "no_process",
+        "documents_busy",
+    ),
 )
 """What a document may be refused with."""
 FILES = (
-    *("attachments_too_many", "attachment_too_large", "attachment_invalid", "attachment_unlike", "attachment_unread", "attachment_gone"),
+    *(
+        "attachments_too_many",
+        "attachment_too_large",
+        "attachment_invalid",
+        "attachment_unlike",
+        "attachment_unread",
+        "attachment_gone",
+    ),
     *UNREADABLE,
 )
 """What the files of a message may be refused with."""
-CONVERSATION = ("message_id_reused", "message_id_reserved", "session_id_reserved", "busy", "session_busy", *FILES)
+CONVERSATION = (
+    "message_id_reused",
+    "message_id_reserved",
+    "session_id_reserved",
+    "busy",
+    "session_busy",
+    *FILES,
+)
 """What a message may be refused with, in whatever shape it comes."""
 
 

@@ -1,6 +1,8 @@
-"""A resource's routes: declared by its module, served as Starlette's, published by the document (``openapi``).
+"""A resource's routes: declared by its module, served as Starlette's, published by the document
+(``openapi``).
 
-The module is imported, and its routes are made, when the first request comes for an address that begins as they do.
+The module is imported, and its routes are made, when the first request comes for an address that
+begins as they do.
 """
 
 from __future__ import annotations
@@ -52,11 +54,15 @@ class DeclaredRoute(Struct, frozen=True, kw_only=True):
 
 
 class Resource(Struct, frozen=True, kw_only=True):
-    """Routes as they are declared, in their order; an operation is named as its function, and a test holds the names apart."""
+    """Routes as they are declared, in their order; an operation is named as its function, and a
+    test holds the names apart.
+    """
 
     tags: tuple[str, ...]
     prefix: str
-    declared: list[DeclaredRoute | WebSocketRoute] = field(default_factory=list["DeclaredRoute | WebSocketRoute"])
+    declared: list[DeclaredRoute | WebSocketRoute] = field(
+        default_factory=list["DeclaredRoute | WebSocketRoute"]
+    )
 
     def get(self, path: str, **options: Any) -> Callable[[H], H]:
         """Declare what shows something."""
@@ -81,7 +87,11 @@ class Resource(Struct, frozen=True, kw_only=True):
 
     def _declares(self, method: str, path: str, options: Mapping[str, Any]) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            self.declared.append(DeclaredRoute(method=method, path=self.prefix + path, handler=handler, options=options))
+            self.declared.append(
+                DeclaredRoute(
+                    method=method, path=self.prefix + path, handler=handler, options=options
+                )
+            )
             return handler
 
         return declare
@@ -96,7 +106,9 @@ class ResourceRoute(BaseRoute):
     """Every route of one resource."""
 
     def __init__(self, face: Face, firsts: Sequence[str], maker: str) -> None:
-        """``firsts`` are the first segments of its addresses, ``maker`` is where the function stands that declares them: ``module:function``."""
+        """``firsts`` are the first segments of its addresses, ``maker`` is where the function
+        stands that declares them: ``module:function``.
+        """
         self._face, self._firsts, self._maker = face, frozenset(firsts), maker
 
     @cached_property
@@ -109,7 +121,10 @@ class ResourceRoute(BaseRoute):
     @cached_property
     def routes(self) -> Sequence[Route | WebSocketRoute]:
         """Its routes, in their order."""
-        return [one.served() if isinstance(one, DeclaredRoute) else one for one in self.resource.declared]
+        return [
+            one.served() if isinstance(one, DeclaredRoute) else one
+            for one in self.resource.declared
+        ]
 
     def answering(self, scope: Scope) -> list[Route | WebSocketRoute]:
         """Its routes of the address, whether or not of the method."""
@@ -126,7 +141,10 @@ class ResourceRoute(BaseRoute):
         return first
 
     def _matching(self, scope: Scope) -> Iterator[tuple[Match, Scope, Route | WebSocketRoute]]:
-        if scope["type"] in {"http", "websocket"} and scope["path"].removeprefix("/").partition("/")[0] in self._firsts:
+        if (
+            scope["type"] in {"http", "websocket"}
+            and scope["path"].removeprefix("/").partition("/")[0] in self._firsts
+        ):
             for route in self.routes:
                 match, child = route.matches(scope)
                 if match is not Match.NONE:

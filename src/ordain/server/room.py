@@ -1,4 +1,6 @@
-"""The memory that large bodies may fill all together, from their first byte until what they bring is done with. Belongs to one event loop."""
+"""The memory that large bodies may fill all together, from their first byte until what they bring
+is done with. Belongs to one event loop.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,25 @@ from ordain.errors import Transient
 
 
 class Room:
-    """So many bytes, and fewer for each who sends; what does not fit now is refused and comes again, so that nothing waits here."""
+    """So many bytes, and fewer for each who sends; what does not fit now is refused and comes
+    again, so that nothing waits here.
+    """
 
     def __init__(self, most: int, each: int, least: int, *, code: str, message: str) -> None:
-        """One sender fills at most ``each``, and each body counts ``least`` bytes at the least; ``code`` and ``message`` are of what does not fit."""
+        """One sender fills at most ``each``, and each body counts ``least`` bytes at the least;
+        ``code`` and ``message`` are of what does not fit.
+        """
         self._free, self._each, self._least = most, each, least
         self._taken = Counter[str]()
         self._code, self._message = code, message
 
     @contextmanager
     def share(self, who: str, declared: int) -> Generator[Callable[[int], None]]:
-        """A part for one body that ``who`` sends, given back at the end. It grows as the body arrives: tell it how much is there.
+        """A part for one body that ``who`` sends, given back at the end. It grows as the body
+        arrives: tell it how much is there.
 
-        Only what has arrived counts, so that whoever announces much and sends it slowly keeps nobody out; what is announced and would not fit
-        now need not be sent.
+        Only what has arrived counts, so that whoever announces much and sends it slowly keeps
+        nobody out; what is announced and would not fit now need not be sent.
 
         Raises:
             Transient: it does not fit, now or as it grows.

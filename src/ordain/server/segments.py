@@ -1,4 +1,6 @@
-"""Ids and numbers in addresses. A session id may hold slashes, so the routes below ``/sessions/`` match the path as it was sent, still percent-encoded."""
+"""Ids and numbers in addresses. A session id may hold slashes, so the routes below ``/sessions/``
+match the path as it was sent, still percent-encoded.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,21 @@ ENCODED = b"/sessions/"
 _SLASH = re.compile(rb"%(2[fF])")
 _SESSION = re.compile(SESSION_ID.removeprefix("^").removesuffix("$"))
 SEQ_MAX = 2**53 - 1
-"""The largest number that every JSON reader takes for itself; no transcript or journal comes near it."""
+"""The largest number that every JSON reader takes for itself; no transcript or journal comes near
+it.
+"""
 Seq = Annotated[int, Field(le=SEQ_MAX)]
 """The number of an entry or a record, as a caller gives it."""
-IdPart = Annotated[str, from_query(max_length=512, description="Only those whose id begins or ends with this.")]
+IdPart = Annotated[
+    str, from_query(max_length=512, description="Only those whose id begins or ends with this.")
+]
 """The beginning or the end of an id, as a caller gives it."""
 
 
 class SegmentsAsSent:
-    """A segment stays one: ``a%2Fb`` is one, ``a/b`` are two. The routes below ``/sessions/`` get the undecoded path, others one without ``%2F`` decoded."""
+    """A segment stays one: ``a%2Fb`` is one, ``a/b`` are two. The routes below ``/sessions/`` get
+    the undecoded path, others one without ``%2F`` decoded.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Stand before ``app``."""
@@ -37,7 +45,10 @@ class SegmentsAsSent:
         if scope["type"] == "http" and raw.startswith(ENCODED):
             scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}
         elif scope["type"] == "http" and _SLASH.search(raw):
-            scope = {**scope, "path": unquote(_SLASH.sub(rb"%25\1", raw.partition(b"?")[0]).decode("latin-1"))}
+            scope = {
+                **scope,
+                "path": unquote(_SLASH.sub(rb"%25\1", raw.partition(b"?")[0]).decode("latin-1")),
+            }
         await self._app(scope, receive, send)
 
 

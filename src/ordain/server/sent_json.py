@@ -1,6 +1,8 @@
-"""What this face sends as JSON: the one place where it is spelled. No text in it commands, hides or reorders, whatever field it stands in (C5).
+"""What this face sends as JSON: the one place where it is spelled. No text in it commands, hides or
+reorders, whatever field it stands in (C5).
 
-Texts and keys are made visible. What has to stay as it was recorded is sent ``as_recorded``: the same value, with the number of what would be shown otherwise.
+Texts and keys are made visible. What has to stay as it was recorded is sent ``as_recorded``: the
+same value, with the number of what would be shown otherwise.
 """
 
 from __future__ import annotations
@@ -29,20 +31,32 @@ class _AsRecorded:
 
 
 def as_recorded(value: V) -> V:
-    """A part of what is sent, as it was recorded: whoever gets it may compute with it, or compare its digest."""
+    """A part of what is sent, as it was recorded: whoever gets it may compute with it, or compare
+    its digest.
+    """
     return cast("V", _AsRecorded(value))
 
 
 def with_recorded(answer: Mapping[str, Any], fields: Set[str]) -> Mapping[str, Any]:
-    """An answer with some of its fields as they were recorded, such as ``output`` or ``final_answer.structured``."""
-    return {field: _recorded(field, value, fields) for field, value in answer.items()} if fields else answer
+    """An answer with some of its fields as they were recorded, such as ``output`` or
+    ``final_answer.structured``.
+    """
+    return (
+        {field: _recorded(field, value, fields) for field, value in answer.items()}
+        if fields
+        else answer
+    )
 
 
 def _recorded(field: str, value: object, fields: Set[str]) -> object:
     if field in fields:
         return as_recorded(value)
     below = places_below(fields, field)
-    return with_recorded(cast("Mapping[str, Any]", value), below) if below and isinstance(value, Mapping) else value
+    return (
+        with_recorded(cast("Mapping[str, Any]", value), below)
+        if below and isinstance(value, Mapping)
+        else value
+    )
 
 
 def spelled(content: object) -> bytes:

@@ -32,11 +32,15 @@ class SessionErased(Strict):
 
     session_id: str
     outcome: str = Field(description="erased, or already_erased.")
-    records: int = Field(default=0, description="How many records and transcript entries were emptied.")
+    records: int = Field(
+        default=0, description="How many records and transcript entries were emptied."
+    )
 
 
 def sessions_router(face: Face) -> Resource:
-    """Lists, one session, erasing. Ids stand percent-encoded in paths: a slash in an id is ``%2F``."""
+    """Lists, one session, erasing. Ids stand percent-encoded in paths: a slash in an id is
+    ``%2F``.
+    """
     router = resource("conversation", prefix="/sessions")
     conversation = face.runtime.conversation
 
@@ -44,14 +48,23 @@ def sessions_router(face: Face) -> Resource:
     async def list_sessions(
         limit: Annotated[int, from_query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[
-            str | None, from_query(pattern=PLACE, description="Only sessions used before this one: `next` of the page before.")
+            str | None,
+            from_query(
+                pattern=PLACE,
+                description="Only sessions used before this one: `next` of the page before.",
+            ),
         ] = None,
         named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Sessions, the most recently used first."""
         rows = await conversation.sessions(workspace, limit=limit, before=before, named=named)
-        return Json(SessionPage(sessions=[session_item(row) for row in rows], next=rows[-1].place if len(rows) == limit else None))
+        return Json(
+            SessionPage(
+                sessions=[session_item(row) for row in rows],
+                next=rows[-1].place if len(rows) == limit else None,
+            )
+        )
 
     @router.get("/{session}", **refusing(shown(Session, example=SESSION_VIEW), "session_not_found"))
     async def show_session(session: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -59,12 +72,23 @@ def sessions_router(face: Face) -> Resource:
         row = await conversation.session(workspace, decoded(session))
         return Json(session_view(row, await conversation.threads(workspace, row.id)))
 
-    @router.post("/{session}/erase", **refusing(documented(Why, SessionErased, example=ERASE), "session_not_found", "not_at_rest"))
-    async def erase_session(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
+    @router.post(
+        "/{session}/erase",
+        **refusing(
+            documented(Why, SessionErased, example=ERASE), "session_not_found", "not_at_rest"
+        ),
+    )
+    async def erase_session(
+        session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """Destroy the content of a session: its transcript, and everything its turns recorded.
+        Headers and shapes stay.
+        """
         given = await read(request, Why, face.body)
         row = await conversation.session(workspace, decoded(session))
-        emptied = await face.runtime.erase_session(row.id, by=face.by(request), why=given.why, workspace=workspace)
+        emptied = await face.runtime.erase_session(
+            row.id, by=face.by(request), why=given.why, workspace=workspace
+        )
         outcome = "already_erased" if row.key is None else "erased"
         return Json(SessionErased(session_id=row.id, outcome=outcome, records=emptied).model_dump())
 

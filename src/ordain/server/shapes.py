@@ -1,4 +1,6 @@
-"""The shapes of what the face answers with, beside the contracts: the published schemas are made from them, and nothing else is sent."""
+"""The shapes of what the face answers with, beside the contracts: the published schemas are made
+from them, and nothing else is sent.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from ordain.runtime.door import RecordKind, Status
 Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 StatusName = Annotated[str, Meta(extra_json_schema={"enum": [str(status) for status in Status]})]
 KindName = Annotated[str, Meta(extra_json_schema={"enum": [str(kind) for kind in RecordKind]})]
-VerdictName = Annotated[str, Meta(extra_json_schema={"enum": [str(verdict) for verdict in RunVerdict]})]
+VerdictName = Annotated[
+    str, Meta(extra_json_schema={"enum": [str(verdict) for verdict in RunVerdict]})
+]
 Hex = Annotated[str, Meta(pattern="^[0-9a-f]*$")]
 
 
@@ -27,7 +31,9 @@ class CamelView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
 
 
 class RunItem(View, frozen=True):
-    """A run in a list; ``principal`` asked for it, and ``words`` are the first of what was asked, both "" once erased."""
+    """A run in a list; ``principal`` asked for it, and ``words`` are the first of what was asked,
+    both "" once erased.
+    """
 
     run_id: str
     flow: str
@@ -44,7 +50,9 @@ class RunItem(View, frozen=True):
 
 
 class RunPage(View, frozen=True):
-    """Runs, newest first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+    """Runs, newest first; ``next`` is what ``before`` asks the next page with, null where there is
+    none.
+    """
 
     runs: Sequence[RunItem]
     next: str | None
@@ -59,7 +67,9 @@ class PriceTier(View, frozen=True):
 
 
 class ModelItem(View, frozen=True):
-    """A model profile: the lanes behind which it stands, and its prices in micro-dollars per 1,000 tokens with their day."""
+    """A model profile: the lanes behind which it stands, and its prices in micro-dollars per 1,000
+    tokens with their day.
+    """
 
     name: str
     provider: str
@@ -79,9 +89,11 @@ class ModelList(View, frozen=True):
 
 
 class CostSum(View, frozen=True):
-    """Attempts at model calls, added up. ``tokens`` and ``usd_micros`` are what was booked: of a lost attempt, all that was reserved.
+    """Attempts at model calls, added up. ``tokens`` and ``usd_micros`` are what was booked: of a
+    lost attempt, all that was reserved.
 
-    ``estimated`` attempts had no token counts of the provider's; ``failures`` are attempts by error; ``models`` is who answered.
+    ``estimated`` attempts had no token counts of the provider's; ``failures`` are attempts by
+    error; ``models`` is who answered.
     """
 
     key: str
@@ -99,7 +111,8 @@ class CostSum(View, frozen=True):
 class Costs(View, frozen=True):
     """What model calls came to.
 
-    ``complete`` is false where the journal holds more runs than are read in one go; ``since`` then is later than was asked.
+    ``complete`` is false where the journal holds more runs than are read in one go; ``since`` then
+    is later than was asked.
     """
 
     workspace: str
@@ -122,9 +135,11 @@ class JournalBytes(View, frozen=True):
 
 
 class Run(View, frozen=True):
-    """A run: where it stands, its header, the verdict that opens it (null while it is at work, and of runs recorded without one), and once it rests ``response``: the body that its caller gets.
+    """A run: where it stands, its header, the verdict that opens it (null while it is at work, and
+    of runs recorded without one), and once it rests ``response``: the body that its caller gets.
 
-    ``waits_for_stopped`` are the runs below it that have stopped: it waits until somebody resumes or cancels them.
+    ``waits_for_stopped`` are the runs below it that have stopped: it waits until somebody resumes
+    or cancels them.
     """
 
     run_id: str
@@ -155,7 +170,9 @@ class Run(View, frozen=True):
 
 
 class RunBelowItem(View, frozen=True):
-    """A run below another one, ``depth`` deep. What it cost is with all that is below it; ``verb`` is the call that it carries out, "" of none."""
+    """A run below another one, ``depth`` deep. What it cost is with all that is below it; ``verb``
+    is the call that it carries out, "" of none.
+    """
 
     run_id: str
     depth: int
@@ -172,7 +189,9 @@ class RunBelowItem(View, frozen=True):
 
 
 class RunTreeView(View, frozen=True):
-    """The runs below a run, each before what is below it; ``whole``: none was left out, and all can be read."""
+    """The runs below a run, each before what is below it; ``whole``: none was left out, and all can
+    be read.
+    """
 
     run_id: str
     runs: Sequence[RunBelowItem]
@@ -193,7 +212,9 @@ class JournalRecord(View, frozen=True):
 
 
 class Journal(View, frozen=True):
-    """Everything that a run's journal holds, in order. ``raw_cortex`` is what it and the runs below it replied as prompt-plan verbs, by run, cut at 4 KiB; {} unless ``debug`` is asked for."""
+    """Everything that a run's journal holds, in order. ``raw_cortex`` is what it and the runs below
+    it replied as prompt-plan verbs, by run, cut at 4 KiB; {} unless ``debug`` is asked for.
+    """
 
     run_id: str
     flow: str
@@ -225,7 +246,9 @@ class SessionItem(CamelView, frozen=True):
 
 
 class SessionPage(View, frozen=True):
-    """Sessions, the most recently used first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+    """Sessions, the most recently used first; ``next`` is what ``before`` asks the next page with,
+    null where there is none.
+    """
 
     sessions: Sequence[SessionItem]
     next: str | None
@@ -247,7 +270,9 @@ class InFlight(CamelView, frozen=True):
 
 
 class AwaitingApproval(CamelView, frozen=True):
-    """The approval that a thread waits for (C5): the workflow that proposes it, null where none does, and the entry that asks."""
+    """The approval that a thread waits for (C5): the workflow that proposes it, null where none
+    does, and the entry that asks.
+    """
 
     approval_id: str
     workflow_id: str | None
@@ -278,7 +303,9 @@ class Session(SessionItem, frozen=True):
 
 
 class Transcript(View, frozen=True):
-    """Entries of a session in order; ``next`` is what ``after`` asks the next page with, null at the end."""
+    """Entries of a session in order; ``next`` is what ``after`` asks the next page with, null at
+    the end.
+    """
 
     entries: Sequence[DurableEvent]
     next: int | None
@@ -314,7 +341,9 @@ class JsonSchema(Struct, frozen=True, kw_only=True):
     dialect: str = field(name="$schema")
 
 
-class SocketAccepted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event", tag="accepted"):
+class SocketAccepted(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event", tag="accepted"
+):
     """A frame to a WebSocket's client: the message is durable."""
 
     session_id: str
@@ -323,11 +352,15 @@ class SocketAccepted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     duplicate: bool
 
 
-class SocketRefused(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event", tag="refused"):
+class SocketRefused(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event", tag="refused"
+):
     """A frame to a WebSocket's client: nothing came of the message; the socket stays open."""
 
     message_id: str | None
-    problem: Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/Problem"})]
+    problem: Annotated[
+        dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/Problem"})
+    ]
 
 
 class Begun(View, frozen=True):

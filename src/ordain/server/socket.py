@@ -1,7 +1,8 @@
-"""``WS /ws``: one session per socket. Frames are the hub's payload; what comes back are acknowledgements, refusals and the session's events.
+"""``WS /ws``: one session per socket. Frames are the hub's payload; what comes back are
+acknowledgements, refusals and the session's events.
 
-Nothing is queued for anybody: a frame is read when the one before it was answered, an event when the one before it was taken. uvicorn's own
-pings find clients that vanished.
+Nothing is queued for anybody: a frame is read when the one before it was answered, an event when
+the one before it was taken. uvicorn's own pings find clients that vanished.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.events import SessionErasedEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
+from ordain.errors import (
+    CallerError,
+    Conflict,
+    InvalidRequest,
+    OrdainError,
+    Refused,
+    Unauthenticated,
+)
 from ordain.server.bodies import validated_apart
 from ordain.server.face import CALLER, Face
 from ordain.server.feed import Feed, check_after
@@ -49,7 +57,12 @@ def socket_router(face: Face) -> Resource:
     @router.get("/ws", include_in_schema=False)
     async def without_upgrade() -> Response:
         """What speaks no WebSocket is told to."""
-        return problem(426, "upgrade_required", "this address speaks WebSocket, version 13", headers={"Upgrade": "websocket"})
+        return problem(
+            426,
+            "upgrade_required",
+            "this address speaks WebSocket, version 13",
+            headers={"Upgrade": "websocket"},
+        )
 
     @router.websocket("/ws")
     async def speak(socket: WebSocket) -> None:
@@ -68,7 +81,8 @@ def socket_router(face: Face) -> Resource:
 
 
 def _place(connection: HTTPConnection) -> tuple[str, str | None, int]:
-    """Workspace, session and where to begin. The workspace is the one that the guard checked and put into the header, whoever named it.
+    """Workspace, session and where to begin. The workspace is the one that the guard checked and
+    put into the header, whoever named it.
 
     Raises:
         InvalidRequest: one of them does not fit.
@@ -94,22 +108,34 @@ def _misfit(place: str) -> InvalidRequest:
 class _Socket:
     """One open socket: frames are answered in order, events go out beside them."""
 
-    def __init__(self, face: Face, socket: WebSocket, workspace: str, session: str | None, after: int) -> None:
-        self._face, self._socket, self._workspace, self._session, self._after = face, socket, workspace, session, after
+    def __init__(
+        self, face: Face, socket: WebSocket, workspace: str, session: str | None, after: int
+    ) -> None:
+        self._face, self._socket, self._workspace, self._session, self._after = (
+            face,
+            socket,
+            workspace,
+            session,
+            after,
+        )
         self._begun = asyncio.Event()
         self._malformed = 0
         if session is not None:
             self._begun.set()
 
     async def serve(self) -> None:
-        """Until the client leaves, the server stops, the session is erased, or too many frames in a row are malformed."""
+        """Until the client leaves, the server stops, the session is erased, or too many frames in a
+        row are malformed.
+        """
         ways = {asyncio.ensure_future(self._hear()), asyncio.ensure_future(self._tell())}
         try:
             done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             code = next((task.result() for task in done), None)
         except (WebSocketDisconnect, OSError):
             code = None
-        except Exception:  # the socket's boundary: a bug ends this socket, with a word to the log and none to the wire
+        except Exception:
+            # the socket's boundary: a bug ends this socket, with a word to the log and none to the
+            # wire
             LOG.exception("internal error on a socket")
             code = BROKEN
         finally:
@@ -151,11 +177,15 @@ class _Socket:
     async def _frame(self, text: str | None) -> SocketAccepted:
         """Accept one frame; the acknowledgement is true when this returns."""
         if text is None:
-            raise InvalidRequest("a frame is text, not bytes", code="unsupported_media_type", status=415)
+            raise InvalidRequest(
+                "a frame is text, not bytes", code="unsupported_media_type", status=415
+            )
         body = text.encode("utf-8", "surrogatepass")
         bounds = self._face.message
         if len(body) > bounds.bytes:
-            raise InvalidRequest(f"a frame exceeds {bounds.bytes} bytes", code="too_large", status=413)
+            raise InvalidRequest(
+                f"a frame exceeds {bounds.bytes} bytes", code="too_large", status=413
+            )
         hub = await validated_apart(HubChat, body, bounds)
         session = self._session or hub.session_id or fresh_session(self._face, FRESH_HUB)
         try:
@@ -169,7 +199,9 @@ class _Socket:
         if self._session is None:
             self._session = session
             self._begun.set()
-        return SocketAccepted(session_id=session, seq=sent.seq, message_id=sent.message_id, duplicate=sent.duplicate)
+        return SocketAccepted(
+            session_id=session, seq=sent.seq, message_id=sent.message_id, duplicate=sent.duplicate
+        )
 
     async def _tell(self) -> int:
         stopping = asyncio.ensure_future(self._face.stopping.wait())
@@ -211,4 +243,6 @@ def _refused(error: OrdainError) -> SocketRefused:
     if error.status >= 500:
         LOG.error("refused code=%s %s", error.code, error.message)
     message_id = about if isinstance(about, str) else None
-    return SocketRefused(message_id=message_id, problem=problem_body(error.status, error.code, error.message, more))
+    return SocketRefused(
+        message_id=message_id, problem=problem_body(error.status, error.code, error.message, more)
+    )

@@ -1,10 +1,14 @@
-"""Whose a connection's far end is: the kernel is asked for that one socket, or, where it does not answer, its tables are read.
+"""Whose a connection's far end is: the kernel is asked for that one socket, or, where it does not
+answer, its tables are read.
 
-Linux answers for one socket by netlink (``sock_diag(7)``) in microseconds, however many there are. Where a service may not ask (``RestrictAddressFamilies=``)
-or a kernel has no such thing, ``/proc/net/tcp`` and ``tcp6`` name the user of each socket. To read them takes the kernel milliseconds, since it walks all
-of its buckets: so that is done in a thread, by one reading at a time, for all who wait.
+Linux answers for one socket by netlink (``sock_diag(7)``) in microseconds, however many there are.
+Where a service may not ask (``RestrictAddressFamilies=``) or a kernel has no such thing,
+``/proc/net/tcp`` and ``tcp6`` name the user of each socket. To read them takes the kernel
+milliseconds, since it walks all of its buckets: so that is done in a thread, by one reading at a
+time, for all who wait.
 
-A socket that its process has closed has no inode any more and is shown as root's: it proves nothing.
+A socket that its process has closed has no inode any more and is shown as root's: it proves
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +24,9 @@ from typing import Final, NamedTuple
 
 TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LOOKS: Final = 3
-"""A table is read in pieces while sockets come and go: one that is there may be missed, hardly three times."""
+"""A table is read in pieces while sockets come and go: one that is there may be missed, hardly
+three times.
+"""
 Address = tuple[str, int]
 _Place = tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]
 
@@ -59,7 +65,9 @@ class KernelSilent(Exception):
 class SocketOwners:
     """Belongs to one event loop."""
 
-    def __init__(self, tables: Sequence[Path] = TABLES, *, kernel: bool = hasattr(socket, "AF_NETLINK")) -> None:
+    def __init__(
+        self, tables: Sequence[Path] = TABLES, *, kernel: bool = hasattr(socket, "AF_NETLINK")
+    ) -> None:
         """``kernel``: whether it is asked for one socket, before tables are read."""
         self._tables, self._kernel, self._answers = tables, kernel, False
         self._reading = asyncio.Lock()
@@ -67,7 +75,8 @@ class SocketOwners:
         self._asked: set[Ends] = set()
 
     async def user_of(self, ends: Ends) -> int | None:
-        """The user whose process holds the socket; None where no process does, or it is not on this machine.
+        """The user whose process holds the socket; None where no process does, or it is not on this
+        machine.
 
         Raises:
             KernelSilent: this system does not say whose sockets are.
@@ -85,7 +94,9 @@ class SocketOwners:
         return (await asyncio.shield(self._coming)).get(ends)
 
     def _told(self, ends: Ends) -> int | None:
-        """By the kernel. That there is no such socket is how one without the means says so, too: our own end, which is there, tells these apart."""
+        """By the kernel. That there is no such socket is how one without the means says so, too:
+        our own end, which is there, tells these apart.
+        """
         if not self._kernel:
             raise KernelSilent
         user = user_told(ends)
@@ -95,14 +106,17 @@ class SocketOwners:
         return user
 
     async def _read(self) -> Mapping[Ends, int]:
-        """Read for all who have asked by the time that this begins; who asks later may have connected later, and waits for the next."""
+        """Read for all who have asked by the time that this begins; who asks later may have
+        connected later, and waits for the next.
+        """
         async with self._reading:
             asked, self._asked, self._coming = self._asked, set(), None
             return await asyncio.to_thread(users_in, self._tables, asked)
 
 
 def user_told(ends: Ends) -> int | None:
-    """The user whose process holds a socket, as the kernel says; None where there is none, or no process holds it any more.
+    """The user whose process holds a socket, as the kernel says; None where there is none, or no
+    process holds it any more.
 
     Raises:
         KernelSilent: it answers no such question.
@@ -129,7 +143,9 @@ def user_told(ends: Ends) -> int | None:
 
 
 def _user_in(told: bytes, own: _Place, other: _Place) -> int | None:
-    """From the kernel's answer. It may be of a listening socket with the same address, which is another one."""
+    """From the kernel's answer. It may be of a listening socket with the same address, which is
+    another one.
+    """
     kind = _HEAD.unpack_from(told)[1]
     if kind == _ERROR:
         failed = -struct.unpack_from("=i", told, _HEAD.size)[0]
@@ -138,14 +154,21 @@ def _user_in(told: bytes, own: _Place, other: _Place) -> int | None:
         if failed in _NOT_ANSWERED:
             raise KernelSilent
         raise OSError(failed, "the kernel does not say whose a socket is")
-    family, _, _, _, here, there, source, target, _, _, _, _, _, user, inode = _TOLD.unpack_from(told, _HEAD.size)
+    family, _, _, _, here, there, source, target, _, _, _, _, _, user, inode = _TOLD.unpack_from(
+        told, _HEAD.size
+    )
     length = 16 if family == socket.AF_INET6 else 4
-    found = ((_plain(packed[:length]), socket.ntohs(port)) for packed, port in ((source, here), (target, there)))
+    found = (
+        (_plain(packed[:length]), socket.ntohs(port))
+        for packed, port in ((source, here), (target, there))
+    )
     return user if inode and tuple(found) == (own, other) else None
 
 
 def _plain(address: str | bytes) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """One address, however it is written: an IPv4 address as such, also where a socket of IPv6 has it."""
+    """One address, however it is written: an IPv4 address as such, also where a socket of IPv6 has
+    it.
+    """
     found = ipaddress.ip_address(address.partition("%")[0] if isinstance(address, str) else address)
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return mapped or found
@@ -188,7 +211,9 @@ def _user_of(ends: Ends, text: bytes) -> int | None:
 
 
 def _forms(address: Address) -> tuple[bytes, ...]:
-    """An address as the tables write it: words of the machine's byte order in hexadecimal; an IPv4 address also as one of IPv6."""
+    """An address as the tables write it: words of the machine's byte order in hexadecimal; an IPv4
+    address also as one of IPv6.
+    """
     host, port = _plain(address[0]), b":%04X" % address[1]
     if isinstance(host, ipaddress.IPv6Address):
         return (_words(host.packed) + port,)

@@ -1,4 +1,6 @@
-"""``/tokens``: looking at the bearer tokens and the audit of their use. They are given and taken where the data folder is, with ``ordain token``."""
+"""``/tokens``: looking at the bearer tokens and the audit of their use. They are given and taken
+where the data folder is, with ``ordain token``.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class TokenList(View, frozen=True):
 
 
 class AuditEntry(View, frozen=True):
-    """What happened: uses and refusals of one kind are one entry a day. ``by`` gave or took, ``address`` is where the last use came from."""
+    """What happened: uses and refusals of one kind are one entry a day. ``by`` gave or took,
+    ``address`` is where the last use came from.
+    """
 
     no: int
     event: AuditEvent
@@ -58,7 +62,9 @@ class AuditEntry(View, frozen=True):
 
 
 class AuditPage(View, frozen=True):
-    """The audit, newest first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+    """The audit, newest first; ``next`` is what ``before`` asks the next page with, null where
+    there is none.
+    """
 
     audit: Sequence[AuditEntry]
     next: int | None
@@ -100,19 +106,42 @@ def audit_page(lines: Sequence[AuditLine], limit: int) -> AuditPage:
     return AuditPage(audit=entries, next=lines[-1].no if len(lines) == limit else None)
 
 
-_TOKEN = {"name": "ci", "state": "live", "scopes": ["runs:read", "plan"], "workspaces": ["default"], "rate": "120/min", "created_at": _AT}
+_TOKEN = {
+    "name": "ci",
+    "state": "live",
+    "scopes": ["runs:read", "plan"],
+    "workspaces": ["default"],
+    "rate": "120/min",
+    "created_at": _AT,
+}
 _ENDS = {"expires_at": None, "revoked_at": None, "last_used_at": _AT}
-_USED = {"no": 7, "event": "used", "token": "ci", "asked": "plan", "reason": "access.token", "by": None, "address": "192.0.2.7"}
+_USED = {
+    "no": 7,
+    "event": "used",
+    "token": "ci",
+    "asked": "plan",
+    "reason": "access.token",
+    "by": None,
+    "address": "192.0.2.7",
+}
 _TIMES = {"first_at": _AT, "last_at": _AT, "count": 12}
 
 
 async def _seen(face: Face, request: Request) -> frozenset[str] | None:
-    """The tokens that an admin may look at: of the owner every one (None), of a token those that belong to no workspace but its own."""
+    """The tokens that an admin may look at: of the owner every one (None), of a token those that
+    belong to no workspace but its own.
+    """
     tokens = {token.name: token for token in await face.runtime.services.tokens.tokens()}
-    asking = tokens.get(face.by(request).removeprefix(TOKEN_PRINCIPAL)) if face.by(request).startswith(TOKEN_PRINCIPAL) else None
+    asking = (
+        tokens.get(face.by(request).removeprefix(TOKEN_PRINCIPAL))
+        if face.by(request).startswith(TOKEN_PRINCIPAL)
+        else None
+    )
     if asking is None:
         return None
-    return frozenset(name for name, token in tokens.items() if set(token.workspaces) <= set(asking.workspaces))
+    return frozenset(
+        name for name, token in tokens.items() if set(token.workspaces) <= set(asking.workspaces)
+    )
 
 
 def tokens_router(face: Face) -> Resource:
@@ -124,20 +153,38 @@ def tokens_router(face: Face) -> Resource:
         """Every token there ever was, by name; to a token those of its own workspaces."""
         services, now = face.runtime.services, face.runtime.services.clock.now()
         seen = await _seen(face, request)
-        return Json(TokenList(tokens=[token_view(one, now) for one in await services.tokens.tokens() if seen is None or one.name in seen]))
+        return Json(
+            TokenList(
+                tokens=[
+                    token_view(one, now)
+                    for one in await services.tokens.tokens()
+                    if seen is None or one.name in seen
+                ]
+            )
+        )
 
-    @router.get("/audit", **shown(AuditPage, example={"audit": [{**_USED, **_TIMES}], "next": None}))
+    @router.get(
+        "/audit", **shown(AuditPage, example={"audit": [{**_USED, **_TIMES}], "next": None})
+    )
     async def show_audit(
         request: Request,
         limit: Annotated[int, from_query(ge=1, le=LIST_MAX)] = 100,
-        before: Annotated[int | None, from_query(ge=1, le=SEQ_MAX, description="Only lines older than this one.")] = None,
-        name: Annotated[str | None, from_query(max_length=64, description="Only lines about this token.")] = None,
+        before: Annotated[
+            int | None, from_query(ge=1, le=SEQ_MAX, description="Only lines older than this one.")
+        ] = None,
+        name: Annotated[
+            str | None, from_query(max_length=64, description="Only lines about this token.")
+        ] = None,
     ) -> Response:
-        """What was given, taken, used and refused, newest first; to a token what is about tokens of its own workspaces."""
+        """What was given, taken, used and refused, newest first; to a token what is about tokens of
+        its own workspaces.
+        """
         await face.runtime.access.flush()
         seen = await _seen(face, request)
         about = seen if name is None or seen is None else seen & {name}
-        lines = await face.runtime.services.tokens.audit(limit=limit, before=before, token=name, among=about)
+        lines = await face.runtime.services.tokens.audit(
+            limit=limit, before=before, token=name, among=about
+        )
         return Json(audit_page(lines, limit))
 
     return router

@@ -54,9 +54,15 @@ async def _sent(feed: Feed) -> AsyncIterator[bytes]:
         if event is None:
             yield b": still here\n\n"
             continue
-        seq: int | None = getattr(event, "seq", None)  # only what is durable has a number, and can be resumed after
+        # only what is durable has a number, and can be resumed after
+        seq: int | None = getattr(event, "seq", None)
         known = b"" if seq is None else f"id: {seq}\n".encode()
-        yield known + f"event: {event.__struct_config__.tag}\ndata: ".encode() + spelled(event) + b"\n\n"
+        yield (
+            known
+            + f"event: {event.__struct_config__.tag}\ndata: ".encode()
+            + spelled(event)
+            + b"\n\n"
+        )
 
 
 def transcripts_router(face: Face) -> Resource:
@@ -67,22 +73,34 @@ def transcripts_router(face: Face) -> Resource:
     @router.get("/messages", **refusing(shown(Transcript, example=TRANSCRIPT), "session_not_found"))
     async def show_transcript(
         session: str,
-        after: Annotated[Seq, from_query(ge=-1, description="Only entries with a higher seq; -1: the last ones.")] = -1,
+        after: Annotated[
+            Seq, from_query(ge=-1, description="Only entries with a higher seq; -1: the last ones.")
+        ] = -1,
         limit: Annotated[int, from_query(ge=1, le=ENTRIES_MAX)] = 50,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """The transcript: messages, questions, replies, in order, each as the event that it was."""
         row = await conversation.session(workspace, decoded(session))
-        entries = [event_of(entry) for entry in await conversation.transcript(workspace, row.id, after=after, limit=limit)]
+        entries = [
+            event_of(entry)
+            for entry in await conversation.transcript(workspace, row.id, after=after, limit=limit)
+        ]
         last = entries[-1].seq if entries else after
         return Json(Transcript(entries=entries, next=last if last < row.head else None))
 
-    @router.get("/messages/{seq}", **refusing(shown(MessageAnswer, example=MESSAGE_ANSWER), "session_not_found", "message_not_found"))
+    @router.get(
+        "/messages/{seq}",
+        **refusing(
+            shown(MessageAnswer, example=MESSAGE_ANSWER), "session_not_found", "message_not_found"
+        ),
+    )
     async def show_message(
         request: Request,
         session: str,
         seq: Seq,
-        wait: Annotated[float, from_query(ge=0, le=WAIT_MAX_S, description="Seconds to give the answer.")] = 0,
+        wait: Annotated[
+            float, from_query(ge=0, le=WAIT_MAX_S, description="Seconds to give the answer.")
+        ] = 0,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """One message: its class, the run that serves it, and its answer as far as there is one."""
@@ -93,18 +111,24 @@ def transcripts_router(face: Face) -> Resource:
             answer = await answered(face, request, workspace, sent, wait) if wait else None
         return Json(wire(answer or await conversation.so_far(workspace, sent)))
 
-    @router.get("/events", **refusing(streamed("SessionEvent", "Events without end."), "session_not_found", "beyond_head"))
+    @router.get(
+        "/events",
+        **refusing(
+            streamed("SessionEvent", "Events without end."), "session_not_found", "beyond_head"
+        ),
+    )
     async def stream_session(
         session: str,
         after: Annotated[Seq, from_query(ge=0, description="Only entries with a higher seq.")] = 0,
         last_event_id: Annotated[Seq | None, from_header(ge=0)] = None,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
-        """Server-sent events: every transcript entry as it becomes durable, its id the entry's ``seq``, and provisional text between.
+        """Server-sent events: every transcript entry as it becomes durable, its id the entry's
+        ``seq``, and provisional text between.
 
-        Provisional events have no id: a client that reconnects with Last-Event-ID, or ``after``, misses no entry and sees none twice,
-        and the closing ``reply`` takes the place of whatever text it saw or missed. A session that has not begun is waited for: listen
-        first, then speak.
+        Provisional events have no id: a client that reconnects with Last-Event-ID, or ``after``,
+        misses no entry and sees none twice, and the closing ``reply`` takes the place of whatever
+        text it saw or missed. A session that has not begun is waited for: listen first, then speak.
         """
         name = session_id(session)
         begin = after if last_event_id is None else last_event_id

@@ -1,6 +1,8 @@
-"""The adapters between the sources' chat shapes and the one canonical message (ING-05): hub → cortex chat → cortex client → message.
+"""The adapters between the sources' chat shapes and the one canonical message (ING-05): hub →
+cortex chat → cortex client → message.
 
-Pure: nothing here decides. A verb stays unset unless somebody named one (HUB-07, GW-01): what an absent verb means is rule ``entry``'s.
+Pure: nothing here decides. A verb stays unset unless somebody named one (HUB-07, GW-01): what an
+absent verb means is rule ``entry``'s.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ PARTIAL = frozenset({"partial", "outcome_unknown"})
 
 
 def chat_of_hub(hub: HubChat, source: str) -> CortexChatRequest:
-    """The hub's payload as the gateway gets it (HUB-06, HUB-07), from WebSocket and HTTP alike (B-33).
+    """The hub's payload as the gateway gets it (HUB-06, HUB-07), from WebSocket and HTTP alike
+    (B-33).
 
     Raises:
         InvalidRequest: ``verb`` and the one of ``verbs`` are not the same (``conflicting_verbs``).
@@ -49,7 +52,10 @@ def chat_of_hub(hub: HubChat, source: str) -> CortexChatRequest:
     verb, allowed = hub.verb, list[str]()
     if len(picked) == 1:
         if verb is not None and verb != picked[0]:
-            raise InvalidRequest("verb names one verb and verbs another; one of them is enough", code="conflicting_verbs")
+            raise InvalidRequest(
+                "verb names one verb and verbs another; one of them is enough",
+                code="conflicting_verbs",
+            )
         verb = picked[0]
     elif picked:
         allowed = picked
@@ -96,11 +102,18 @@ def client_request(chat: CortexChatRequest) -> CortexClientRequest:
     )
 
 
-def canonical(client: CortexClientRequest, session: str, *, message_id: str | None = None, reply_to: str | None = None) -> Message:
+def canonical(
+    client: CortexClientRequest,
+    session: str,
+    *,
+    message_id: str | None = None,
+    reply_to: str | None = None,
+) -> Message:
     """The canonical message of a client request.
 
-    Packs count where somebody named them: the gateway's default is what a request is labelled with, policy's toolset is what it gets.
-    The transport's own label ``source`` goes beside it (``source_of``): a message that comes by WebSocket and again by HTTP is one message.
+    Packs count where somebody named them: the gateway's default is what a request is labelled with,
+    policy's toolset is what it gets. The transport's own label ``source`` goes beside it
+    (``source_of``): a message that comes by WebSocket and again by HTTP is one message.
     """
     said, options = client.context, client.options
     context: dict[str, Any] = {
@@ -121,7 +134,11 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
             "session_id": session,
             "user_id": said.user_id or DEFAULT_USER,
             "channel": Channel.WEB,
-            "message": {"text": said.user_message or "", "attachments": said.attachments, "metadata": _kept(client)},
+            "message": {
+                "text": said.user_message or "",
+                "attachments": said.attachments,
+                "metadata": _kept(client),
+            },
             "context": context,
             "message_id": message_id,
         },
@@ -129,28 +146,41 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
 
 
 def source_of(client: CortexClientRequest) -> str:
-    """The way by which a request came, as its transport or its sender labels it; "" where nobody did."""
+    """The way by which a request came, as its transport or its sender labels it; "" where nobody
+    did.
+    """
     source = client.context.metadata.get(SOURCE)
     return source if isinstance(source, str) else ""
 
 
-def placed_in_client(details: Mapping[str, Any], files: str = "/attachments", each: Sequence[str] = ()) -> dict[str, Any]:
-    """Details of a refusal with its places as the client's shape has them: what is ``/message/attachments`` of the canonical message is ``files``.
+def placed_in_client(
+    details: Mapping[str, Any], files: str = "/attachments", each: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Details of a refusal with its places as the client's shape has them: what is
+    ``/message/attachments`` of the canonical message is ``files``.
 
-    ``each`` is where each file stands, in their order; where it is not given, below ``files`` by its number.
+    ``each`` is where each file stands, in their order; where it is not given, below ``files`` by
+    its number.
     """
 
     def placed(found: re.Match[str]) -> str:
         at = -1 if found["at"] is None else int(found["at"])
         return files if at < 0 else each[at] if at < len(each) else f"{files}/{at}"
 
-    errors = [{**one, "place": _CANONICAL_FILES.sub(placed, one["place"])} for one in details.get("errors", ())]
+    errors = [
+        {**one, "place": _CANONICAL_FILES.sub(placed, one["place"])}
+        for one in details.get("errors", ())
+    ]
     return {**details, **({"errors": errors} if errors else {})}
 
 
 def _kept(client: CortexClientRequest) -> dict[str, JsonValue]:
-    """What stays beside the text: the caller's labels, and what has no place in the canonical message."""
-    kept: dict[str, JsonValue] = {name: value for name, value in client.context.metadata.items() if name != SOURCE}
+    """What stays beside the text: the caller's labels, and what has no place in the canonical
+    message.
+    """
+    kept: dict[str, JsonValue] = {
+        name: value for name, value in client.context.metadata.items() if name != SOURCE
+    }
     if client.packs != DEFAULT_PACKS:
         kept["packs"] = list(client.packs)
     if client.recall != RecallDirective():
@@ -160,13 +190,24 @@ def _kept(client: CortexClientRequest) -> dict[str, JsonValue]:
     return kept
 
 
-def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: Mapping[str, Any] | None) -> CortexClientResult:
-    """What became of a client request (C1). ``produced`` is the turn's output, None where its run gave none."""
+def client_result(
+    client: CortexClientRequest, answer: MessageAnswer, produced: Mapping[str, Any] | None
+) -> CortexClientResult:
+    """What became of a client request (C1). ``produced`` is the turn's output, None where its run
+    gave none.
+    """
     turn = produced or {}
     reply, question, approval = answer.reply, answer.question, answer.approval
-    error = None if turn.get("error") is None else CallErrorBody.model_validate(categorised(turn["error"]), strict=False)
+    error = (
+        None
+        if turn.get("error") is None
+        else CallErrorBody.model_validate(categorised(turn["error"]), strict=False)
+    )
     if reply is not None and not reply.ok and error is None:
-        error = CallErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
+        error = CallErrorBody(
+            code="no_result",
+            message="the turn stopped without a result; its header says where it stands",
+        )
     asked = question or approval
     text = reply.narrative if reply is not None else asked.text if asked is not None else ""
     verb = turn.get("verb") or client.verb or ""
@@ -187,7 +228,8 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
         verb=verb,
         status=_status(answer, error),
         final_text=text,
-        memory_used=int(turn.get("whole", 0)) > 0 or int(turn.get("recall", {}).get("given", 0)) > 0,
+        memory_used=int(turn.get("whole", 0)) > 0
+        or int(turn.get("recall", {}).get("given", 0)) > 0,
         recall_debug=dict(turn.get("recall", {})),
         steps=[*(_step(verb, step) for step in turn.get("steps", ())), *_skipped(verb, turn)],
         error=error,
@@ -200,7 +242,9 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     )
 
 
-def _status(answer: MessageAnswer, error: CallErrorBody | None) -> Literal["success", "partial", "fail"]:
+def _status(
+    answer: MessageAnswer, error: CallErrorBody | None
+) -> Literal["success", "partial", "fail"]:
     if answer.reply is None:
         return "success" if answer.question is None and answer.approval is None else "partial"
     if answer.reply.ok:
@@ -212,7 +256,11 @@ def _step(verb: str, step: Mapping[str, Any]) -> dict[str, Any]:
     """A step of the turn in the sources' form (``StepExecutionResult``)."""
     error = step.get("error") or None
     return {
-        "status": "success" if step["ok"] else SKIPPED if step.get("skipped") and not error else "fail",
+        "status": "success"
+        if step["ok"]
+        else SKIPPED
+        if step.get("skipped") and not error
+        else "fail",
         "verb_name": verb,
         "step_name": step["step_name"],
         "order": step["order"],
@@ -225,7 +273,15 @@ def _skipped(verb: str, turn: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The steps of the turn's plan that did not run, behind those that did."""
     first = len(turn.get("steps", ()))
     return [
-        _step(verb, {"step_name": name.partition("/")[0], "order": first + at, "ok": False, "skipped": True})
+        _step(
+            verb,
+            {
+                "step_name": name.partition("/")[0],
+                "order": first + at,
+                "ok": False,
+                "skipped": True,
+            },
+        )
         for at, name in enumerate(turn.get("skipped", ()))
     ]
 
@@ -256,4 +312,7 @@ def shaped(model: type[M], value: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise InvalidRequest("the request is not of its contract's shape", details={"errors": places(model, error, value)}) from None
+        raise InvalidRequest(
+            "the request is not of its contract's shape",
+            details={"errors": places(model, error, value)},
+        ) from None

@@ -34,8 +34,8 @@ from ordain.server.workspaces import Workspace
 class VerbView(VerbSpec):
     """A verb as people and planners see it; ``inactive`` says why it may not run here now.
 
-    ``confirmed``: it is shipped, an embedder's, or an operator has confirmed its declaration as it is. ``effect_raised`` says why its effect is not
-    the one that it declares ("": it is).
+    ``confirmed``: it is shipped, an embedder's, or an operator has confirmed its declaration as it
+    is. ``effect_raised`` says why its effect is not the one that it declares ("": it is).
     """
 
     verb_id: str
@@ -48,7 +48,9 @@ class VerbView(VerbSpec):
 
 
 class VerbProblem(Strict):
-    """Something in the verbs folder that is not in use, or (``warning``) not as it is written: why, and where it stands ("", 0: nowhere in particular)."""
+    """Something in the verbs folder that is not in use, or (``warning``) not as it is written: why,
+    and where it stands ("", 0: nowhere in particular).
+    """
 
     code: str
     message: str
@@ -65,7 +67,9 @@ class PackView(Strict):
 
 
 class VerbList(Strict):
-    """Verbs, by id; what is written but not in use; and the packs under which a message may ask for some of them."""
+    """Verbs, by id; what is written but not in use; and the packs under which a message may ask for
+    some of them.
+    """
 
     verbs: list[VerbView]
     problems: list[VerbProblem]
@@ -73,14 +77,18 @@ class VerbList(Strict):
 
 
 class VerbChoice(Strict):
-    """The verbs that a person may pick, by id, and the packs under which a message may ask for some of them."""
+    """The verbs that a person may pick, by id, and the packs under which a message may ask for some
+    of them.
+    """
 
     verbs: list[VerbView]
     packs: dict[str, PackView]
 
 
 class VerbsReloaded(Strict):
-    """Whether what is written is in use now, whether the catalog is another one, its digest, and what cannot be used."""
+    """Whether what is written is in use now, whether the catalog is another one, its digest, and
+    what cannot be used.
+    """
 
     ok: bool
     changed: bool
@@ -101,7 +109,15 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     if verb is None:
         raise NotFound(no_such("verb", verb_id, catalog.verbs), code="unknown_verb")
     inactive = catalog.inactive_reason(verb_id, catalog.policy.verbs)
-    kind = "flow" if verb.spec.flow is not None else "prompt plan" if verb.spec.composite else "http" if verb.spec.http else "leaf"
+    kind = (
+        "flow"
+        if verb.spec.flow is not None
+        else "prompt plan"
+        if verb.spec.composite
+        else "http"
+        if verb.spec.http
+        else "leaf"
+    )
     seen = {
         "verb_id": verb_id,
         "kind": kind,
@@ -114,8 +130,11 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     return {**seen, **verb.spec.model_dump(mode="json")}
 
 
-def verb_views(catalog: Catalog, problems: Sequence[CatalogProblem] = (), pack: str | None = None) -> dict[str, Any]:
-    """Every verb, or those of one pack, by id; what is written but not in use; and what policy's packs hold, with what of it is not there.
+def verb_views(
+    catalog: Catalog, problems: Sequence[CatalogProblem] = (), pack: str | None = None
+) -> dict[str, Any]:
+    """Every verb, or those of one pack, by id; what is written but not in use; and what policy's
+    packs hold, with what of it is not there.
 
     Raises:
         NotFound: policy has no such pack.
@@ -125,7 +144,10 @@ def verb_views(catalog: Catalog, problems: Sequence[CatalogProblem] = (), pack: 
         raise NotFound(no_such("pack", pack, packs), code="unknown_pack")
     views = [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)]
     held = {
-        name: {"verbs": _named(patterns, catalog), "missing": [verb for verb in patterns if not _named([verb], catalog)]}
+        name: {
+            "verbs": _named(patterns, catalog),
+            "missing": [verb for verb in patterns if not _named([verb], catalog)],
+        }
         for name, patterns in sorted(packs.items())
     }
     shown_here = [view for view in views if pack is None or view["verb_id"] in held[pack]["verbs"]]
@@ -133,7 +155,11 @@ def verb_views(catalog: Catalog, problems: Sequence[CatalogProblem] = (), pack: 
 
 
 def _named(patterns: Sequence[str], catalog: Catalog) -> list[str]:
-    return [verb_id for verb_id in sorted(catalog.verbs) if any(fnmatchcase(verb_id, pattern) for pattern in patterns)]
+    return [
+        verb_id
+        for verb_id in sorted(catalog.verbs)
+        if any(fnmatchcase(verb_id, pattern) for pattern in patterns)
+    ]
 
 
 def _bare(problem: CatalogProblem) -> dict[str, Any]:
@@ -158,27 +184,38 @@ def verbs_router(face: Face) -> Resource:
 
     @router.get("/verbs", **refusing(shown(VerbList), "unknown_pack"))
     async def list_verbs(
-        pack: Annotated[str | None, from_query(description="Only the verbs of this pack.", max_length=64)] = None,
+        pack: Annotated[
+            str | None, from_query(description="Only the verbs of this pack.", max_length=64)
+        ] = None,
     ) -> Response:
-        """Every registered verb: what it needs, gives and does, and whether it is active here; the packs; `problems` are files not in use, or not as written."""
+        """Every registered verb: what it needs, gives and does, and whether it is active here; the
+        packs; `problems` are files not in use, or not as written.
+        """
         return Json(verb_views(face.runtime.catalog, problems_of(face.runtime), pack))
 
     @router.post("/verbs/reload", **refusing(shown(VerbsReloaded), "no_engine"))
     async def reload_verbs() -> Response:
-        """Take up what stands in the verbs folder now. What is wrong is in `problems`, and then the verbs of before stay."""
+        """Take up what stands in the verbs folder now. What is wrong is in `problems`, and then the
+        verbs of before stay.
+        """
         reloader = face.runtime.reloader
         if reloader is None:
             raise Transient("nothing is reloaded here", code="no_engine")
         return Json(await reloader.reload())
 
-    @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "run_unreadable", "busy"))
+    @router.post(
+        "/verbs/execute", **refusing(EXECUTE, "request_id_reused", "run_unreadable", "busy")
+    )
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other.
 
-        With ``Prefer: respond-async`` it may wait for an approval; without, a call that needs one is refused (`approval_not_available`).
+        With ``Prefer: respond-async`` it may wait for an approval; without, a call that needs one
+        is refused (`approval_not_available`).
         """
         given = await read(request, VerbRequest, face.body)
-        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request))
+        accepted = await face.runtime.accept(
+            given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request)
+        )
         return await outcome(face, request, accepted, partial(_replied, face))
 
     @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))

@@ -1,4 +1,6 @@
-"""Runs, records, sessions and threads as the wire shows them. Times are RFC 3339 in UTC, exact to the microsecond."""
+"""Runs, records, sessions and threads as the wire shows them. Times are RFC 3339 in UTC, exact to
+the microsecond.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,12 @@ async def run_view(runtime: Runtime, view: RunView, raw: Mapping[str, str] | Non
 
 def tree_view(run: str, tree: RunTree) -> RunTreeView:
     """The runs below a run."""
-    items = [RunBelowItem(run_id=one.run, **{name: value for name, value in asdict(one).items() if name != "run"}) for one in tree.runs]
+    items = [
+        RunBelowItem(
+            run_id=one.run, **{name: value for name, value in asdict(one).items() if name != "run"}
+        )
+        for one in tree.runs
+    ]
     return RunTreeView(run_id=run, runs=items, whole=tree.whole)
 
 
@@ -100,7 +107,9 @@ def _response(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None) ->
 
 
 def sent(runtime: Runtime, view: RunView, response: Any) -> Any:
-    """What a run's caller is answered (``Runtime.response``), as a face sends it: what has to stay exact is as it was recorded."""
+    """What a run's caller is answered (``Runtime.response``), as a face sends it: what has to stay
+    exact is as it was recorded.
+    """
     return with_recorded(response, exact_fields(runtime.services.kinds, view.stored))
 
 
@@ -108,7 +117,12 @@ def journal_view(stored: StoredRun, raw: Mapping[str, str]) -> Journal:
     """A run's journal; ``raw`` is what runs replied, word for word."""
     records = [record_view(record) for record in stored.records]
     return Journal(
-        run_id=stored.id, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records, raw_cortex=as_recorded(raw)
+        run_id=stored.id,
+        flow=stored.flow,
+        catalog=stored.catalog,
+        status=stored.status,
+        records=records,
+        raw_cortex=as_recorded(raw),
     )
 
 
@@ -161,11 +175,17 @@ def thread_view(thread: LiveThread) -> Thread:
     asked = thread.asked
     pending = None
     if asked is not None:
-        pending = PendingQuestion(key=asked.key, expected_type=asked.expects, asked_at_message_id=asked.message_id)
+        pending = PendingQuestion(
+            key=asked.key, expected_type=asked.expects, asked_at_message_id=asked.message_id
+        )
     waits = thread.awaiting
     awaiting = None
     if waits is not None:
-        awaiting = AwaitingApproval(approval_id=waits.approval, workflow_id=waits.workflow or None, proposed_at_message_id=waits.message_id)
+        awaiting = AwaitingApproval(
+            approval_id=waits.approval,
+            workflow_id=waits.workflow or None,
+            proposed_at_message_id=waits.message_id,
+        )
     return Thread(
         thread_id=str(thread.id),
         intent=thread.intent,
@@ -173,7 +193,9 @@ def thread_view(thread: LiveThread) -> Thread:
         status=str(thread.status),
         pending_question=pending,
         awaiting_approval=awaiting,
-        in_flight=InFlight(run_id=thread.turns[0], queued=thread.turns[1:]) if thread.turns else None,
+        in_flight=InFlight(run_id=thread.turns[0], queued=thread.turns[1:])
+        if thread.turns
+        else None,
         last_error=None if thread.last_error is None else _last_error(thread.last_error),
         last_activity_at=moment(thread.touched_at),
         summary=f"“{thread.intent}”: {thread.status}",

@@ -18,7 +18,9 @@ from ordain.server.resource import Resource, resource
 
 
 class WorkflowView(Strict):
-    """A template: what it does, the arguments that it takes, the steps that code owns, and what of them is not here."""
+    """A template: what it does, the arguments that it takes, the steps that code owns, and what of
+    them is not here.
+    """
 
     id: str
     version: int
@@ -26,7 +28,10 @@ class WorkflowView(Strict):
     arguments: dict[str, JsonValue] = Field(description="The closed JSON Schema of its arguments.")
     steps: list[dict[str, JsonValue]]
     unavailable: list[str] = Field(
-        description="Verbs of its steps that are not configured, not registered or switched off here: while there is one, it is refused (`tool_unavailable`)."
+        description=(
+            "Verbs of its steps that are not configured, not registered or switched off here: "
+            "while there is one, it is refused (`tool_unavailable`)."
+        )
     )
 
 
@@ -68,7 +73,9 @@ def workflows_router(face: Face) -> Resource:
 
     @router.get("/workflows", **shown(WorkflowList))
     async def list_workflows() -> Response:
-        """Every workflow template that a message may name in `routingHints.workflow`. Files that are not in use are told by `GET /verbs`."""
+        """Every workflow template that a message may name in `routingHints.workflow`. Files that
+        are not in use are told by `GET /verbs`.
+        """
         return Json(workflow_views(face.runtime.catalog))
 
     @router.get("/workflows/{template_id}", **refusing(shown(WorkflowView), "unknown_template"))

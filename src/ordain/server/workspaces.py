@@ -12,7 +12,12 @@ from ordain.server.parameters import from_header
 WORKSPACE_HEADER = "Ordain-Workspace"
 
 Workspace = Annotated[
-    str, from_header(alias=WORKSPACE_HEADER, pattern=WORKSPACE_ID, description="The workspace; `default` where it is absent.")
+    str,
+    from_header(
+        alias=WORKSPACE_HEADER,
+        pattern=WORKSPACE_ID,
+        description="The workspace; `default` where it is absent.",
+    ),
 ]
 
 
@@ -23,7 +28,8 @@ async def run_in(runtime: Runtime, run: str, workspace: str) -> RunView:
 
 
 async def check_run(runtime: Runtime, run: str, workspace: str) -> None:
-    """Whether there is such a run in the workspace, without reading what it recorded: that may be past reading.
+    """Whether there is such a run in the workspace, without reading what it recorded: that may be
+    past reading.
 
     Raises:
         NotFound: no such run, or one of another workspace.

@@ -1,1 +1,3 @@
-"""SQL: every table, the one writer, claims and migrations. Imports `ports` and below; decides nothing."""
+"""SQL: every table, the one writer, claims and migrations. Imports `ports` and below; decides
+nothing.
+"""

@@ -12,12 +12,19 @@ from ordain.ports.access import AuditEvent, AuditLine, KnownToken, Token
 from ordain.store.sqlite import SqliteStore
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none
 
-_TOKENS = "SELECT name, scopes, workspaces, rate, created_at, expires_at, revoked_at, last_used_at FROM tokens ORDER BY name"
+_TOKENS = (
+    "SELECT name, scopes, workspaces, rate, created_at, expires_at, revoked_at, last_used_at FROM "
+    "tokens ORDER BY name"
+)
 _FIND = (
-    "SELECT t.name, t.scopes, t.workspaces, t.rate, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, s.digest, s.ends_at"
+    "SELECT t.name, t.scopes, t.workspaces, t.rate, t.created_at, t.expires_at, t.revoked_at, "
+    "t.last_used_at, s.digest, s.ends_at"
     " FROM token_secrets s JOIN tokens t ON t.no = s.token WHERE s.id = ?"
 )
-_LIVE = "SELECT count(*) FROM tokens WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"
+_LIVE = (
+    "SELECT count(*) FROM tokens WHERE revoked_at IS NULL AND (expires_at IS NULL OR "
+    "expires_at > ?)"
+)
 _SCOPES = {str(scope): scope for scope in TokenScope}
 _EVENTS = {str(event): event for event in AuditEvent}
 
@@ -31,7 +38,13 @@ def _is_rate(value: Any) -> bool:
 
 
 _TOKEN: RowColumns = (
-    *(("name", is_text), ("scopes", is_text), ("workspaces", is_text), ("rate", or_none(_is_rate)), ("created_at", is_moment)),
+    *(
+        ("name", is_text),
+        ("scopes", is_text),
+        ("workspaces", is_text),
+        ("rate", or_none(_is_rate)),
+        ("created_at", is_moment),
+    ),
     *((name, or_none(is_moment)) for name in ("expires_at", "revoked_at", "last_used_at")),
 )
 _AUDIT: RowColumns = (
@@ -81,7 +94,11 @@ class SqliteTokens:
     async def find(self, secret_id: str) -> KnownToken | None:
         """See ``TokenStore.find``."""
         rows = self._store.query(_FIND, (secret_id,))
-        return KnownToken(token=_token(rows[0]), digest=rows[0][8], secret_ends_at=rows[0][9]) if rows else None
+        return (
+            KnownToken(token=_token(rows[0]), digest=rows[0][8], secret_ends_at=rows[0][9])
+            if rows
+            else None
+        )
 
     async def tokens(self) -> Sequence[Token]:
         """See ``TokenStore.tokens``."""
@@ -91,12 +108,21 @@ class SqliteTokens:
         """See ``TokenStore.live``."""
         return self._store.query(_LIVE, (at,))[0][0]
 
-    async def audit(self, *, limit: int, before: int | None, token: str | None, among: frozenset[str] | None = None) -> Sequence[AuditLine]:
+    async def audit(
+        self,
+        *,
+        limit: int,
+        before: int | None,
+        token: str | None,
+        among: frozenset[str] | None = None,
+    ) -> Sequence[AuditLine]:
         """See ``TokenStore.audit``."""
         rows = self._store.query(
-            "SELECT no, event, token, asked, reason, by, address, first_at, last_at, count FROM token_audit"
+            "SELECT no, event, token, asked, reason, by, address, first_at, last_at, count FROM "
+            "token_audit"
             " WHERE (?1 IS NULL OR no < ?1) AND (?2 IS NULL OR token = ?2)"
-            " AND (?4 IS NULL OR (token <> '' AND token IN (SELECT value FROM json_each(?4)))) ORDER BY no DESC LIMIT ?3",
+            " AND (?4 IS NULL OR (token <> '' AND token IN (SELECT value FROM json_each(?4)))) "
+            "ORDER BY no DESC LIMIT ?3",
             (before, token, limit, None if among is None else json.dumps(sorted(among))),
         )
         return [_line(row) for row in rows]

@@ -17,11 +17,15 @@ CREATE INDEX approvals_open ON approvals(root) WHERE state = 'open';
 CREATE INDEX approvals_thread ON approvals(session, thread) WHERE state = 'open' AND session <> 0;
 CREATE INDEX grants_of ON grants(workspace, principal, expires_at) WHERE revoked_at = 0;
 """
-"""``session`` is a session's row, 0 outside of any; ``body`` of a grant is its C5 shape, but for its uses and who took it back when."""
+"""``session`` is a session's row, 0 outside of any; ``body`` of a grant is its C5 shape, but for
+its uses and who took it back when.
+"""
 CLAIM_COLUMNS = """
 ALTER TABLE approvals ADD COLUMN claimed_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE approvals ADD COLUMN claimed_at INTEGER NOT NULL DEFAULT 0;
 """
-"""Who looks at an open approval, or did when it ended, and since when; "" and 0 of one that nobody has claimed."""
+"""Who looks at an open approval, or did when it ended, and since when; "" and 0 of one that nobody
+has claimed.
+"""
 EMPTY_TABLES = ";".join(APPROVAL_TABLES.split(";")[:2])
 """The tables alone, for a database of a build before that may not be written."""

@@ -21,7 +21,14 @@ class SqliteApprovals:
         self._store = store
 
     async def approvals(
-        self, workspace: str, *, states: Sequence[str], session: str, limit: int, before: int | None, named: str = ""
+        self,
+        workspace: str,
+        *,
+        states: Sequence[str],
+        session: str,
+        limit: int,
+        before: int | None,
+        named: str = "",
     ) -> Sequence[ApprovalRow]:
         """See ``Approvals.approvals``."""
         wanted = [str(state) for state in (states or ApprovalState)]
@@ -29,7 +36,8 @@ class SqliteApprovals:
         within, whose = (" AND s.id = ?", (session,)) if session else ("", ())
         condition, parts = named_by(named, "a.id")
         rows = self._store.query(
-            f"{APPROVAL_ROW} WHERE a.workspace = ? AND a.state IN ({marks}) AND a.no < ?{within} AND {condition} ORDER BY a.no DESC LIMIT ?",
+            f"{APPROVAL_ROW} WHERE a.workspace = ? AND a.state IN ({marks}) AND a.no < ?{within} "
+            f"AND {condition} ORDER BY a.no DESC LIMIT ?",
             (workspace, *wanted, 2**62 if before is None else before, *whose, *parts, limit),
         )
         return [approval_row(row) for row in rows]
@@ -39,14 +47,27 @@ class SqliteApprovals:
         with self._store.reads() as db:
             return read_approval(db, approval)
 
-    async def grants(self, workspace: str, *, standing_at: int | None, limit: int, before: str | None, named: str = "") -> Sequence[Grant]:
+    async def grants(
+        self,
+        workspace: str,
+        *,
+        standing_at: int | None,
+        limit: int,
+        before: str | None,
+        named: str = "",
+    ) -> Sequence[Grant]:
         """See ``Approvals.grants``."""
         stands, moment = "", ()
         condition, parts = named_by(named)
         if standing_at is not None:
-            stands, moment = " AND revoked_at = 0 AND expires_at > ? AND (uses_left IS NULL OR uses_left > 0)", (standing_at,)
+            stands, moment = (
+                " AND revoked_at = 0 AND expires_at > ? AND (uses_left IS NULL OR uses_left > 0)",
+                (standing_at,),
+            )
         rows = self._store.query(
-            f"{GRANT_ROW} WHERE workspace = ?{stands} AND no < coalesce((SELECT no FROM grants WHERE id = ?), {2**62}) AND {condition} ORDER BY no DESC LIMIT ?",  # noqa: S608 - constants
+            f"{GRANT_ROW} WHERE workspace = ?{stands} AND no < coalesce((SELECT no FROM grants "  # noqa: S608 - constants
+            f"WHERE id = ?), {2**62}) AND {condition} ORDER BY no DESC "
+            "LIMIT ?",
             (workspace, *moment, before, *parts, limit),
         )
         return [grant_row(row) for row in rows]

@@ -1,7 +1,10 @@
-"""Making a data folder's database as small as what stands in it, and such that it gives room back by itself from then on.
+"""Making a data folder's database as small as what stands in it, and such that it gives room back
+by itself from then on.
 
-Records that earlier builds stored as a row each become sheets first (``store.rewriting``). The rest is SQLite's own ``VACUUM``: written beside the database and into its log, and in force with one commit. Whatever ends the process before that leaves the
-database as it was; a copy that took its place under the same name would lose what a guest writes meanwhile.
+Records that earlier builds stored as a row each become sheets first (``store.rewriting``). The rest
+is SQLite's own ``VACUUM``: written beside the database and into its log, and in force with one
+commit. Whatever ends the process before that leaves the database as it was; a copy that took its
+place under the same name would lose what a guest writes meanwhile.
 """
 
 from __future__ import annotations
@@ -18,13 +21,25 @@ from pathlib import Path
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.store import schema
 from ordain.store.damage import failed
-from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, missing_log, note_closed, take_lock, why_not
+from ordain.store.folder import (
+    FILE,
+    WAL,
+    check_in_use,
+    configure,
+    connect,
+    missing_log,
+    note_closed,
+    take_lock,
+    why_not,
+)
 from ordain.store.rewriting import rewrite_rows
 
 SPARE_BYTES = 16 * 1024 * 1024
 LOOK_S = 1.0
 PARTS = 2
-"""Times that what stands in the database is written on the way: into a file of its own, then into the log."""
+"""Times that what stands in the database is written on the way: into a file of its own, then into
+the log.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +52,9 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """How large the database is, how much of it holds something, and what is needed beside it until that is done; in bytes."""
+    """How large the database is, how much of it holds something, and what is needed beside it until
+    that is done; in bytes.
+    """
 
     size: int
     used: int
@@ -45,22 +62,29 @@ class Need:
     free: int
 
 
-def compact(folder: Path, told: Callable[[Need], None], progress: Callable[[int, int], None]) -> Compacted:
-    """Compact the database of a folder that nobody serves; ``told`` hears what it takes before, ``progress`` of bytes written and to be written.
+def compact(
+    folder: Path, told: Callable[[Need], None], progress: Callable[[int, int], None]
+) -> Compacted:
+    """Compact the database of a folder that nobody serves; ``told`` hears what it takes before,
+    ``progress`` of bytes written and to be written.
 
     Raises:
-        StorageUnavailable: ``lock_held``; ``no_room`` where the disk has less than it takes; or the storage refuses it.
+        StorageUnavailable: ``lock_held``; ``no_room`` where the disk has less than it takes; or the
+            storage refuses it.
         ConfigurationError: the database is not one of this build's.
     """
     unlogged = missing_log(folder)
     lock = take_lock(folder)
     try:
         check_in_use(folder)
-        os.environ["SQLITE_TMPDIR"] = str(folder)  # beside the data: another disk may be small, or anybody's
+        # beside the data: another disk may be small, or anybody's
+        os.environ["SQLITE_TMPDIR"] = str(folder)
         with closing(connect(folder)) as db:
             if schema.check(db) != schema.VERSION:
                 raise ConfigurationError(
-                    "the database is of an older schema: open it once with this build (`ordain runs list`)", code="older_schema"
+                    "the database is of an older schema: open it once with this build (`ordain "
+                    "runs list`)",
+                    code="older_schema",
                 )
             return _compacted(configure(db), folder, told, progress)
     except (sqlite3.Error, OSError) as error:
@@ -71,20 +95,37 @@ def compact(folder: Path, told: Callable[[Need], None], progress: Callable[[int,
         os.close(lock)
 
 
-def _compacted(db: sqlite3.Connection, folder: Path, told: Callable[[Need], None], progress: Callable[[int, int], None]) -> Compacted:
+def _compacted(
+    db: sqlite3.Connection,
+    folder: Path,
+    told: Callable[[Need], None],
+    progress: Callable[[int, int], None],
+) -> Compacted:
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    (pages,), (free,), (page,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size"))
+    (pages,), (free,), (page,) = (
+        db.execute(f"PRAGMA {name}").fetchone()
+        for name in ("page_count", "freelist_count", "page_size")
+    )
     used = (pages - free) * page
-    need = Need(size=pages * page, used=used, room=PARTS * used + SPARE_BYTES, free=shutil.disk_usage(folder).free)
+    need = Need(
+        size=pages * page,
+        used=used,
+        room=PARTS * used + SPARE_BYTES,
+        free=shutil.disk_usage(folder).free,
+    )
     told(need)
     if need.free < need.room:
-        raise StorageUnavailable(f"{folder} has {need.free} bytes free, and compacting takes {need.room}", code="no_room")
+        raise StorageUnavailable(
+            f"{folder} has {need.free} bytes free, and compacting takes {need.room}", code="no_room"
+        )
     ended = threading.Event()
 
     def watch() -> None:
         began = need.free
         while not ended.wait(LOOK_S):
-            progress(max(0, min(began - shutil.disk_usage(folder).free, PARTS * used)), PARTS * used)
+            progress(
+                max(0, min(began - shutil.disk_usage(folder).free, PARTS * used)), PARTS * used
+            )
 
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()

@@ -10,18 +10,24 @@ from ordain.store.configuration_rows import COLUMNS, record_of
 from ordain.store.sqlite import SqliteStore
 
 _CURRENT = (
-    "SELECT c.place, c.resource, c.id, c.version, c.config, c.by, c.at FROM json_each(?) k JOIN configuration c"
-    " ON c.place = json_extract(k.value, '$[0]') AND c.resource = json_extract(k.value, '$[1]') AND c.id = json_extract(k.value, '$[2]')"
-    " WHERE c.version = (SELECT max(version) FROM configuration o WHERE o.place = c.place AND o.resource = c.resource AND o.id = c.id)"
+    "SELECT c.place, c.resource, c.id, c.version, c.config, c.by, c.at FROM json_each(?) k JOIN "
+    "configuration c"
+    " ON c.place = json_extract(k.value, '$[0]') AND c.resource = json_extract(k.value, '$[1]') "
+    "AND c.id = json_extract(k.value, '$[2]')"
+    " WHERE c.version = (SELECT max(version) FROM configuration o WHERE o.place = c.place AND "
+    "o.resource = c.resource AND o.id = c.id)"
     " ORDER BY k.key"
 )
 _RECORDS = (
-    f"SELECT {COLUMNS} FROM configuration c WHERE place = ?1 AND resource = ?2 AND id > ?3 AND config IS NOT NULL"  # noqa: S608 - constants
-    " AND version = (SELECT max(version) FROM configuration o WHERE o.place = ?1 AND o.resource = ?2 AND o.id = c.id)"
+    f"SELECT {COLUMNS} FROM configuration c WHERE place = ?1 AND resource = ?2 AND id > ?3 AND "  # noqa: S608 - constants
+    "config IS NOT NULL"
+    " AND version = (SELECT max(version) FROM configuration o WHERE o.place = ?1 AND o.resource = "
+    "?2 AND o.id = c.id)"
     " ORDER BY id LIMIT ?4"
 )
 _HISTORY = (
-    f"SELECT {COLUMNS} FROM configuration WHERE place = ? AND resource = ? AND id = ?"  # noqa: S608 - constants
+    f"SELECT {COLUMNS} FROM configuration WHERE place = ? AND resource = ? AND "  # noqa: S608 - constants
+    "id = ?"
     " AND (?4 IS NULL OR version < ?4) ORDER BY version DESC LIMIT ?5"
 )
 
@@ -43,7 +49,9 @@ class SqliteConfiguration:
         return [record_of(row) for row in self._store.query(_CURRENT, (asked,))]
 
     def _is_empty(self) -> bool:
-        """Whether nothing is configured: so it is in most folders, and each call asks. Once it is known, only a commit of whomever makes it worth a look."""
+        """Whether nothing is configured: so it is in most folders, and each call asks. Once it is
+        known, only a commit of whomever makes it worth a look.
+        """
         with self._store.reads() as db:
             (others,) = db.execute(
                 "PRAGMA data_version"
@@ -55,10 +63,19 @@ class SqliteConfiguration:
         self._empty_at = now if empty else None
         return empty
 
-    async def records(self, place: str, resource: str, *, limit: int, after: str) -> Sequence[ConfigRecord]:
+    async def records(
+        self, place: str, resource: str, *, limit: int, after: str
+    ) -> Sequence[ConfigRecord]:
         """See ``Configuration.records``."""
-        return [record_of(row) for row in self._store.query(_RECORDS, (place, resource, after, limit))]
+        return [
+            record_of(row) for row in self._store.query(_RECORDS, (place, resource, after, limit))
+        ]
 
-    async def history(self, key: ConfigKey, *, limit: int, before: int | None) -> Sequence[ConfigRecord]:
+    async def history(
+        self, key: ConfigKey, *, limit: int, before: int | None
+    ) -> Sequence[ConfigRecord]:
         """See ``Configuration.history``."""
-        return [record_of(row) for row in self._store.query(_HISTORY, (key.place, key.resource, key.id, before, limit))]
+        return [
+            record_of(row)
+            for row in self._store.query(_HISTORY, (key.place, key.resource, key.id, before, limit))
+        ]

@@ -1,4 +1,6 @@
-"""The rows of the configuration: every version of every record, none rewritten; what a decision reads and writes of them inside the write transaction."""
+"""The rows of the configuration: every version of every record, none rewritten; what a decision
+reads and writes of them inside the write transaction.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,27 @@ CREATE TABLE configuration(
 """
 """``config`` is NULL where the record was removed."""
 COLUMNS = "place, resource, id, version, config, by, at"
-_NEWEST = f"SELECT {COLUMNS} FROM configuration WHERE place = ? AND resource = ? AND id = ? ORDER BY version DESC LIMIT 1"  # noqa: S608 - constants
+_NEWEST = (
+    f"SELECT {COLUMNS} FROM configuration WHERE place = ? AND resource = ? AND id = ? ORDER BY "  # noqa: S608 - constants
+    "version DESC LIMIT 1"
+)
 _COUNTED = "SELECT count(*) FROM configuration WHERE place = ? AND version = 1"
-_STANDS = "SELECT config IS NOT NULL FROM configuration WHERE place = ? AND resource = ? AND id = ? ORDER BY version DESC LIMIT 1"
+_STANDS = (
+    "SELECT config IS NOT NULL FROM configuration WHERE place = ? AND resource = ? AND id = ? "
+    "ORDER BY version DESC LIMIT 1"
+)
 
 
 def record_of(row: tuple[Any, ...]) -> ConfigRecord:
     """A row of ``COLUMNS`` as a record."""
     place, resource, name, version, config, by, at = row
-    return ConfigRecord(key=ConfigKey(place=place, resource=resource, id=name), version=version, config=config, by=by, at=at)
+    return ConfigRecord(
+        key=ConfigKey(place=place, resource=resource, id=name),
+        version=version,
+        config=config,
+        by=by,
+        at=at,
+    )
 
 
 def read_config(db: sqlite3.Connection, what: ConfigRead) -> ConfigFound:
@@ -40,14 +54,22 @@ def put_config(db: sqlite3.Connection, record: ConfigRecord) -> bool:
     """Add a version; whether it was not there yet."""
     key = record.key
     row = (key.place, key.resource, key.id, record.version, record.config, record.by, record.at)
-    return db.execute("INSERT OR IGNORE INTO configuration VALUES (?,?,?,?,?,?,?)", row).rowcount == 1
+    return (
+        db.execute("INSERT OR IGNORE INTO configuration VALUES (?,?,?,?,?,?,?)", row).rowcount == 1
+    )
 
 
 def drop_pin(db: sqlite3.Connection, workspace: str, session: str) -> list[LedgerItem]:
-    """The pin of a session goes with its name, every version of it; what stood until now. No other session under that name is pinned by it."""
+    """The pin of a session goes with its name, every version of it; what stood until now. No other
+    session under that name is pinned by it.
+    """
     place, pin = pins_of(workspace, session)[PinScope.SESSION]
     key = (place, ResourceType.POLICY, pin)
-    gone = db.execute(f"DELETE FROM configuration WHERE place = ? AND resource = ? AND id = ? RETURNING {COLUMNS}", key)  # noqa: S608 - constants
+    gone = db.execute(
+        "DELETE FROM configuration WHERE place = ? AND resource = ? AND id = ? RETURNING "  # noqa: S608 - constants
+        f"{COLUMNS}",
+        key,
+    )
     return [config_item(row[:4], row[4], row[5:]) for row in gone.fetchall()]
 
 

@@ -1,10 +1,12 @@
-"""Sessions inside the write transaction: reading what a message's decision needs, and writing what follows. SQL and conditions only.
+"""Sessions inside the write transaction: reading what a message's decision needs, and writing what
+follows. SQL and conditions only.
 
-A thread's turns stand in ``turns`` in their order: one is ``live``, the rest are ``queued``, and what has come to rest is ``over``. The run
-that rests lets the next one of its thread begin, in the same commit.
+A thread's turns stand in ``turns`` in their order: one is ``live``, the rest are ``queued``, and
+what has come to rest is ``over``. The run that rests lets the next one of its thread begin, in the
+same commit.
 
-SQLite uses a partial index only where a query repeats the index's own condition: hence ``state <> 'over'`` beside ``state = 'live'``, and
-``edits <> ''`` or ``run <> ''`` beside a comparison.
+SQLite uses a partial index only where a query repeats the index's own condition: hence ``state <>
+'over'`` beside ``state = 'live'``, and ``edits <> ''`` or ``run <> ''`` beside a comparison.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ import msgspec
 from ordain.contracts.approvals import AwaitedApproval
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
-from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
+from ordain.ports.sessions import (
+    EntryKind,
+    NewEntry,
+    OpenQuestion,
+    Thread,
+    ThreadChange,
+    ThreadStatus,
+)
 from ordain.ports.shared import LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import WITHOUT_PLACE, MessageKey, Outcome
 from ordain.ports.writes import EntryPlaced, NewPlace
@@ -29,28 +38,52 @@ from ordain.store.erased_names import subject_name
 from ordain.store.latest_entries import ENDING, asked_at, is_halted, spoken, versions
 from ordain.store.open_questions import close_one, json_text, open_in
 from ordain.store.statuses import MADE_NEXT
-from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
+from ordain.store.typed_rows import (
+    RowColumns,
+    check_row,
+    is_moment,
+    is_number,
+    is_text,
+    or_none,
+    parsed,
+)
 
 RECENT_THREADS = 6
 _TO_PLACE = (*POSTPONED, UNPLACED)
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD_NAMES = "id, status, intent, run, asked, slots, last_error, touched_at"
 _THREAD = f"SELECT {_THREAD_NAMES} FROM threads"  # noqa: S608 - our own columns
-_KEYLESS = "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?"
+_KEYLESS = (
+    "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE "
+    "s.workspace = ? AND s.id = ?"
+)
 _THREAD_COLUMNS: RowColumns = tuple(
     zip(
         _THREAD_NAMES.split(", "),
-        (is_number, is_text, is_text, is_text, or_none(is_text), or_none(is_text), or_none(is_text), is_moment),
+        (
+            is_number,
+            is_text,
+            is_text,
+            is_text,
+            or_none(is_text),
+            or_none(is_text),
+            or_none(is_text),
+            is_moment,
+        ),
         strict=True,
     )
 )
 _INSERT = (
-    "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
-    " size, through, author, subject, digest, chain, body, decision, marks) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, "
+    "timestamp_ms, attached, reason, anchor,"
+    " size, through, author, subject, digest, chain, body, decision, marks) VALUES "
+    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 
 
-def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: AwaitedApproval | None = None) -> Thread:
+def thread_of(
+    row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: AwaitedApproval | None = None
+) -> Thread:
     """A row of ``threads`` as the port's value; ``awaiting`` stands in a table of its own."""
     number, status, intent, run, asked, slots, last_error, touched_at = row
     what = f"thread {number}"
@@ -65,25 +98,44 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: Await
         turns=turns,
         asked=None if asked is None else parsed(what, "asked", asked, OpenQuestion),
         slots={} if slots is None else parsed(what, "slots", slots, dict[str, Any]),
-        last_error=None if last_error is None else parsed(what, "last_error", last_error, dict[str, Any]),
+        last_error=None
+        if last_error is None
+        else parsed(what, "last_error", last_error, dict[str, Any]),
         touched_at=touched_at,
         awaiting=awaiting,
     )
 
 
-def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS) -> list[Thread]:
-    """Threads with unsettled turns, latest first, then the most recently touched; without its session's key a thread has no words."""
+def read_threads(
+    db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS
+) -> list[Thread]:
+    """Threads with unsettled turns, latest first, then the most recently touched; without its
+    session's key a thread has no words.
+    """
     (keyed,) = db.execute(
-        "SELECT u.key IS NOT NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.no = ?", (session,)
+        "SELECT u.key IS NOT NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE "
+        "s.no = ?",
+        (session,),
     ).fetchone()
     found = _threads(db, session, _unsettled(db, session), recent)
-    return found if keyed else [msgspec.structs.replace(thread, intent="", slots={}, last_error=None) for thread in found]
+    return (
+        found
+        if keyed
+        else [
+            msgspec.structs.replace(thread, intent="", slots={}, last_error=None)
+            for thread in found
+        ]
+    )
 
 
 def _unsettled(db: sqlite3.Connection, session: int) -> list[tuple[int, str, int]]:
-    """Thread (0: none), run and whether it counts as at work, of each unsettled turn, a thread's in their order."""
+    """Thread (0: none), run and whether it counts as at work, of each unsettled turn, a thread's in
+    their order.
+    """
     return db.execute(
-        "SELECT thread, id, counts FROM turns WHERE session = ? AND state <> 'over' ORDER BY thread, run", (session,)
+        "SELECT thread, id, counts FROM turns WHERE session = ? AND state <> 'over' ORDER BY "
+        "thread, run",
+        (session,),
     ).fetchall()
 
 
@@ -99,19 +151,31 @@ def _threads(
     for thread, run, _ in unsettled:
         if thread > 0:
             turns.setdefault(thread, []).append(run)
-    rows = {row[0]: row for row in db.execute(f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?", (session, recent))}
+    rows = {
+        row[0]: row
+        for row in db.execute(
+            f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?",
+            (session, recent),
+        )
+    }
     for number in (*turns, *also):
         if number and number not in rows:
-            row = db.execute(f"{_THREAD} WHERE session = ? AND id = ?", (session, number)).fetchone()
+            row = db.execute(
+                f"{_THREAD} WHERE session = ? AND id = ?", (session, number)
+            ).fetchone()
             if row is not None:
                 rows[number] = row
     waits = awaited(db, session)
-    found = [thread_of(row, tuple(turns.get(number, ())), waits.get(number)) for number, row in rows.items()]
+    found = [
+        thread_of(row, tuple(turns.get(number, ())), waits.get(number))
+        for number, row in rows.items()
+    ]
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
 
 def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> SessionState:
-    """The session as a message's decision sees it; made first where it does not exist and the message opens it.
+    """The session as a message's decision sees it; made first where it does not exist and the
+    message opens it.
 
     The message itself is left out where it stands in the transcript already.
     """
@@ -131,7 +195,8 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         said = spoken(db, no, head, read, found)
         found = _threads(db, no, unsettled, also=(*named, *(one.thread for one in said)))
     newer = db.execute(
-        "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
+        "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? "
+        "AND edits = ? AND edits <> ''"
         " AND message_id <> ? AND author = ?",
         (no, read.channel, read.edits or read.message_id, read.message_id, read.author),
     ).fetchone()
@@ -159,9 +224,12 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
 
 
 def _session(db: sqlite3.Connection, workspace: str, session: str) -> Any:
-    """Number, subject, its key (None once erased), head, how many threads, active turns and, in its workspace, remembered passages; None where there is no such session."""
+    """Number, subject, its key (None once erased), head, how many threads, active turns and, in its
+    workspace, remembered passages; None where there is no such session.
+    """
     return db.execute(
-        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active, (SELECT passages FROM library l WHERE l.workspace = s.workspace)"
+        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active, (SELECT passages FROM library l "
+        "WHERE l.workspace = s.workspace)"
         " FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
         (workspace, session),
     ).fetchone()
@@ -169,7 +237,9 @@ def _session(db: sqlite3.Connection, workspace: str, session: str) -> Any:
 
 def _pinned(db: sqlite3.Connection, runs: Sequence[str]) -> dict[str, str]:
     """The digest of the catalog that each of these runs began under."""
-    rows = (db.execute("SELECT id, catalog FROM runs WHERE id = ?", (run,)).fetchone() for run in runs)
+    rows = (
+        db.execute("SELECT id, catalog FROM runs WHERE id = ?", (run,)).fetchone() for run in runs
+    )
     return dict(row for row in rows if row is not None)
 
 
@@ -178,41 +248,73 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     if not message_id:
         return None
     row = db.execute(
-        f"SELECT seq, thread, kind, run, message_id, author, attached, {ENDING} FROM transcript AS t"  # noqa: S608 - our own columns
+        f"SELECT seq, thread, kind, run, message_id, author, attached, {ENDING} FROM "  # noqa: S608 - our own columns
+        "transcript AS t"
         " WHERE session = ? AND channel IN (?, '') AND message_id = ?",
         (session, channel, message_id),
     ).fetchone()
     if row is None:
         return None
     if row[2] not in _ENTRY_KINDS:
-        raise JournalCorrupt(f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]})
+        raise JournalCorrupt(
+            f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]}
+        )
     return Place(
-        seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6], ending=row[7]
+        seq=row[0],
+        thread=row[1],
+        kind=EntryKind(row[2]),
+        run=row[3],
+        message_id=row[4],
+        author=row[5],
+        attached=row[6],
+        ending=row[7],
     )
 
 
-def _open_session(db: sqlite3.Connection, workspace: str, read: SessionRead, opening: SessionOpening) -> None:
+def _open_session(
+    db: sqlite3.Connection, workspace: str, read: SessionRead, opening: SessionOpening
+) -> None:
     """Make the session that does not exist; one that was erased goes on under a new key."""
-    row = db.execute("SELECT no, generation FROM sessions WHERE workspace = ? AND id = ?", (workspace, read.session)).fetchone()
+    row = db.execute(
+        "SELECT no, generation FROM sessions WHERE workspace = ? AND id = ?",
+        (workspace, read.session),
+    ).fetchone()
     generation = 1 if row is None else row[1] + 1
     subject = db.execute(
         "INSERT INTO subjects(workspace, id, key) VALUES (?,?,?) RETURNING no",
         (workspace, subject_name(read.session, generation), opening.key),
     ).fetchone()[0]
     if row is not None:
-        db.execute("UPDATE sessions SET subject = ?, generation = ?, user = ? WHERE no = ?", (subject, generation, opening.user, row[0]))
+        db.execute(
+            "UPDATE sessions SET subject = ?, generation = ?, user = ? WHERE no = ?",
+            (subject, generation, opening.user, row[0]),
+        )
         return
     db.execute(
-        "INSERT INTO sessions(workspace, id, subject, generation, head, chain, threads, active, channel, user, created_at, last_at)"
+        "INSERT INTO sessions(workspace, id, subject, generation, head, chain, threads, active, "
+        "channel, user, created_at, last_at)"
         " VALUES (?,?,?,?,0,?,0,0,?,?,?,?)",
-        (workspace, read.session, subject, generation, GENESIS, read.channel, opening.user, opening.at, opening.at),
+        (
+            workspace,
+            read.session,
+            subject,
+            generation,
+            GENESIS,
+            read.channel,
+            opening.user,
+            opening.at,
+            opening.at,
+        ),
     )
 
 
 def earlier(db: sqlite3.Connection, workspace: str, once: MessageKey) -> Outcome | None:
-    """What became of an earlier delivery of the same message; one whose content is erased counts as the same."""
+    """What became of an earlier delivery of the same message; one whose content is erased counts as
+    the same.
+    """
     row = db.execute(
-        "SELECT t.seq, t.body, t.attached, t.run FROM transcript t JOIN sessions s ON s.no = t.session"
+        "SELECT t.seq, t.body, t.attached, t.run FROM transcript t JOIN sessions s ON s.no = "
+        "t.session"
         " WHERE s.workspace = ? AND s.id = ? AND t.channel = ? AND t.message_id = ?",
         (workspace, once.session, once.channel, once.message_id),
     ).fetchone()
@@ -227,9 +329,12 @@ def earlier(db: sqlite3.Connection, workspace: str, once: MessageKey) -> Outcome
 
 
 def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[int, int]:
-    """Append to a transcript; returns the entry's number and its row's. What a stopped run says after its session was erased is not kept."""
+    """Append to a transcript; returns the entry's number and its row's. What a stopped run says
+    after its session was erased is not kept.
+    """
     row = db.execute(
-        "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
+        "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = "
+        "s.subject WHERE s.workspace = ? AND s.id = ?",
         (workspace, entry.session),
     ).fetchone()
     if row is None:
@@ -241,16 +346,48 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[
     thread, run = (entry.thread, entry.run) if placed is None else (placed.thread, placed.serves)
     taken = ("", "", "") if placed is None else (placed.attached, placed.reason, placed.anchor)
     marks = entry_marks(key or b"", entry.author, decision)
-    cover = entry_cover((thread, run, entry.channel, entry.edits, entry.timestamp_ms, *taken, entry.size, entry.through))
-    link = entry_link(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, entry.at), (made, marks, cover))
+    cover = entry_cover(
+        (
+            thread,
+            run,
+            entry.channel,
+            entry.edits,
+            entry.timestamp_ms,
+            *taken,
+            entry.size,
+            entry.through,
+        )
+    )
+    link = entry_link(
+        previous,
+        f"{workspace}/{entry.session}",
+        seq,
+        (entry.kind, entry.message_id, entry.at),
+        (made, marks, cover),
+    )
     inserted = db.execute(
         _INSERT,
         (
-            *(no, seq, entry.kind, entry.at, thread, run, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms, *taken),
+            *(
+                no,
+                seq,
+                entry.kind,
+                entry.at,
+                thread,
+                run,
+                entry.channel,
+                entry.message_id,
+                entry.edits,
+                entry.timestamp_ms,
+                *taken,
+            ),
             *(entry.size, entry.through, entry.author, subject, made, link, body, decision, marks),
         ),
     )
-    db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))
+    db.execute(
+        "UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?",
+        (seq, link, entry.at, no),
+    )
     return seq, inserted.lastrowid or 0
 
 
@@ -260,22 +397,47 @@ def place_again(db: sqlite3.Connection, workspace: str, again: EntryPlaced) -> N
     Raises:
         FlowFault: that run does not keep the message, or has placed it.
     """
-    no, placed, seq, instead_of = session_number(db, workspace, again.session), again.placed, again.seq, again.instead_of
+    no, placed, seq, instead_of = (
+        session_number(db, workspace, again.session),
+        again.placed,
+        again.seq,
+        again.instead_of,
+    )
     kept = db.execute(
-        "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ?"
-        " WHERE session = ? AND seq = ? AND kind = 'message' AND run = ? AND run <> '' AND attached IN (?, ?, ?)",
-        (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq, instead_of, *_TO_PLACE),
+        "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, "
+        "anchor = ?"
+        " WHERE session = ? AND seq = ? AND kind = 'message' AND run = ? AND run <> '' AND "
+        "attached IN (?, ?, ?)",
+        (
+            placed.attached,
+            placed.reason,
+            placed.decision,
+            placed.thread,
+            placed.serves,
+            placed.anchor,
+            no,
+            seq,
+            instead_of,
+            *_TO_PLACE,
+        ),
     ).rowcount
     if not kept:
-        raise FlowFault(f"run {instead_of} claims a place for message {seq}, which it does not keep or has placed")
+        raise FlowFault(
+            f"run {instead_of} claims a place for message {seq}, which it does not keep or has "
+            "placed"
+        )
     db.execute(
-        "UPDATE transcript SET run = ? WHERE session = ? AND run = ? AND run <> '' AND kind = 'message'", (placed.serves, no, instead_of)
+        "UPDATE transcript SET run = ? WHERE session = ? AND run = ? AND run <> '' AND kind = "
+        "'message'",
+        (placed.serves, no, instead_of),
     )
 
 
 def session_number(db: sqlite3.Connection, workspace: str, session: str) -> int:
     """The row number of a session that exists."""
-    return db.execute("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session)).fetchone()[0]
+    return db.execute(
+        "SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session)
+    ).fetchone()[0]
 
 
 def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[ThreadChange]) -> None:
@@ -285,25 +447,49 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
     """
     for said in changes:
         session, erased = db.execute(_KEYLESS, (workspace, said.session)).fetchone()
-        change = msgspec.structs.replace(said, intent="", asked=None, slot=None, last_error=None) if erased else said
+        change = (
+            msgspec.structs.replace(said, intent="", asked=None, slot=None, last_error=None)
+            if erased
+            else said
+        )
         made = db.execute(
             "INSERT OR IGNORE INTO threads VALUES (?,?,?,?,?,NULL,NULL,NULL,?)",
-            (session, change.id, change.status or ThreadStatus.IN_PROGRESS, change.intent, change.run, change.at),
+            (
+                session,
+                change.id,
+                change.status or ThreadStatus.IN_PROGRESS,
+                change.intent,
+                change.run,
+                change.at,
+            ),
         ).rowcount
         if made:
-            db.execute("UPDATE sessions SET threads = max(threads, ?), active = ? WHERE no = ?", (change.id, change.id, session))
+            db.execute(
+                "UPDATE sessions SET threads = max(threads, ?), active = ? WHERE no = ?",
+                (change.id, change.id, session),
+            )
         if change.answered is not None:
             closed, left = close_one(db, session, change.id, *change.answered, unasks=change.unasks)
             if not closed:
-                continue  # it was closed before, and what closed it has said where the thread stands
-            change = msgspec.structs.replace(change, status=ThreadStatus.WAITING_FOR_USER) if left else change
+                # it was closed before, and what closed it has said where the thread stands
+                continue
+            change = (
+                msgspec.structs.replace(change, status=ThreadStatus.WAITING_FOR_USER)
+                if left
+                else change
+            )
         if change.asked is not None:
-            change = msgspec.structs.replace(change, asked=change.asked.after(open_in(db, session, change.id)))
+            change = msgspec.structs.replace(
+                change, asked=change.asked.after(open_in(db, session, change.id))
+            )
         asked, last_error = json_text(change.asked), json_text(change.last_error)
-        if not made or asked is not None or last_error is not None:  # else its row says all that already
+        if not made or asked is not None or last_error is not None:
+            # else its row says all that already
             db.execute(
-                "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
-                " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE session = ? AND id = ?",
+                "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? "
+                "ELSE run END, asked = coalesce(?, asked),"
+                " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE "
+                "session = ? AND id = ?",
                 (
                     *(change.status, change.run, change.run, asked),
                     *(last_error, change.at, session, change.id),
@@ -314,43 +500,62 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
 
 
 def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, Any]) -> None:
-    (slots,) = db.execute("SELECT slots FROM threads WHERE session = ? AND id = ?", (session, thread)).fetchone()
+    (slots,) = db.execute(
+        "SELECT slots FROM threads WHERE session = ? AND id = ?", (session, thread)
+    ).fetchone()
     filled: dict[str, Any] = {} if slots is None else msgspec.json.decode(slots)
     filled[slot[0]] = slot[1]
-    db.execute("UPDATE threads SET slots = ? WHERE session = ? AND id = ?", (json_text(filled), session, thread))
+    db.execute(
+        "UPDATE threads SET slots = ? WHERE session = ? AND id = ?",
+        (json_text(filled), session, thread),
+    )
 
 
 def take_place(db: sqlite3.Connection, workspace: str, number: int, place: NewPlace) -> None:
     """A turn with row number ``number`` takes its place in its thread."""
     no = session_number(db, workspace, place.session)
     state = "queued" if place.queued else "live"
-    db.execute("INSERT INTO turns VALUES (?,?,?,?,?,?)", (number, place.run, no, place.thread, state, place.counts))
+    db.execute(
+        "INSERT INTO turns VALUES (?,?,?,?,?,?)",
+        (number, place.run, no, place.thread, state, place.counts),
+    )
     if place.thread:
         db.execute("UPDATE sessions SET active = ? WHERE no = ?", (place.thread, no))
 
 
-def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Sequence[ThreadChange]) -> str | None:
-    """A run came to rest: what it says of its thread holds, and its place goes to the thread's next turn, whose id is returned.
+def give_up_place(
+    db: sqlite3.Connection, workspace: str, run: int, changes: Sequence[ThreadChange]
+) -> str | None:
+    """A run came to rest: what it says of its thread holds, and its place goes to the thread's next
+    turn, whose id is returned.
 
     A run that held no place changes nothing.
     """
-    row = db.execute("SELECT session, thread, id, state FROM turns WHERE run = ?", (run,)).fetchone()
+    row = db.execute(
+        "SELECT session, thread, id, state FROM turns WHERE run = ?", (run,)
+    ).fetchone()
     if row is None:
         return None
     session, thread, own, state = row
-    others = "SELECT 1 FROM turns WHERE session = ? AND thread = ? AND run <> ? AND state = 'live' AND state <> 'over'"
+    others = (
+        "SELECT 1 FROM turns WHERE session = ? AND thread = ? AND run <> ? AND state = 'live' AND "
+        "state <> 'over'"
+    )
     if state == "over" and db.execute(others, (session, thread, run)).fetchone() is not None:
-        return None  # it had stopped and given up its place before, and the thread is another turn's now
+        # it had stopped and given up its place before, and the thread is another turn's now
+        return None
     db.execute("UPDATE turns SET state = 'over' WHERE run = ?", (run,))
     change_threads(db, workspace, [change for change in changes if thread and change.id == thread])
     db.execute(
-        "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND asked IS NOT NULL AND json_extract(asked, '$.root') = ?",
+        "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND asked IS NOT NULL AND "
+        "json_extract(asked, '$.root') = ?",
         (session, thread, own),
     )
     if db.execute(others, (session, thread, run)).fetchone() is not None:
         return None
     following = db.execute(
-        "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' AND state <> 'over' ORDER BY run LIMIT 1",
+        "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' AND "
+        "state <> 'over' ORDER BY run LIMIT 1",
         (session, thread),
     ).fetchone()
     if following is None:
@@ -358,22 +563,33 @@ def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Seq
     db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (following[0],))
     db.execute(MADE_NEXT, (following[0],))
     db.execute(
-        "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?", (ThreadStatus.IN_PROGRESS, following[1], session, thread)
+        "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?",
+        (ThreadStatus.IN_PROGRESS, following[1], session, thread),
     )
     return following[1]
 
 
 def take_place_again(db: sqlite3.Connection, run: str) -> bool:
-    """A stopped turn is to go on: it takes its place again; whether it may, for the place may be another turn's by now."""
+    """A stopped turn is to go on: it takes its place again; whether it may, for the place may be
+    another turn's by now.
+    """
     row = db.execute(
-        "SELECT t.run, t.session, t.thread, t.state FROM turns t JOIN runs r ON r.no = t.run WHERE r.id = ?", (run,)
+        "SELECT t.run, t.session, t.thread, t.state FROM turns t JOIN runs r ON r.no = t.run "
+        "WHERE r.id = ?",
+        (run,),
     ).fetchone()
     if row is None or row[3] != "over":
         return True
     number, session, thread, _ = row
-    taken = "SELECT 1 FROM turns WHERE session = ? AND thread = ? AND state = 'live' AND state <> 'over'"
+    taken = (
+        "SELECT 1 FROM turns WHERE session = ? AND thread = ? AND state = 'live' AND state <> "
+        "'over'"
+    )
     if thread and db.execute(taken, (session, thread)).fetchone() is not None:
         return False
     db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (number,))
-    db.execute("UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?", (ThreadStatus.IN_PROGRESS, run, session, thread))
+    db.execute(
+        "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?",
+        (ThreadStatus.IN_PROGRESS, run, session, thread),
+    )
     return True

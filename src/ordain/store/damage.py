@@ -1,4 +1,6 @@
-"""What SQLite's errors mean to whoever meets them: a damaged file is told apart from storage that cannot be had now, by its name and with what to do."""
+"""What SQLite's errors mean to whoever meets them: a damaged file is told apart from storage that
+cannot be had now, by its name and with what to do.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,21 @@ _PRIMARY = 0xFF
 UNREAD = "the storage cannot be read"
 
 
-def failed(error: BaseException, file: object, said: str = UNREAD, *, whole: str = "") -> StorageUnavailable:
-    """An error of SQLite's as ours: of a damaged ``file`` always the same, else that what was ``said`` did not succeed (``whole``: in these words).
+def failed(
+    error: BaseException, file: object, said: str = UNREAD, *, whole: str = ""
+) -> StorageUnavailable:
+    """An error of SQLite's as ours: of a damaged ``file`` always the same, else that what was
+    ``said`` did not succeed (``whole``: in these words).
 
     Nothing mends such a file by waiting: ``storage_damaged``.
     """
     if getattr(error, "sqlite_errorcode", 0) & _PRIMARY not in _DAMAGE:
         return StorageUnavailable(whole or f"{said}: {error}")
     return StorageUnavailable(
-        f"{file} is damaged ({error}): stop what uses it, keep it as it is, and put a backup into another folder"
-        " (`ordain restore FILE --data-dir FOLDER`). What can still be read of it `ordain replay --all` says",
+        f"{file} is damaged ({error}): stop what uses it, keep it as it is, and put a backup into "
+        "another folder"
+        " (`ordain restore FILE --data-dir FOLDER`). What can still be read of it `ordain replay "
+        "--all` says",
         code="storage_damaged",
     )
 

@@ -1,8 +1,9 @@
-"""The text of a document, by its format: plain text, Markdown, HTML and PDF. Run as a program it reads one document in a process of its own.
+"""The text of a document, by its format: plain text, Markdown, HTML and PDF. Run as a program it
+reads one document in a process of its own.
 
-What is read is hostile: the program has little memory and little time, lets no file grow and dumps no core (``store.documents`` says what it may
-do all the same), and its answer is JSON:
-``{"title", "pages", "sections": [[text, heading, page, start]...]}`` or ``{"error", "message"}``.
+What is read is hostile: the program has little memory and little time, lets no file grow and dumps
+no core (``store.documents`` says what it may do all the same), and its answer is JSON: ``{"title",
+"pages", "sections": [[text, heading, page, start]...]}`` or ``{"error", "message"}``.
 """
 
 from __future__ import annotations
@@ -31,11 +32,62 @@ TITLE_CHARS = 200
 _SETEXT = re.compile(r"[ ]{0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _SPACES = re.compile(r"\s+")
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE)
-_SKIPPED = frozenset({"script", "style", "noscript", "template", "head", "svg", "math", "iframe", "object", "canvas", "select", "textarea"})
+_CHARSET = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE
+)
+_SKIPPED = frozenset(
+    {
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "head",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "canvas",
+        "select",
+        "textarea",
+    }
+)
 _BLOCKS = frozenset(
-    {"address", "article", "aside", "blockquote", "body", "br", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure"}
-    | {"footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary"}
+    {
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "br",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+    }
+    | {
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+    }
     | {"table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"}
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -84,18 +136,26 @@ def parse(format_: Format, content: bytes) -> tuple[str, int, ParsedParts]:
         if one[0].strip():
             kept.append((_well_formed(one[0]), _well_formed(one[1]), one[2], one[3]))
         if len(kept) > SECTIONS_MAX:
-            raise UnreadableDocument("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
-    if not kept and format_ is Format.MARKDOWN and (text := decoded(content)).strip():  # of headings alone, which are what it says
+            raise UnreadableDocument(
+                "document_too_long", f"the document has more than {SECTIONS_MAX} sections"
+            )
+    if not kept and format_ is Format.MARKDOWN and (text := decoded(content)).strip():
+        # of headings alone, which are what it says
         kept = [(text, "", 0, 0)]
     if not kept:
-        raise UnreadableDocument("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
+        raise UnreadableDocument(
+            "document_empty",
+            "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""),
+        )
     if sum(len(one[0]) for one in kept) > TEXT_CHARS:
         raise _too_long()
     return " ".join(_well_formed(title).split())[:TITLE_CHARS], pages, kept
 
 
 def _well_formed(text: str) -> str:
-    """The text with the halves of a surrogate pair joined, and a half that stands alone replaced: it is in no text that can be stored."""
+    """The text with the halves of a surrogate pair joined, and a half that stands alone replaced:
+    it is in no text that can be stored.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -110,11 +170,17 @@ def decoded(content: bytes) -> str:
         Unreadable: they are neither, or hold a NUL.
     """
     try:
-        text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        text = content.decode(
+            "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        )
     except UnicodeDecodeError as error:
-        raise UnreadableDocument("document_not_text", f"the document is no UTF-8 text: byte {error.start}") from None
+        raise UnreadableDocument(
+            "document_not_text", f"the document is no UTF-8 text: byte {error.start}"
+        ) from None
     if (at := text.find("\0")) >= 0:
-        raise UnreadableDocument("document_not_text", f"the document is no text: character {at} is a NUL")
+        raise UnreadableDocument(
+            "document_not_text", f"the document is no text: character {at} is a NUL"
+        )
     return text
 
 
@@ -125,11 +191,15 @@ def _bounded(text: str) -> str:
 
 
 def _too_long() -> UnreadableDocument:
-    return UnreadableDocument("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
+    return UnreadableDocument(
+        "document_too_long", f"the document has more than {TEXT_CHARS} characters of text"
+    )
 
 
 def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """Sections between headings, each below the path of its headings; a line in a fence is no heading."""
+    """Sections between headings, each below the path of its headings; a line in a fence is no
+    heading.
+    """
     path: list[tuple[int, str]] = []
     begin = at = 0
     fence = previous = ""
@@ -137,7 +207,9 @@ def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
     for line in text.splitlines(keepends=True):
         bare = line.rstrip("\r\n")
         heading: tuple[int, str, int] | None = None
-        if (mark := _FENCE.match(bare)) and (not fence or (mark[1].startswith(fence) and not bare.strip().strip(fence[0]))):
+        if (mark := _FENCE.match(bare)) and (
+            not fence or (mark[1].startswith(fence) and not bare.strip().strip(fence[0]))
+        ):
             fence = "" if fence else mark[1]
         elif not fence and (found := _atx(bare)):
             heading = *found, at
@@ -154,7 +226,9 @@ def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
 
 
 def _atx(line: str) -> tuple[int, str] | None:
-    """The level and the name of a line that is a heading: ``## Name ##``. By hand: a pattern tries a long run of blanks again and again."""
+    """The level and the name of a line that is a heading: ``## Name ##``. By hand: a pattern tries
+    a long run of blanks again and again.
+    """
     marked = line.lstrip(" ")
     rest = marked.lstrip("#")
     level = len(marked) - len(rest)
@@ -170,7 +244,9 @@ def _joined(path: list[tuple[int, str]]) -> str:
 
 
 def _declared(content: bytes) -> str:
-    """A page as text, by the character set that it declares, else UTF-8; what does not fit is replaced."""
+    """A page as text, by the character set that it declares, else UTF-8; what does not fit is
+    replaced.
+    """
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16", errors="replace")
     found = _CHARSET.search(content[:4096])
@@ -201,7 +277,9 @@ def _html(page: str) -> tuple[str, ParsedParts]:
     while stack:
         node, left, depth = stack.pop()
         if depth > DEPTH_MAX:
-            raise UnreadableDocument("document_too_deep", f"the page nests its elements more than {DEPTH_MAX} deep")
+            raise UnreadableDocument(
+                "document_too_deep", f"the page nests its elements more than {DEPTH_MAX} deep"
+            )
         tag: str = node.tag
         if tag == "-text":
             parts.append(_SPACES.sub(" ", node.text_content or ""))
@@ -230,14 +308,18 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
     from pypdf import PdfReader  # lazy: only this format needs it
     from pypdf.errors import DependencyError, PyPdfError  # lazy: see above
 
-    encrypted = UnreadableDocument("document_encrypted", "the PDF is encrypted: save it without a password first")
+    encrypted = UnreadableDocument(
+        "document_encrypted", "the PDF is encrypted: save it without a password first"
+    )
     try:
         reader = PdfReader(io.BytesIO(content), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
             raise encrypted
         pages = len(reader.pages)
         if pages > PAGES_MAX:
-            raise UnreadableDocument("document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read")
+            raise UnreadableDocument(
+                "document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read"
+            )
         sections: ParsedParts = []
         total = 0
         for number, page in enumerate(reader.pages, 1):
@@ -250,7 +332,9 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
     except DependencyError:
         raise encrypted from None
     except PyPdfError:
-        raise UnreadableDocument("document_unreadable", "the PDF is damaged: it cannot be read") from None
+        raise UnreadableDocument(
+            "document_unreadable", "the PDF is damaged: it cannot be read"
+        ) from None
     return title or "", sections
 
 
@@ -262,9 +346,17 @@ def read_here(format_: Format, content: bytes) -> dict[str, Any]:
     except UnreadableDocument as error:
         return {"error": error.code, "message": error.message}
     except MemoryError:
-        return {"error": "document_too_long", "message": "reading the document takes too much memory"}
-    except Exception:  # the parsers are foreign and the document hostile: whatever they raise is that it cannot be read
-        return {"error": "document_unreadable", "message": "the document is damaged: it cannot be read"}
+        return {
+            "error": "document_too_long",
+            "message": "reading the document takes too much memory",
+        }
+    except Exception:
+        # the parsers are foreign and the document hostile: whatever they raise is that it cannot be
+        # read
+        return {
+            "error": "document_unreadable",
+            "message": "the document is damaged: it cannot be read",
+        }
 
 
 def main() -> None:

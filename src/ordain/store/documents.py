@@ -1,7 +1,9 @@
-"""Documents that users add: their format told, their text read in bounds, each by a process of its own.
+"""Documents that users add: their format told, their text read in bounds, each by a process of its
+own.
 
-The document comes to it through a pipe, the text goes back through one. It is given neither this one's environment nor its open files, and limits
-bound its memory, its CPU and wall time, and its writing: no file grows. It is no sandbox: it is the same user, and could read what that user may
+The document comes to it through a pipe, the text goes back through one. It is given neither this
+one's environment nor its open files, and limits bound its memory, its CPU and wall time, and its
+writing: no file grows. It is no sandbox: it is the same user, and could read what that user may
 read and open connections, if a document could make it do so.
 """
 
@@ -38,7 +40,24 @@ _ENDINGS = {
     ".pdf": Format.PDF,
 }
 _OTHERS = frozenset(
-    {".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".epub", ".zip", ".gz", ".png", ".jpg", ".jpeg", ".gif"}
+    {
+        ".doc",
+        ".docx",
+        ".odt",
+        ".rtf",
+        ".xls",
+        ".xlsx",
+        ".ods",
+        ".ppt",
+        ".pptx",
+        ".epub",
+        ".zip",
+        ".gz",
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+    }
 )
 
 
@@ -54,7 +73,11 @@ def format_of(name: str, content: bytes) -> Format:
     found = _ENDINGS.get(ending, Format.TEXT)
     if ending in _OTHERS or found is Format.PDF:
         kind = "no PDF" if found is Format.PDF else f"a {ending} file"
-        raise InvalidRequest(f"the document is {kind}; text, Markdown, HTML and PDF are read", code="unsupported_document", status=415)
+        raise InvalidRequest(
+            f"the document is {kind}; text, Markdown, HTML and PDF are read",
+            code="unsupported_document",
+            status=415,
+        )
     return found
 
 
@@ -68,14 +91,23 @@ class DocumentReader:
     async def read(self, name: str, content: bytes) -> Document:
         """See ``Documents.read``."""
         if len(content) > DOCUMENT_BYTES:
-            raise InvalidRequest(f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413)
+            raise InvalidRequest(
+                f"a document has at most {DOCUMENT_BYTES} bytes",
+                code="document_too_large",
+                status=413,
+            )
         format_ = format_of(name, content)
         async with self._free:
             answer = await _read_apart(format_, content)
         if "error" in answer:
             raise InvalidRequest(str(answer["message"]), code=str(answer["error"]))
-        sections = tuple(Section(text=text, heading=heading, page=page, start=start) for text, heading, page, start in answer["sections"])
-        return Document(media_type=format_, title=answer["title"], pages=answer["pages"], sections=sections)
+        sections = tuple(
+            Section(text=text, heading=heading, page=page, start=start)
+            for text, heading, page, start in answer["sections"]
+        )
+        return Document(
+            media_type=format_, title=answer["title"], pages=answer["pages"], sections=sections
+        )
 
 
 async def _read_apart(format_: Format, content: bytes) -> dict[str, Any]:
@@ -88,22 +120,30 @@ async def _read_apart(format_: Format, content: bytes) -> dict[str, Any]:
         return _failed("document_too_slow", f"reading the document takes longer than {WALL_S:g} s")
     except (OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Transient(f"no process can be started to read it: {why}", code="no_process") from error
+        raise Transient(
+            f"no process can be started to read it: {why}", code="no_process"
+        ) from error
     finally:
         apart.end()
     if not answer.rstrip().endswith(b"}"):  # none, or cut off: the process was ended
-        return _failed("document_unreadable", "the document cannot be read: reading it takes too much time or memory")
+        return _failed(
+            "document_unreadable",
+            "the document cannot be read: reading it takes too much time or memory",
+        )
     try:
         found: Any = msgspec.json.decode(answer)
     except msgspec.DecodeError:
-        return _failed("document_unreadable", "the document cannot be read: what its parser gave is no text")
+        return _failed(
+            "document_unreadable", "the document cannot be read: what its parser gave is no text"
+        )
     return found
 
 
 class _Apart:
     """One process, begun and heard in a thread, and ended from another.
 
-    asyncio's own waits for ever for the end of a process whose start was cancelled before its pipes were connected, as a loop that ends does.
+    asyncio's own waits for ever for the end of a process whose start was cancelled before its pipes
+    were connected, as a loop that ends does.
     """
 
     def __init__(self, program: Sequence[str]) -> None:
@@ -112,17 +152,24 @@ class _Apart:
         self._process: subprocess.Popen[bytes] | None = None
 
     def exchanged(self, content: bytes) -> bytes:
-        """What the process says to what it is given, at most so much as an answer may have; nothing where it was to end before it began.
+        """What the process says to what it is given, at most so much as an answer may have; nothing
+        where it was to end before it began.
 
         Raises:
             OSError, RuntimeError: no process, or no thread, can be begun.
         """
-        environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
+        environment = {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONIOENCODING": "utf-8",
+            "LC_ALL": "C.UTF-8",
+        }
         with self._lock:
             if self._over:
                 return b""
             pipe, none = subprocess.PIPE, subprocess.DEVNULL
-            self._process = subprocess.Popen(self._program, stdin=pipe, stdout=pipe, stderr=none, env=environment, cwd="/")  # noqa: S603 - our own program
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                self._program, stdin=pipe, stdout=pipe, stderr=none, env=environment, cwd="/"
+            )
         with self._process as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -147,7 +194,8 @@ class _Apart:
 
 
 def _feed(pipe: IO[bytes], content: bytes) -> None:
-    with suppress(OSError, ValueError), pipe:  # it has given up: what it says, or does not, is the answer
+    with suppress(OSError, ValueError), pipe:
+        # it has given up: what it says, or does not, is the answer
         pipe.write(content)
 
 

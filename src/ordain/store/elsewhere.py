@@ -1,4 +1,6 @@
-"""What other processes have committed: noticed by looking, and announced as what this one commits."""
+"""What other processes have committed: noticed by looking, and announced as what this one
+commits.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,13 @@ class Elsewhere:
         self._entry: int | None = None  # not looked yet
 
     def look(self) -> None:
-        """Announce what is new. Raises SQLite's errors, and whatever a listener does: then it is announced again."""
+        """Announce what is new. Raises SQLite's errors, and whatever a listener does: then it is
+        announced again.
+        """
         (mail,) = self._reads.execute("SELECT coalesce(max(id), 0) FROM mailbox").fetchone()
         (entry,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
-        (version,) = self._reads.execute("PRAGMA data_version").fetchone()  # asked last: whatever comes from now on changes it
+        # asked last: whatever comes from now on changes it
+        (version,) = self._reads.execute("PRAGMA data_version").fetchone()
         if version != self._version:
             rows = self._reads.execute(_FROM_OTHERS, (self._mail,)).fetchall()
             grown = tuple(self._grown())
@@ -37,14 +42,19 @@ class Elsewhere:
                 self._writer.announce(Change(runs=tuple(run for (run,) in rows), sessions=grown))
         if self._writer.own_entries:
             self._writer.own_entries.clear()
-        self._version, self._mail, self._entry = version, mail, entry  # mail is announced once: what a run leaves lying is not for it now
+        # mail is announced once: what a run leaves lying is not for it now
+        self._version, self._mail, self._entry = version, mail, entry
 
     def _grown(self) -> Iterable[tuple[str, str]]:
         """Sessions to whose transcripts others have added since the last look."""
         if self._entry is None:
             return ()
         rows = self._reads.execute(
-            "SELECT t.no, s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?", (self._entry,)
+            "SELECT t.no, s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session "
+            "WHERE t.no > ?",
+            (self._entry,),
         ).fetchall()
         own = self._writer.own_entries or ()
-        return dict.fromkeys((workspace, session) for no, workspace, session in rows if no not in own)
+        return dict.fromkeys(
+            (workspace, session) for no, workspace, session in rows if no not in own
+        )

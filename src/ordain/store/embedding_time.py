@@ -1,4 +1,6 @@
-"""An embedder that is waited for only so long: one whose endpoint hangs leaves a search the time to look words up."""
+"""An embedder that is waited for only so long: one whose endpoint hangs leaves a search the time to
+look words up.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,11 @@ CLOSE_S = 1.0
 
 
 class HangingThread(Executor):
-    """One thread for calls that may hang: closing waits ``CLOSE_S`` for them and no longer, and none keeps the process from ending.
+    """One thread for calls that may hang: closing waits ``CLOSE_S`` for them and no longer, and
+    none keeps the process from ending.
 
-    What hangs then goes on unheard, and nothing behind it begins; whoever still waits for it is answered by nobody.
+    What hangs then goes on unheard, and nothing behind it begins; whoever still waits for it is
+    answered by nobody.
     """
 
     def __init__(self, name: str) -> None:
@@ -72,7 +76,8 @@ class HangingThread(Executor):
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(function())
-                except BaseException as error:  # foreign code: whoever asked is told, as by any executor
+                except BaseException as error:
+                    # foreign code: whoever asked is told, as by any executor
                     future.set_exception(error)
             del job, future, function  # an idle thread keeps nobody's values alive
 
@@ -80,7 +85,8 @@ class HangingThread(Executor):
 class EmbedderThread:
     """The thread in which an embedder is asked of questions; used by one thread at a time.
 
-    What was given up goes on in it until the embedder itself gives up, and until then nothing else is asked there.
+    What was given up goes on in it until the embedder itself gives up, and until then nothing else
+    is asked there.
     """
 
     def __init__(self) -> None:
@@ -92,7 +98,8 @@ class EmbedderThread:
         """What the work gives.
 
         Raises:
-            Transient: it takes longer than until then, by the monotonic clock, or what was asked before still does (``embedder_unavailable``).
+            Transient: it takes longer than until then, by the monotonic clock, or what was asked
+                before still does (``embedder_unavailable``).
         """
         if self._hangs is not None and not self._hangs.done():
             raise Transient("the embedder still hangs", code="embedder_unavailable")
@@ -108,7 +115,9 @@ class EmbedderThread:
 
 
 class TimedEmbedder:
-    """Implements ``Embedder`` over another, for one question: all that is asked of it takes a share of the question's time, ``Transient`` beyond that."""
+    """Implements ``Embedder`` over another, for one question: all that is asked of it takes a share
+    of the question's time, ``Transient`` beyond that.
+    """
 
     def __init__(self, embedder: Embedder, thread: EmbedderThread, within_s: float) -> None:
         """``within_s`` is the time that is left for the question."""

@@ -1,7 +1,10 @@
-"""Erasing a subject, inside the write transaction: its key at once, with which nothing of it is read any more; its rows in slices.
+"""Erasing a subject, inside the write transaction: its key at once, with which nothing of it is
+read any more; its rows in slices.
 
-Between the two the reads give none of its content (``store.sqlite``, ``store.sessions``), and ``erasures`` says that there is work left. A session gets
-another id with the key (``store.erased_names``); its runs, and the links of its transcript, which cover the id, follow in the slices.
+Between the two the reads give none of its content (``store.sqlite``, ``store.sessions``), and
+``erasures`` says that there is work left. A session gets another id with the key
+(``store.erased_names``); its runs, and the links of its transcript, which cover the id, follow in
+the slices.
 """
 
 from __future__ import annotations
@@ -17,7 +20,16 @@ from ordain.ports.store import Outcome
 from ordain.ports.upkeep import Reached, Slice
 from ordain.rules.header import without_words
 from ordain.store.contents import exchange, pieces, read_content
-from ordain.store.erased_names import ENTRIES, ErasedSession, link_again, link_before, link_of, rename_run, rename_session, session_of
+from ordain.store.erased_names import (
+    ENTRIES,
+    ErasedSession,
+    link_again,
+    link_before,
+    link_of,
+    rename_run,
+    rename_session,
+    session_of,
+)
 from ordain.store.grant_rows import forget_grants
 from ordain.store.ledger import LedgerDraft
 from ordain.store.library_units import erase_subject
@@ -25,21 +37,31 @@ from ordain.store.schema import UNSETTLED
 from ordain.store.slices import Allowance
 
 _AT_WORK = (
-    f"SELECT 1 FROM runs INDEXED BY runs_unsettled WHERE {UNSETTLED} AND subject = ?1"  # noqa: S608 - a constant of the schema
-    " UNION ALL SELECT 1 FROM sessions s JOIN turns t ON t.session = s.no JOIN runs r ON r.no = t.run"
+    f"SELECT 1 FROM runs INDEXED BY runs_unsettled WHERE {UNSETTLED} AND "  # noqa: S608 - a constant of the schema
+    "subject = ?1"
+    " UNION ALL SELECT 1 FROM sessions s JOIN turns t ON t.session = s.no JOIN runs r ON r.no "
+    "= t.run"
     " WHERE s.subject = ?1 AND t.state <> 'over' AND r.status = 'queued' LIMIT 1"
 )
 """By the indices of what is unsettled: a subject may have many runs, and few of all are at work."""
 _BESIDE = (
     "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
     "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
-    "UPDATE approvals SET decided_by = '', claimed_by = '' WHERE run = ? AND (decided_by <> '' OR claimed_by <> '')",
+    (
+        "UPDATE approvals SET decided_by = '', claimed_by = '' WHERE run = ? AND (decided_by <> "
+        "'' OR "
+        "claimed_by <> '')"
+    ),
 )
 _THREADS = (
-    "SELECT id, length(intent) + coalesce(length(slots), 0) + coalesce(length(last_error), 0) FROM threads"
+    "SELECT id, length(intent) + coalesce(length(slots), 0) + coalesce(length(last_error), 0) "
+    "FROM threads"
     " WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
 )
-_EMPTIED = "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session = ? AND id = ?"
+_EMPTIED = (
+    "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session "
+    "= ? AND id = ?"
+)
 _RUNS_STAGE, _THREADS_STAGE, _ENTRIES_STAGE = 0, 1, 2
 On = tuple[sqlite3.Connection, LedgerDraft]
 """The open transaction, and what it says on the ledger."""
@@ -47,7 +69,10 @@ On = tuple[sqlite3.Connection, LedgerDraft]
 
 def _named(db: sqlite3.Connection, args: dict[str, Any]) -> int | None:
     if "session" in args:
-        named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
+        named = (
+            "SELECT subject FROM sessions WHERE workspace = ? AND id = ?",
+            (args["workspace"], args["session"]),
+        )
     else:
         named = "SELECT subject FROM runs WHERE id = ?", (args["run"],)
     row = db.execute(*named).fetchone()
@@ -55,14 +80,20 @@ def _named(db: sqlite3.Connection, args: dict[str, Any]) -> int | None:
 
 
 def erased_places(db: sqlite3.Connection, args: dict[str, Any]) -> Sequence[tuple[str, str]]:
-    """The session, by workspace and id, that an erasure takes its id from, for whoever reads along there; none where it takes none."""
-    return db.execute("SELECT workspace, id FROM sessions WHERE subject = ?", (_named(db, args),)).fetchall()
+    """The session, by workspace and id, that an erasure takes its id from, for whoever reads along
+    there; none where it takes none.
+    """
+    return db.execute(
+        "SELECT workspace, id FROM sessions WHERE subject = ?", (_named(db, args),)
+    ).fetchall()
 
 
 def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
-    """Destroy a subject's digest key, of the run or of the session that is named, and what would still be found without it.
+    """Destroy a subject's digest key, of the run or of the session that is named, and what would
+    still be found without it.
 
-    ``seq`` is the subject's number, for the slices that destroy its rows; ``count`` is what was remembered of it and is kept no longer.
+    ``seq`` is the subject's number, for the slices that destroy its rows; ``count`` is what was
+    remembered of it and is kept no longer.
     """
     subject = _named(db, args)
     if subject is None:
@@ -71,11 +102,16 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDr
         return Outcome(refused="not_at_rest")
     at = args["at"]
     rename_session(db, ledger, subject)
-    db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ? AND key IS NOT NULL", (at, subject))
+    db.execute(
+        "UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ? AND key IS NOT NULL",
+        (at, subject),
+    )
     db.execute("INSERT OR IGNORE INTO erasures VALUES (?, ?)", (subject, at))
     db.execute("UPDATE sessions SET user = '' WHERE subject = ?", (subject,))
     db.execute(  # now and not in slices: how many are asked counts
-        "UPDATE threads SET asked = NULL WHERE asked IS NOT NULL AND session IN (SELECT no FROM sessions WHERE subject = ?)", (subject,)
+        "UPDATE threads SET asked = NULL WHERE asked IS NOT NULL AND session IN (SELECT no FROM "
+        "sessions WHERE subject = ?)",
+        (subject,),
     )
     forget_grants(db, subject)
     ledger.subject(subject)
@@ -83,9 +119,15 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDr
 
 
 def erase_slice(on: On, subject: int, after: Reached | None) -> Slice:
-    """Destroy some rows of a subject that has no key any more; ``ended`` keeps the header, without what that quotes."""
+    """Destroy some rows of a subject that has no key any more; ``ended`` keeps the header, without
+    what that quotes.
+    """
     db, ledger = on
-    begun = db.execute("SELECT e.at FROM erasures e JOIN subjects s ON s.no = e.subject WHERE e.subject = ? AND s.key IS NULL", (subject,))
+    begun = db.execute(
+        "SELECT e.at FROM erasures e JOIN subjects s ON s.no = e.subject WHERE e.subject = ? AND "
+        "s.key IS NULL",
+        (subject,),
+    )
     row = begun.fetchone()
     if row is None:
         return Slice(rows=0, after=None)
@@ -111,7 +153,9 @@ def erase_slice(on: On, subject: int, after: Reached | None) -> Slice:
 
 
 def erase_begun(on: On, after: Reached | None) -> Slice:
-    """A slice of the erasure that was begun first; ``after`` names it, so that another one begins at its own beginning."""
+    """A slice of the erasure that was begun first; ``after`` names it, so that another one begins
+    at its own beginning.
+    """
     db, _ = on
     row = db.execute("SELECT subject FROM erasures ORDER BY at, subject LIMIT 1").fetchone()
     if row is None:
@@ -120,12 +164,18 @@ def erase_begun(on: On, after: Reached | None) -> Slice:
     begun = after[1:] if after and after[0] == subject else None
     made = erase_slice(on, subject, begun or None)
     if made.after is None:
-        return Slice(rows=made.rows, after=(0,) if db.execute("SELECT 1 FROM erasures").fetchone() else None)
+        return Slice(
+            rows=made.rows, after=(0,) if db.execute("SELECT 1 FROM erasures").fetchone() else None
+        )
     return Slice(rows=made.rows, after=(subject, *made.after))
 
 
-def _erase_runs(on: On, of: tuple[int, ErasedSession | None], place: tuple[int, int], left: Allowance, at: int) -> tuple[int, int] | None:
-    """Of its runs, beginning within the one at ``place`` (run, seq); where it ended, None after the last."""
+def _erase_runs(
+    on: On, of: tuple[int, ErasedSession | None], place: tuple[int, int], left: Allowance, at: int
+) -> tuple[int, int] | None:
+    """Of its runs, beginning within the one at ``place`` (run, seq); where it ended, None after the
+    last.
+    """
     (db, ledger), (subject, session), (run, seq) = on, of, place
     while True:
         if run:
@@ -133,7 +183,9 @@ def _erase_runs(on: On, of: tuple[int, ErasedSession | None], place: tuple[int, 
             if ended is not None:
                 return run, ended
             left.rows -= rename_run(db, ledger, run, session)
-        row = db.execute("SELECT no FROM runs WHERE subject = ? AND no > ? ORDER BY no LIMIT 1", (subject, run)).fetchone()
+        row = db.execute(
+            "SELECT no FROM runs WHERE subject = ? AND no > ? ORDER BY no LIMIT 1", (subject, run)
+        ).fetchone()
         if row is None:
             return None
         run, seq = row[0], -1
@@ -162,8 +214,12 @@ def _erase_run(db: sqlite3.Connection, run: int, seq: int, left: Allowance, at: 
     return None
 
 
-def _erase_threads(db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance) -> int | None:
-    """What threads of a session hold; the number of the last one where more are left. Their words count for no content: the entries that they come from do."""
+def _erase_threads(
+    db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance
+) -> int | None:
+    """What threads of a session hold; the number of the last one where more are left. Their words
+    count for no content: the entries that they come from do.
+    """
     rows = db.execute(_THREADS, (session.no, after, most := left.most)).fetchall()
     emptied = list[tuple[int, int]]()
     for number, size in rows:
@@ -178,8 +234,12 @@ def _erase_threads(db: sqlite3.Connection, session: ErasedSession, after: int, l
     return after if left.spent or (rows and len(rows) == most) else None
 
 
-def _erase_entries(db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance) -> int | None:
-    """What was said, and who said it, of a session from entry to entry; the number of the last one where more are left. What came since is only linked."""
+def _erase_entries(
+    db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance
+) -> int | None:
+    """What was said, and who said it, of a session from entry to entry; the number of the last one
+    where more are left. What came since is only linked.
+    """
     rows = db.execute(ENTRIES, (session.no, after, most := max(left.rows, 1))).fetchall()
     link, done, seq = link_before(db, session, after), list[tuple[bytes, int, int]](), after
     for no, size, holds, erased, seq, *linked in rows:
@@ -189,27 +249,36 @@ def _erase_entries(db: sqlite3.Connection, session: ErasedSession, after: int, l
         if left.spent:
             break
     db.executemany(
-        "UPDATE transcript SET chain = ?1, body = iif(?2, NULL, body), decision = iif(?2, NULL, decision), author = iif(?2, '', author) WHERE no = ?3",
+        "UPDATE transcript SET chain = ?1, body = iif(?2, NULL, body), decision = iif(?2, NULL, "
+        "decision), author = iif(?2, '', author) WHERE no = ?3",
         done,
     )
     return seq if done and (len(done) < len(rows) or len(rows) == most) else None
 
 
 def bare(body: bytes) -> bytes | None:
-    """An ``ended`` body of erased content: no result, no word in the header; one that cannot be read goes whole."""
+    """An ``ended`` body of erased content: no result, no word in the header; one that cannot be
+    read goes whole.
+    """
     try:
         ended = msgspec.json.decode(body, type=EndedBody)
     except msgspec.MsgspecError:
         return None
-    return ENCODER.encode(msgspec.structs.replace(ended, header=without_words(ended.header), result=NULL))
+    return ENCODER.encode(
+        msgspec.structs.replace(ended, header=without_words(ended.header), result=NULL)
+    )
 
 
 def unread(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Records of a subject without a key as anybody may see them, whether or not their rows are destroyed already."""
+    """Records of a subject without a key as anybody may see them, whether or not their rows are
+    destroyed already.
+    """
     return tuple(_unread(record) for record in records)
 
 
 def _unread(record: Record) -> Record:
     if record.body is None or record.kind is RecordKind.NOTE:
         return record
-    return msgspec.structs.replace(record, body=bare(record.body) if record.kind is RecordKind.ENDED else None)
+    return msgspec.structs.replace(
+        record, body=bare(record.body) if record.kind is RecordKind.ENDED else None
+    )

@@ -1,7 +1,9 @@
-"""The data folder's files: whose they are, whether they are the ones that were opened, and why they cannot be.
+"""The data folder's files: whose they are, whether they are the ones that were opened, and why they
+cannot be.
 
-The lock's file is also the mark of use: once tables were made, it names the last process that held the folder, and whether that closed it. A database that
-is empty or gone beside it was not always so, and is not made anew; one that was not closed has a log.
+The lock's file is also the mark of use: once tables were made, it names the last process that held
+the folder, and whether that closed it. A database that is empty or gone beside it was not always
+so, and is not made anew; one that was not closed has a log.
 """
 
 from __future__ import annotations
@@ -31,27 +33,41 @@ SERVER_FILE = "server.json"
 NEEDED = (FILE, WAL, f"{FILE}-shm", LOCK)
 LOCK_BYTES = 1024
 OPEN, CLOSED = "open", "closed"
-"""How the lock's file says whether all that was acknowledged is in the database itself. Builds before said nothing of it."""
+"""How the lock's file says whether all that was acknowledged is in the database itself. Builds
+before said nothing of it.
+"""
 FSYNC_SAMPLES = 20
 _LOG_HEADING, _FRAME_HEADING = 32, 24
-"""Of the log, and of each page in it, in bytes: https://sqlite.org/fileformat2.html#the_write_ahead_log."""
+"""Of the log, and of each page in it, in bytes:
+https://sqlite.org/fileformat2.html#the_write_ahead_log.
+"""
 OPENING_MS = 5_000
-"""Whoever closes a database last brings its log in, and has it to itself for that: another that opens it then waits so long at most."""
+"""Whoever closes a database last brings its log in, and has it to itself for that: another that
+opens it then waits so long at most.
+"""
 CACHE_KIB = 8_192
-"""Most of a connection's pages in memory. With SQLite's own 2 MiB what many sessions write at once is read again for each of them."""
+"""Most of a connection's pages in memory. With SQLite's own 2 MiB what many sessions write at once
+is read again for each of them.
+"""
 ROOM_BYTES = 256 * 1024
 """An open takes about so much: pages of the log's index, and one fsync after another."""
 
 _EPOCH: RowColumns = (("epoch", is_number),)
-OLDER_SERVED = "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, or use that build"
+OLDER_SERVED = (
+    "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, "
+    "or use that build"
+)
 LOG_GONE = (
-    "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
+    "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, "
+    "unless another program has brought the log in."
     " Compare with a backup, or with what callers were told"
 )
 
 
 def no_room(error: sqlite3.Error) -> bool:
-    """Whether something could not be written: the disk is full, no file may grow so far, or (SQLite does not tell these apart) the disk fails."""
+    """Whether something could not be written: the disk is full, no file may grow so far, or (SQLite
+    does not tell these apart) the disk fails.
+    """
     return error.sqlite_errorname in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}
 
 
@@ -71,35 +87,46 @@ def copy_whole(db: sqlite3.Connection, file: Path) -> None:
         except sqlite3.OperationalError as error:
             if no_room(error):
                 raise StorageUnavailable(
-                    f"the copy {file} cannot be written, which has no room or a disk that fails: {error}", code="no_room"
+                    f"the copy {file} cannot be written, which has no room or a disk that fails: "
+                    f"{error}",
+                    code="no_room",
                 ) from error
             raise
 
 
 def connect(folder: Path | None, *, guest: bool = False) -> sqlite3.Connection:
-    """A connection to the folder's database, or to one in memory. It waits for what has the database to itself until it is ``at_once``.
+    """A connection to the folder's database, or to one in memory. It waits for what has the
+    database to itself until it is ``at_once``.
 
-    ``guest``: it looks, and one damaged text is not the end of that. An engine's own does without, since each text that it reads would cost a call.
+    ``guest``: it looks, and one damaged text is not the end of that. An engine's own does without,
+    since each text that it reads would cost a call.
     """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not (folder / FILE).exists():  # journal and keys are the owner's alone, in whatever folder they lie
+        if not (folder / FILE).exists():
+            # journal and keys are the owner's alone, in whatever folder they lie
             os.close(os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     name = ":memory:" if folder is None else str(folder / FILE)
-    connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection = sqlite3.connect(
+        name, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
     if guest:
         connection.text_factory = _as_it_lies
     connection.execute(f"PRAGMA busy_timeout={OPENING_MS}")
-    # Before anything is read: whoever wrote the file wrote its schema, and what stands in one calls no function that could do harm.
+    # Before anything is read: whoever wrote the file wrote its schema, and what stands in one calls
+    # no function that could do harm.
     connection.execute("PRAGMA trusted_schema=OFF")
-    # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
+    # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was
+    # built.
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
     return connection
 
 
 def _as_it_lies(raw: bytes) -> str | bytes:
-    """A text; what is none, because somebody else wrote it or the disk did, is the bytes that it is."""
+    """A text; what is none, because somebody else wrote it or the disk did, is the bytes that it
+    is.
+    """
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -112,13 +139,15 @@ def at_once(connection: sqlite3.Connection) -> None:
 
 
 def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """After ``schema.prepare``: the journal mode is written into the file, and a file that is not ours stays as it is."""
+    """After ``schema.prepare``: the journal mode is written into the file, and a file that is not
+    ours stays as it is.
+    """
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.execute(
-        "PRAGMA temp_store=MEMORY"
-    )  # what a savepoint keeps to go back to, some pages each: as a file it is two thirds of all that is written
+    # what a savepoint keeps to go back to, some pages each: as a file it is two thirds of all that
+    # is written
+    connection.execute("PRAGMA temp_store=MEMORY")
     return connection
 
 
@@ -142,7 +171,8 @@ def snapshot(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def check_in_use(folder: Path) -> None:
-    """A database that is gone, or has no byte, beside what says that it was used is not taken for a new one.
+    """A database that is gone, or has no byte, beside what says that it was used is not taken for a
+    new one.
 
     Raises:
         StorageUnavailable: ``storage_lost``.
@@ -157,7 +187,8 @@ def check_in_use(folder: Path) -> None:
     if marks:
         what = "is gone" if size < 0 else "is empty"
         raise StorageUnavailable(
-            f"{folder / FILE} {what}, and {folder / marks[0]} says that it was not: put the file back (`ordain restore` into another folder puts a"
+            f"{folder / FILE} {what}, and {folder / marks[0]} says that it was not: put the file "
+            "back (`ordain restore` into another folder puts a"
             f" backup there); to begin anew, move the whole folder away",
             code="storage_lost",
         )
@@ -184,7 +215,9 @@ def why_not(folder: Path, error: Exception) -> str:
 
 
 def _used_up(folder: Path) -> str | None:
-    """What there is too little of, of that which SQLite does not tell apart: files that may be open, and room on the disk."""
+    """What there is too little of, of that which SQLite does not tell apart: files that may be
+    open, and room on the disk.
+    """
     try:
         os.close(os.open(folder, os.O_RDONLY | os.O_CLOEXEC))
         free = shutil.disk_usage(folder).free
@@ -211,7 +244,9 @@ def take_lock(folder: Path) -> int:
     except OSError as error:
         said = _said(descriptor)
         os.close(descriptor)
-        raise StorageUnavailable(f"another engine holds {folder}: {said}", code="lock_held") from error
+        raise StorageUnavailable(
+            f"another engine holds {folder}: {said}", code="lock_held"
+        ) from error
     return descriptor
 
 
@@ -239,8 +274,15 @@ def _write(descriptor: int, who: str, address: str, state: str) -> None:
 
 
 def _lines(descriptor: int) -> tuple[str, str, str]:
-    """Who held the folder last, where it listened, and whether it closed it; "" where that is not said."""
-    who, address, state, *_ = *os.pread(descriptor, LOCK_BYTES, 0).decode("utf-8", "replace").split("\n"), "", "", ""
+    """Who held the folder last, where it listened, and whether it closed it; "" where that is not
+    said.
+    """
+    who, address, state, *_ = (
+        *os.pread(descriptor, LOCK_BYTES, 0).decode("utf-8", "replace").split("\n"),
+        "",
+        "",
+        "",
+    )
     return who, address.strip(), state
 
 
@@ -252,7 +294,9 @@ def _said(descriptor: int) -> str:
 
 
 def missing_log(folder: Path) -> str:
-    """Who ended without closing the database, if its log is gone; "" where nothing is missing. To be asked before the database is opened."""
+    """Who ended without closing the database, if its log is gone; "" where nothing is missing. To
+    be asked before the database is opened.
+    """
     if (folder / WAL).exists() or not _has_bytes(folder / FILE):
         return ""
     try:
@@ -269,8 +313,8 @@ def missing_log(folder: Path) -> str:
 def note_closed(folder: Path, lock: int | None = None) -> None:
     """The database was closed: where nobody has it open any more, no log belongs to it.
 
-    ``lock`` is the caller's, which it still holds; without one, that nobody holds it is looked at: whoever closes a folder last after an engine was killed
-    brings its log in.
+    ``lock`` is the caller's, which it still holds; without one, that nobody holds it is looked at:
+    whoever closes a folder last after an engine was killed brings its log in.
     """
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC) if lock is None else lock
@@ -278,7 +322,11 @@ def note_closed(folder: Path, lock: int | None = None) -> None:
         return
     try:
         who, address, state = _lines(descriptor)
-        if state == OPEN and not (folder / WAL).exists() and (lock is not None or not _held(descriptor)):
+        if (
+            state == OPEN
+            and not (folder / WAL).exists()
+            and (lock is not None or not _held(descriptor))
+        ):
             _write(descriptor, who, address, CLOSED)
     finally:
         if lock is None:
@@ -286,7 +334,9 @@ def note_closed(folder: Path, lock: int | None = None) -> None:
 
 
 def _held(descriptor: int) -> bool:
-    """Whether another open file holds the lock; it is this one's until that is closed where none does."""
+    """Whether another open file holds the lock; it is this one's until that is closed where none
+    does.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -308,14 +358,17 @@ def take_lease(db: sqlite3.Connection, holder: str) -> int:
         epoch: int = 1 if row is None else row[0] + 1
         db.execute(
             "INSERT INTO engine(one, epoch, holder, since) VALUES (1, ?, ?, ?)"
-            " ON CONFLICT(one) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder, since = excluded.since",
+            " ON CONFLICT(one) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder, "
+            "since = excluded.since",
             (epoch, holder, time.time_ns() // 1000),
         )
     return epoch
 
 
 class FileWatch(Struct):
-    """Whether database and log are still the files that were opened: SQLite writes on into a file without a name, and nobody finds it again."""
+    """Whether database and log are still the files that were opened: SQLite writes on into a file
+    without a name, and nobody finds it again.
+    """
 
     folder: Path
     seen: dict[str, tuple[int, int] | None]
@@ -327,9 +380,11 @@ class FileWatch(Struct):
         return cls(folder, {name: _identity(folder / name) for name in (FILE, WAL)})
 
     def lost(self, needed: Callable[[], int]) -> str:
-        """The name of the first that is gone, cut or another one; "" where both are what they were. A log that comes later is noted.
+        """The name of the first that is gone, cut or another one; "" where both are what they were.
+        A log that comes later is noted.
 
-        ``needed`` is how long the log must be (``needed_log``): one that got shorter was cut, or brought in and emptied by whoever has the database open.
+        ``needed`` is how long the log must be (``needed_log``): one that got shorter was cut, or
+        brought in and emptied by whoever has the database open.
         """
         for name, known in self.seen.items():
             found = _identity(self.folder / name)
@@ -358,9 +413,12 @@ class FileWatch(Struct):
 
 
 def needed_log(connection: sqlite3.Connection) -> int:
-    """How many bytes the log must have, by what SQLite knows to be in it; -1 while somebody brings it in."""
+    """How many bytes the log must have, by what SQLite knows to be in it; -1 while somebody brings
+    it in.
+    """
     try:
-        ((_, frames, _),) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # the one way to ask for it
+        # the one way to ask for it
+        ((_, frames, _),) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         ((page,),) = connection.execute("PRAGMA page_size")
     except sqlite3.OperationalError as error:
         return sys.maxsize if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_IOERR else -1

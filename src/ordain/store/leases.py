@@ -1,4 +1,6 @@
-"""Leases over SQLite: the one engine of a folder, whose lease is the folder's lock and the epoch of its store; its last beat, its pauses, and what it holds."""
+"""Leases over SQLite: the one engine of a folder, whose lease is the folder's lock and the epoch of
+its store; its last beat, its pauses, and what it holds.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,17 @@ from ordain.store.schema import UNSETTLED
 from ordain.store.sqlite import SqliteStore
 
 _ORPHANS = (
-    f"SELECT id FROM (SELECT no, id, holder FROM runs WHERE status = 'running' AND {UNSETTLED} AND {FREE}"  # noqa: S608 - constants of the schema
+    f"SELECT id FROM (SELECT no, id, holder FROM runs WHERE status = 'running' AND {UNSETTLED} "  # noqa: S608 - constants of the schema
+    f"AND {FREE}"
     f" UNION ALL SELECT no, id, holder FROM runs WHERE status = 'ready' AND {UNSETTLED} AND {FREE}"
-    f" UNION ALL SELECT no, id, holder FROM runs WHERE status = 'waiting' AND wake_at <= :now AND {FREE})"
+    " UNION ALL SELECT no, id, holder FROM runs WHERE status = 'waiting' AND wake_at <= :now AND "
+    f"{FREE})"
     " ORDER BY holder = 0, no LIMIT :most"
 )
-_DUE = f"SELECT wake_at FROM runs WHERE status = 'waiting' AND wake_at IS NOT NULL AND {FREE} ORDER BY wake_at LIMIT 1"  # noqa: S608 - as above
+_DUE = (
+    f"SELECT wake_at FROM runs WHERE status = 'waiting' AND wake_at IS NOT NULL AND {FREE} ORDER "  # noqa: S608 - as above
+    "BY wake_at LIMIT 1"
+)
 
 
 class SqliteLeases:
@@ -30,7 +37,8 @@ class SqliteLeases:
         self._store, self._now, self._engine = store, now, 0
 
     async def join(self, build: str) -> Lease:
-        """See ``Leases.join``. The lock is the store's own: an engine that lost it does not come back in this process.
+        """See ``Leases.join``. The lock is the store's own: an engine that lost it does not come
+        back in this process.
 
         Raises:
             EngineLost: it was lost, or the store was opened as a guest.
@@ -41,7 +49,9 @@ class SqliteLeases:
         beats = self._store.query("SELECT at FROM beats")
         pauses = self._store.query("SELECT began, ended FROM pauses ORDER BY no")
         return Lease(
-            engine=self._engine, last_beat=beats[0][0] if beats else None, pauses=tuple(Pause(began, ended) for began, ended in pauses)
+            engine=self._engine,
+            last_beat=beats[0][0] if beats else None,
+            pauses=tuple(Pause(began, ended) for began, ended in pauses),
         )
 
     async def beat(self, lease: Lease, beat: Beat) -> None:
@@ -49,17 +59,34 @@ class SqliteLeases:
         await self._store.submit(Operation(name="beat", args={"beat": beat}))
 
     async def hold(
-        self, lease: Lease, *, limit: int, flows: Collection[tuple[str, int]] | None, only: Sequence[str] = ()
+        self,
+        lease: Lease,
+        *,
+        limit: int,
+        flows: Collection[tuple[str, int]] | None,
+        only: Sequence[str] = (),
     ) -> Sequence[Held]:
-        """See ``Leases.hold``. There is no other engine: what has a flow that this one has not is its to stop."""
-        runs = only or [run for (run,) in self._store.query(_ORPHANS, {"engine": lease.engine, "now": self._now(), "most": limit})]
+        """See ``Leases.hold``. There is no other engine: what has a flow that this one has not is
+        its to stop.
+        """
+        runs = only or [
+            run
+            for (run,) in self._store.query(
+                _ORPHANS, {"engine": lease.engine, "now": self._now(), "most": limit}
+            )
+        ]
         found = await self._store.load(runs)
         others = [run for run, stored in found.items() if not _holds(lease, stored)]
         if others:
-            await self._store.submit(Operation(name="hold", args={"engine": lease.engine, "runs": others}))
+            await self._store.submit(
+                Operation(name="hold", args={"engine": lease.engine, "runs": others})
+            )
             found = {**found, **await self._store.load(others)}
         mail = {run: self._store.sent(run) for run in found}
-        return [Held(id=run, run=stored, mail=tuple(mail[run][0]), refused=mail[run][1]) for run, stored in found.items()]
+        return [
+            Held(id=run, run=stored, mail=tuple(mail[run][0]), refused=mail[run][1])
+            for run, stored in found.items()
+        ]
 
     async def next_due(self, lease: Lease) -> int | None:
         """See ``Leases.next_due``."""
@@ -68,7 +95,12 @@ class SqliteLeases:
 
     async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
         """See ``Leases.release``."""
-        await self._store.submit(Operation(name="release", args={"engine": lease.engine, "runs": None if runs is None else list(runs)}))
+        await self._store.submit(
+            Operation(
+                name="release",
+                args={"engine": lease.engine, "runs": None if runs is None else list(runs)},
+            )
+        )
 
 
 def _holds(lease: Lease, stored: StoredRun | JournalCorrupt) -> bool:

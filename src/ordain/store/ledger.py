@@ -1,6 +1,8 @@
-"""The ledger over SQLite: what stands, as items, and what the open transaction has changed of it, as the one row of its batch (``journal.ledger``).
+"""The ledger over SQLite: what stands, as items, and what the open transaction has changed of it,
+as the one row of its batch (``journal.ledger``).
 
-An item that is asked for at the end of a batch and one that is made from all that stands come from the same statements, so that they cannot differ.
+An item that is asked for at the end of a batch and one that is made from all that stands come from
+the same statements, so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -38,7 +40,12 @@ from ordain.journal.ledger import (
 )
 from ordain.store import sheets
 from ordain.store.grant_rows import ITS_SUBJECT
-from ordain.store.ledger_library import begin_library, remembered_now, remembered_of, standing_library
+from ordain.store.ledger_library import (
+    begin_library,
+    remembered_now,
+    remembered_of,
+    standing_library,
+)
 from ordain.store.ledger_words import begin_words, kept_now, request_now, standing_words
 from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
 from ordain.store.run_records import asking, read_opening
@@ -47,52 +54,74 @@ LEDGER_TABLES = """
 CREATE TABLE ledger(no INTEGER PRIMARY KEY, items BLOB NOT NULL, chain BLOB NOT NULL);
 ALTER TABLE transcript ADD COLUMN marks BLOB;
 """
-"""``marks`` of an entry are what its link of the second version covers of author and decision; NULL where it is of the first."""
+"""``marks`` of an entry are what its link of the second version covers of author and decision; NULL
+where it is of the first.
+"""
 
 _BEING_ERASED = "r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL"
 _RUNS = (
-    "SELECT r.id, p.id, r.parent_addr, r.child, o.id, r.workspace, coalesce(r.session, ''), CAST(coalesce(r.thread, 0) AS INTEGER), u.id,"
-    " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, r.head_seq, r.no,"
+    "SELECT r.id, p.id, r.parent_addr, r.child, o.id, r.workspace, coalesce(r.session, ''), "
+    "CAST(coalesce(r.thread, 0) AS INTEGER), u.id,"
+    " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, "
+    "r.head_seq, r.no,"
     f" {_BEING_ERASED}, r.resumes, r.resumes_at FROM runs r"
-    " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
+    " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u "
+    "ON u.no = r.subject"
 )
 _REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
 _SESSIONS = (
-    "SELECT s.workspace, s.id, s.generation, u.id, s.head, s.chain, s.threads, s.active, s.channel, s.created_at, s.last_at, s.user, u.key"
+    "SELECT s.workspace, s.id, s.generation, u.id, s.head, s.chain, s.threads, s.active, "
+    "s.channel, s.created_at, s.last_at, s.user, u.key"
     " FROM sessions s LEFT JOIN subjects u ON u.no = s.subject"
 )
 _THREADS = (
-    "SELECT s.workspace, s.id, t.id, t.status, t.run, t.touched_at, t.intent, t.asked, t.slots, t.last_error, u.key"
+    "SELECT s.workspace, s.id, t.id, t.status, t.run, t.touched_at, t.intent, t.asked, t.slots, "
+    "t.last_error, u.key"
     " FROM threads t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = s.subject"
 )
 _SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"
 _THREAD = f"{_THREADS} WHERE s.workspace = ? AND s.id = ? AND t.id = ?"
 _THREAD_BY_NUMBER = f"{_THREADS} WHERE t.session = ? AND t.id = ?"
-_THREAD_OF_TURN = f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.thread FROM turns w WHERE w.run = ?)"
+_THREAD_OF_TURN = (
+    f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.thread FROM turns w WHERE "
+    "w.run = ?)"
+)
 _LAST = "SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1"
 _ACCOUNTS = "SELECT workspace, name, tokens, usd_micros FROM accounts"
 _CONFIG = "SELECT place, resource, id, version, config, by, at FROM configuration"
 _ERASED = "SELECT workspace, id, erased_at FROM subjects WHERE key IS NULL"
 _LAST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? ORDER BY seq DESC LIMIT 1"
 _LAST_RECORD = "SELECT chain FROM records WHERE run = ? ORDER BY seq DESC LIMIT 1"
-_COVERED = "SELECT seq, thread, run, channel, edits, timestamp_ms, attached, reason, anchor, size, through FROM transcript"
+_COVERED = (
+    "SELECT seq, thread, run, channel, edits, timestamp_ms, attached, reason, anchor, size, "
+    "through FROM transcript"
+)
 _APPROVALS = (
-    "SELECT a.id, a.workspace, r.id, o.id, a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow, a.asked_at, a.expires_at,"
-    f" a.state, a.decided_at, a.granted, a.decided_by, u.key, {_BEING_ERASED}, a.claimed_by, a.claimed_at FROM approvals a"
-    " LEFT JOIN runs r ON r.no = a.run LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
+    "SELECT a.id, a.workspace, r.id, o.id, a.addr, coalesce(s.id, ''), a.thread, a.subject, "
+    "a.tier, a.digest, a.workflow, a.asked_at, a.expires_at,"
+    f" a.state, a.decided_at, a.granted, a.decided_by, u.key, {_BEING_ERASED}, a.claimed_by, "
+    "a.claimed_at FROM approvals a"
+    " LEFT JOIN runs r ON r.no = a.run LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON "
+    "s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
 )
 _GRANTS = (
-    "SELECT grants.id, grants.workspace, principal, expires_at, uses_left, revoked_at, body, content, u.key,"
-    f" subject IS NULL OR subject IS {ITS_SUBJECT} FROM grants LEFT JOIN subjects u ON u.no = grants.subject"
+    "SELECT grants.id, grants.workspace, principal, expires_at, uses_left, revoked_at, body, "
+    "content, u.key,"
+    f" subject IS NULL OR subject IS {ITS_SUBJECT} FROM grants LEFT JOIN subjects u ON u.no = "
+    "grants.subject"
 )
 _LINK = 5
 """Where a laid record has its link."""
 MAIL_KEPT = 4_096
-"""So much mail that nobody has taken yet is remembered, the latest; of the rest the ledger is asked."""
+"""So much mail that nobody has taken yet is remembered, the latest; of the rest the ledger is
+asked.
+"""
 
 
 def last_link(db: sqlite3.Connection, run: int) -> bytes:
-    """The link of the last record of run number ``run``; empty where that cannot be read, or there is none."""
+    """The link of the last record of run number ``run``; empty where that cannot be read, or there
+    is none.
+    """
     row = db.execute(_LAST_SHEET, (run,)).fetchone()
     if row is None:
         row = db.execute(_LAST_RECORD, (run,)).fetchone()
@@ -113,7 +142,9 @@ def _first_link(db: sqlite3.Connection, run: int) -> bytes:
 
 def _rest(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
     run, status, reason, ended_at, head, no = row
-    return rest_item(run, status, reason, (ended_at, head, last_link(db, no) if status in AT_REST else b""))
+    return rest_item(
+        run, status, reason, (ended_at, head, last_link(db, no) if status in AT_REST else b"")
+    )
 
 
 def _run(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
@@ -137,13 +168,17 @@ def _grant(row: tuple[Any, ...]) -> LedgerItem:
 
 
 def _grant_laid(row: tuple[Any, ...]) -> LedgerItem:
-    """As nothing stands that counts for nothing: what somebody put there is named however often the grant is written afterwards."""
+    """As nothing stands that counts for nothing: what somebody put there is named however often the
+    grant is written afterwards.
+    """
     counts = isinstance(row[8], bytes) and row[9]
     return grant_item(row[0], row[1:7], row[7] if counts else None, row[8])
 
 
 def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
-    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere. ``begins``: for a ledger that has no row yet."""
+    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand
+    nowhere. ``begins``: for a ledger that has no row yet.
+    """
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
         yield _run(db, row).or_under_way(row[18])
         yield _rest(db, (row[0], *row[13:18]))
@@ -152,25 +187,40 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
     yield from standing_words(db, named=not (begins or covers(db, PACKED_COVERS_WORDS)))
-    yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
+    yield from (
+        account_item(workspace, name, (tokens, usd))
+        for workspace, name, tokens, usd in db.execute(_ACCOUNTS)
+    )
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
-    yield from (_approval(row).or_under_way(row[18]) for row in db.execute(f"{_APPROVALS} ORDER BY a.no"))
+    yield from (
+        _approval(row).or_under_way(row[18]) for row in db.execute(f"{_APPROVALS} ORDER BY a.no")
+    )
     yield from map(_grant, db.execute(f"{_GRANTS} ORDER BY grants.no"))
     yield from begin_library(db) if begins else standing_library(db)
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
-    """The first rows of a database that has none: the heads that exist, and which classes of content were swept before ``at``, within a transaction."""
-    swept = [swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")]
+    """The first rows of a database that has none: the heads that exist, and which classes of
+    content were swept before ``at``, within a transaction.
+    """
+    swept = [
+        swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")
+    ]
     begun = chain(swept, [COVERS_WORDS], begin_covering(db), standing_items(db, begins=True))
     for items in in_rows(item for item in begun if item.value):
         _add(db, items)
 
 
 def cover_all(db: sqlite3.Connection) -> None:
-    """The rows of a ledger that says nothing of mail, of words, or of what is remembered, yet and says it from now on, in one transaction; of any other one none."""
-    said = ((PACKED_COVERS, begin_covering), (PACKED_COVERS_WORDS, begin_words), (PACKED_COVERS_LIBRARY, begin_library))
+    """The rows of a ledger that says nothing of mail, of words, or of what is remembered, yet and
+    says it from now on, in one transaction; of any other one none.
+    """
+    said = (
+        (PACKED_COVERS, begin_covering),
+        (PACKED_COVERS_WORDS, begin_words),
+        (PACKED_COVERS_LIBRARY, begin_library),
+    )
     unsaid = [begin for packed, begin in said if not covers(db, packed)]
     if not unsaid:
         return
@@ -193,9 +243,11 @@ def ledger_rows(db: sqlite3.Connection) -> Iterator[LedgerRow]:
 
 
 class LedgerDraft:
-    """What the open transaction has changed of what the ledger covers: made into one row where it commits, and of nothing into none.
+    """What the open transaction has changed of what the ledger covers: made into one row where it
+    commits, and of nothing into none.
 
-    What is known whole is an item at once; of the rest the name is kept, and the item made from how it stands at the end of the batch.
+    What is known whole is an item at once; of the rest the name is kept, and the item made from how
+    it stands at the end of the batch.
     """
 
     def __init__(self) -> None:
@@ -204,7 +256,9 @@ class LedgerDraft:
         self._touched: list[tuple[Any, ...]] = []
         self._mail: dict[int, LedgerItem] = {}
         self.put: dict[int, LedgerItem] = {}
-        """The mail that stands by what was written and committed here, by number, as far as it is remembered (``MAIL_KEPT``)."""
+        """The mail that stands by what was written and committed here, by number, as far as it is
+        remembered (``MAIL_KEPT``).
+        """
 
     def mark(self) -> tuple[int, int]:
         """How much there is, to go back to if what follows is rolled back."""
@@ -260,14 +314,19 @@ class LedgerDraft:
         self._touched.append(("account", workspace, name))
 
     def session_renamed(self, workspace: str, was: str, name: str, number: int) -> None:
-        """A session that is erased has another name: its threads and placed messages with it, however many there are. ``number`` is its row's."""
+        """A session that is erased has another name: its threads and placed messages with it,
+        however many there are. ``number`` is its row's.
+        """
         self._items.append(renamed_item(workspace, was, name))
-        for at, touched in enumerate(self._touched):  # in the same batch, under the name that it had
+        for at, touched in enumerate(self._touched):
+            # in the same batch, under the name that it had
             if touched[:3] == ("thread", workspace, was):
                 self._touched[at] = ("thread_number", number, touched[3])
 
     def subject(self, number: int) -> None:
-        """A subject's key was destroyed, and with it what its session says of its user. What else was sealed with it the slices say again, or a renaming."""
+        """A subject's key was destroyed, and with it what its session says of its user. What else
+        was sealed with it the slices say again, or a renaming.
+        """
         self._touched.append(("subject", number))
 
     def approval(self, approval: str) -> None:
@@ -378,19 +437,32 @@ _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[Led
 
 def kept_messages(db: sqlite3.Connection, session: int, run: str) -> dict[int, bytes]:
     """The messages that a run keeps, by number, each with what its row says (its cover)."""
-    rows = db.execute(f"{_COVERED} WHERE session = ? AND run = ? AND run <> '' AND kind = 'message'", (session, run))
+    rows = db.execute(
+        f"{_COVERED} WHERE session = ? AND run = ? AND run <> '' AND kind = 'message'",
+        (session, run),
+    )
     return {seq: entry_cover(tuple(columns)) for seq, *columns in rows.fetchall()}
 
 
-def placed_items(db: sqlite3.Connection, name: tuple[str, str, int], before: Mapping[int, bytes]) -> Iterator[LedgerItem]:
-    """Messages that were placed anew, as they stand now; behind the marks of each goes what its link covers. ``name``: workspace, id, row of the session."""
+def placed_items(
+    db: sqlite3.Connection, name: tuple[str, str, int], before: Mapping[int, bytes]
+) -> Iterator[LedgerItem]:
+    """Messages that were placed anew, as they stand now; behind the marks of each goes what its
+    link covers. ``name``: workspace, id, row of the session.
+    """
     workspace, session, no = name
     for seq, linked in before.items():
         columns = db.execute(f"{_COVERED} WHERE session = ? AND seq = ?", (no, seq)).fetchone()
         marks, decision, key = db.execute(
-            "SELECT t.marks, t.decision, u.key FROM transcript t JOIN subjects u ON u.no = t.subject WHERE t.session = ? AND t.seq = ?",
+            "SELECT t.marks, t.decision, u.key FROM transcript t JOIN subjects u ON u.no = "
+            "t.subject WHERE t.session = ? AND t.seq = ?",
             (no, seq),
         ).fetchone()
         if marks is not None and len(marks) == MARKS_BYTES:
-            db.execute("UPDATE transcript SET marks = ? WHERE session = ? AND seq = ?", (marks + linked, no, seq))
-        yield placed_item((workspace, session, seq), entry_cover(columns[1:]), digest(key or b"", decision or b""))
+            db.execute(
+                "UPDATE transcript SET marks = ? WHERE session = ? AND seq = ?",
+                (marks + linked, no, seq),
+            )
+        yield placed_item(
+            (workspace, session, seq), entry_cover(columns[1:]), digest(key or b"", decision or b"")
+        )

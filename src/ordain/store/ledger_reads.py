@@ -1,6 +1,8 @@
-"""Ledger over SQLite, read in the store's own thread; and the columns that repeat what other columns say, held to them.
+"""Ledger over SQLite, read in the store's own thread; and the columns that repeat what other
+columns say, held to them.
 
-Such a column is there so that rows are found by an index, or without a journal being read; what it says is decided elsewhere.
+Such a column is there so that rows are found by an index, or without a journal being read; what it
+says is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -25,65 +27,107 @@ _STOPPED_BELOW = (
     "SELECT 1 FROM runs b WHERE b.root = r.no AND b.parent IS NOT NULL AND b.status IN"
     " ('faulted', 'diverged', 'quarantined', 'flow_unavailable', 'cancelled')"
 )
-"""A turn of which a run stopped has given up its place, and goes on without it where that is cancelled."""
+"""A turn of which a run stopped has given up its place, and goes on without it where that is
+cancelled.
+"""
 _CLASSES = "('input', 'model', 'verb', 'result', 'note')"
 _BEING_ERASED = "r.subject IN (SELECT subject FROM erasures)"
-"""Such a run's row names its session as it was before, or as it is named since; in its last slice every one has the name of now."""
+"""Such a run's row names its session as it was before, or as it is named since; in its last slice
+every one has the name of now.
+"""
 _ENTRY_SUBJECTS = (
-    "SELECT *, max(number) OVER (PARTITION BY session ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM ("
-    "SELECT s.id, t.session, t.seq, s.workspace, u.workspace AS of, u.id AS named, 'session:' || s.id || '#' AS begins, s.generation,"
+    "SELECT *, max(number) OVER (PARTITION BY session ORDER BY seq ROWS BETWEEN UNBOUNDED "
+    "PRECEDING AND 1 PRECEDING) AS before FROM ("
+    "SELECT s.id, t.session, t.seq, s.workspace, u.workspace AS of, u.id AS named, 'session:' || "
+    "s.id || '#' AS begins, s.generation,"
     " CAST(substr(u.id, length('session:' || s.id || '#') + 1) AS INTEGER) AS number"
-    " FROM transcript t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = t.subject)"
+    " FROM transcript t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = "
+    "t.subject)"
 )
-"""Whose each entry is: its session's, of the generation in which it was written, which is none before that of the entry before it."""
+"""Whose each entry is: its session's, of the generation in which it was written, which is none
+before that of the entry before it.
+"""
 _COLUMNS: Sequence[tuple[str, str, str]] = (
     (
         "turn of run {0}",
         "id, session or thread",
         (
-            "SELECT r.id FROM turns t JOIN runs r ON r.no = t.run LEFT JOIN sessions s ON s.no = t.session"
-            f" WHERE t.id <> r.id OR (s.id IS NOT r.session AND NOT {_BEING_ERASED}) OR s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread IS NOT CAST(r.thread AS INTEGER))"
+            "SELECT r.id FROM turns t JOIN runs r ON r.no = t.run LEFT JOIN sessions s ON s.no = "
+            "t.session"
+            f" WHERE t.id <> r.id OR (s.id IS NOT r.session AND NOT {_BEING_ERASED}) OR "
+            "s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread IS NOT CAST(r.thread "
+            "AS INTEGER))"
         ),
     ),
     (
         "turn of run {0}",
         "state",
         (
-            f"SELECT r.id FROM turns t JOIN runs r ON r.no = t.run WHERE t.state NOT IN ('live', 'queued', 'over')"
-            f" OR (t.state = 'queued') <> (r.status = 'queued') OR (t.state <> 'over' AND r.status IN {_REST})"
+            "SELECT r.id FROM turns t JOIN runs r ON r.no = t.run WHERE t.state NOT IN ('live', "
+            "'queued', 'over')"
+            " OR (t.state = 'queued') <> (r.status = 'queued') OR (t.state <> 'over' AND "
+            f"r.status IN {_REST})"
             f" OR (t.state = 'over' AND r.status NOT IN {_REST} AND NOT EXISTS ({_STOPPED_BELOW}))"
         ),
     ),
-    ("run {0}", "no turn", "SELECT id FROM runs WHERE parent IS NULL AND session IS NOT NULL AND no NOT IN (SELECT run FROM turns)"),
+    (
+        "run {0}",
+        "no turn",
+        (
+            "SELECT id FROM runs WHERE parent IS NULL AND session IS NOT NULL AND no NOT IN "
+            "(SELECT "
+            "run FROM turns)"
+        ),
+    ),
     ("turn {0}", "no run", "SELECT id FROM turns WHERE run NOT IN (SELECT no FROM runs)"),
-    ("thread {0}", "no session", "SELECT id FROM threads WHERE session NOT IN (SELECT no FROM sessions)"),
-    ("entry {0}", "no session", "SELECT seq FROM transcript WHERE session NOT IN (SELECT no FROM sessions)"),
+    (
+        "thread {0}",
+        "no session",
+        "SELECT id FROM threads WHERE session NOT IN (SELECT no FROM sessions)",
+    ),
+    (
+        "entry {0}",
+        "no session",
+        "SELECT seq FROM transcript WHERE session NOT IN (SELECT no FROM sessions)",
+    ),
     (
         "run number {0}",
         "records, and no run",
-        "SELECT run FROM (SELECT run FROM sheets UNION SELECT run FROM records) WHERE run NOT IN (SELECT no FROM runs)",
+        (
+            "SELECT run FROM (SELECT run FROM sheets UNION SELECT run FROM records) WHERE run "
+            "NOT IN "
+            "(SELECT no FROM runs)"
+        ),
     ),
     (
         "subject {0}",
         "workspace or time of erasure",
         (
             "SELECT u.id FROM subjects u WHERE (u.key IS NOT NULL AND u.erased_at IS NOT NULL)"
-            " OR EXISTS (SELECT 1 FROM runs r WHERE r.subject = u.no AND r.workspace <> u.workspace)"
-            " OR EXISTS (SELECT 1 FROM sessions s WHERE s.subject = u.no AND s.workspace <> u.workspace)"
+            " OR EXISTS (SELECT 1 FROM runs r WHERE r.subject = u.no AND r.workspace <> "
+            "u.workspace)"
+            " OR EXISTS (SELECT 1 FROM sessions s WHERE s.subject = u.no AND s.workspace <> "
+            "u.workspace)"
         ),
     ),
     (
         "session {0}",
         "a user, and its subject was erased",
-        "SELECT s.id FROM sessions s JOIN subjects u ON u.no = s.subject WHERE u.key IS NULL AND s.user <> ''",
+        (
+            "SELECT s.id FROM sessions s JOIN subjects u ON u.no = s.subject WHERE u.key IS "
+            "NULL AND "
+            "s.user <> ''"
+        ),
     ),
     (
         "thread {1} of session {0}",
         "words, and their subject was erased",
         (
-            "SELECT s.id, t.id FROM threads t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = s.subject WHERE u.key IS NULL"
+            "SELECT s.id, t.id FROM threads t JOIN sessions s ON s.no = t.session JOIN subjects u "
+            "ON u.no = s.subject WHERE u.key IS NULL"
             " AND s.subject NOT IN (SELECT subject FROM erasures)"
-            " AND (t.intent <> '' OR t.asked IS NOT NULL OR t.slots IS NOT NULL OR (t.last_error IS NOT NULL AND t.touched_at < u.erased_at))"
+            " AND (t.intent <> '' OR t.asked IS NOT NULL OR t.slots IS NOT NULL OR (t.last_error "
+            "IS NOT NULL AND t.touched_at < u.erased_at))"
         ),
     ),
     (
@@ -91,14 +135,23 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "content, and its run was erased",
         "SELECT request_id FROM requests WHERE request_id = 'erased:' || run AND digest <> ''",
     ),
-    ("run {0}", "no parent", "SELECT id FROM runs WHERE parent IS NOT NULL AND parent NOT IN (SELECT no FROM runs)"),
+    (
+        "run {0}",
+        "no parent",
+        "SELECT id FROM runs WHERE parent IS NOT NULL AND parent NOT IN (SELECT no FROM runs)",
+    ),
     ("run {0}", "no subject", "SELECT id FROM runs WHERE subject NOT IN (SELECT no FROM subjects)"),
-    ("session {0}", "no subject", "SELECT id FROM sessions WHERE subject NOT IN (SELECT no FROM subjects)"),
+    (
+        "session {0}",
+        "no subject",
+        "SELECT id FROM sessions WHERE subject NOT IN (SELECT no FROM subjects)",
+    ),
     (
         "entry {1} of session {0}",
         "subject",
         (
-            f"SELECT id, seq FROM ({_ENTRY_SUBJECTS}) WHERE workspace IS NOT of OR named IS NOT begins || number"
+            f"SELECT id, seq FROM ({_ENTRY_SUBJECTS}) WHERE workspace IS NOT of OR named IS NOT "
+            "begins || number"
             " OR number NOT BETWEEN coalesce(before, 1) AND generation"
         ),
     ),
@@ -106,26 +159,35 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "entry {1} of session {0}",
         "its content stands under a key that is destroyed",
         (
-            "SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject"
-            " WHERE u.key IS NULL AND (t.body IS NOT NULL OR t.decision IS NOT NULL OR t.author <> '') AND t.marks IS NOT NULL"
+            "SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session JOIN "
+            "subjects u ON u.no = t.subject"
+            " WHERE u.key IS NULL AND (t.body IS NOT NULL OR t.decision IS NOT NULL OR t.author "
+            "<> '') AND t.marks IS NOT NULL"
             " AND t.subject NOT IN (SELECT subject FROM erasures)"
         ),
     ),
-    ("entry {0}", "no subject", "SELECT seq FROM transcript WHERE subject NOT IN (SELECT no FROM subjects)"),
+    (
+        "entry {0}",
+        "no subject",
+        "SELECT seq FROM transcript WHERE subject NOT IN (SELECT no FROM subjects)",
+    ),
     (
         "record {1} of run {0}",
         "reason",
         (
-            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run WHERE (q.reason IS NOT NULL AND q.kind NOT IN ('decision', 'claim'))"
+            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run WHERE (q.reason IS NOT "
+            "NULL AND q.kind NOT IN ('decision', 'claim'))"
             " OR (q.reason IS NOT NULL AND q.body IS NOT NULL AND q.reason IS NOT"
-            " CASE WHEN json_valid(CAST(q.body AS TEXT)) THEN json_extract(CAST(q.body AS TEXT), '$.reason') ELSE q.reason END)"
+            " CASE WHEN json_valid(CAST(q.body AS TEXT)) THEN json_extract(CAST(q.body AS TEXT), "
+            "'$.reason') ELSE q.reason END)"
         ),
     ),
     (
         "record {1} of run {0}",
         "payload",
         (
-            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run JOIN payloads p ON p.id = q.payload"
+            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run JOIN payloads p ON "
+            "p.id = q.payload"
             " WHERE p.digest <> q.digest OR p.subject <> r.subject OR p.workspace <> r.workspace"
         ),
     ),
@@ -145,7 +207,8 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "how many passages count",
         (
             "SELECT workspace FROM library l WHERE passages IS NOT"
-            " (SELECT coalesce(sum(i.passages), 0) FROM items i WHERE i.workspace = l.workspace AND i.state = 'kept')"
+            " (SELECT coalesce(sum(i.passages), 0) FROM items i WHERE i.workspace = l.workspace "
+            "AND i.state = 'kept')"
         ),
     ),
     (
@@ -154,15 +217,28 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "SELECT no FROM passages WHERE item NOT IN (SELECT no FROM items WHERE state <> 'gone')",
     ),
     ("mail {0}", "no run", "SELECT id FROM mailbox WHERE run NOT IN (SELECT no FROM runs)"),
-    ("mail {0}", "kind", f"SELECT id FROM mailbox WHERE kind NOT IN ({', '.join(repr(str(kind)) for kind in MailKind)})"),
+    (
+        "mail {0}",
+        "kind",
+        (
+            "SELECT id FROM mailbox WHERE kind NOT IN "
+            f"({', '.join(repr(str(kind)) for kind in MailKind)})"
+        ),
+    ),
     (
         "mail {0}",
         "taken by a record that its run does not have",
-        "SELECT m.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NOT NULL AND (m.taken < 1 OR m.taken > r.head_seq)",
+        (
+            "SELECT m.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NOT NULL AND "
+            "(m.taken < 1 OR m.taken > r.head_seq)"
+        ),
     ),
 )
 """What is named, what is wrong with it, and how it is found."""
-_SHEETS = "SELECT s.seq, s.records, s.settled, r.id, r.subject, r.workspace FROM sheets s JOIN runs r ON r.no = s.run WHERE typeof(s.records) = 'blob'"
+_SHEETS = (
+    "SELECT s.seq, s.records, s.settled, r.id, r.subject, r.workspace FROM sheets s JOIN runs r "
+    "ON r.no = s.run WHERE typeof(s.records) = 'blob'"
+)
 _PAYLOAD = "SELECT digest, subject, workspace, class FROM payloads WHERE id = ?"
 _DIGEST = 4
 """Where a laid record has its digest."""
@@ -175,11 +251,14 @@ class SqliteLedger:
         """Reads only."""
         self._store = store
 
-    async def read(self, row: Callable[[LedgerRow], None], stands: Callable[[LedgerItem], None]) -> None:
+    async def read(
+        self, row: Callable[[LedgerRow], None], stands: Callable[[LedgerItem], None]
+    ) -> None:
         """See ``Ledger.read``."""
 
         def read(db: sqlite3.Connection) -> None:
-            if db.execute("PRAGMA user_version").fetchone()[0] < WITH_LEDGER:  # of a build before, where nothing may be written
+            if db.execute("PRAGMA user_version").fetchone()[0] < WITH_LEDGER:
+                # of a build before, where nothing may be written
                 return
             with snapshot(db):
                 for one in ledger_rows(db):
@@ -217,9 +296,13 @@ def _in_sheets(db: sqlite3.Connection) -> Iterator[Discrepancy]:
             continue
         kinds = [(sheets.kind_of(each), sheets.name_of(each)) for each in laid]
         if settled != ((RecordKind.DECISION, SETTLE.name) in kinds):
-            yield Discrepancy(f"records {seq}-{seq + len(laid) - 1} of run {run}", "as its records say", "settled")
+            yield Discrepancy(
+                f"records {seq}-{seq + len(laid) - 1} of run {run}", "as its records say", "settled"
+            )
         for number, (each, (kind, name)) in enumerate(zip(laid, kinds, strict=True), seq):
             if isinstance(payload := each[sheets.BODY], int) and kind is not None:
                 row = db.execute(_PAYLOAD, (payload,)).fetchone()
                 if row != (each[_DIGEST], *of, content_class(kind, name or "")):
-                    yield Discrepancy(f"record {number} of run {run}", "as its heading says", "payload")
+                    yield Discrepancy(
+                        f"record {number} of run {run}", "as its heading says", "payload"
+                    )

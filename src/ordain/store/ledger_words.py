@@ -1,6 +1,8 @@
-"""What a ledger says of words over SQLite: of requests, by their runs alone, and of what erased runs still say; from its row on that says so.
+"""What a ledger says of words over SQLite: of requests, by their runs alone, and of what erased
+runs still say; from its row on that says so.
 
-Before that row its requests stand under their names, as builds before had them, and of erased runs it says nothing.
+Before that row its requests stand under their names, as builds before had them, and of erased runs
+it says nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from ordain.journal.ledger import COVERS_WORDS, LedgerItem, asked_item, kept_ite
 from ordain.store.run_records import asking, read_records
 
 _REQUESTS = (
-    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, q.request_id = 'erased:' || q.run,"
+    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, q.request_id = "
+    "'erased:' || q.run,"
     " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL FROM requests q"
     " LEFT JOIN runs r ON r.no = q.run LEFT JOIN subjects u ON u.no = r.subject"
 )
 _REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
 _ERASED_RUNS = (
-    "SELECT r.no, r.id, r.subject IN (SELECT subject FROM erasures) FROM runs r JOIN subjects u ON u.no = r.subject WHERE u.key IS NULL"
+    "SELECT r.no, r.id, r.subject IN (SELECT subject FROM erasures) FROM runs r JOIN subjects u "
+    "ON u.no = r.subject WHERE u.key IS NULL"
 )
 
 
@@ -30,7 +34,9 @@ def standing_words(db: sqlite3.Connection, *, named: bool) -> Iterator[LedgerIte
         yield from (request_item(*row[:5]) for row in db.execute(_REQUESTS))
         return
     yield from (_request(row).or_under_way(row[6]) for row in db.execute(_REQUESTS))
-    yield from (_kept(db, row).or_under_way(row[2]) for row in db.execute(f"{_ERASED_RUNS} ORDER BY r.no"))
+    yield from (
+        _kept(db, row).or_under_way(row[2]) for row in db.execute(f"{_ERASED_RUNS} ORDER BY r.no")
+    )
 
 
 def begin_words(db: sqlite3.Connection) -> Iterator[LedgerItem]:
@@ -61,4 +67,6 @@ def _kept(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
         records = read_records(asking(db), no)
     except JournalCorrupt:
         return kept_item(run, [(-1, b"")])  # its replay tells what is wrong
-    return kept_item(run, [(record.seq, record.body) for record in records if record.body is not None])
+    return kept_item(
+        run, [(record.seq, record.body) for record in records if record.body is not None]
+    )

@@ -1,8 +1,9 @@
 """The tables of what is remembered: notes, documents and their vectors.
 
-An item is ``staged`` until its last passage is stored, then ``kept``, then ``removed`` until its passages are
-deleted too (``gone``): what is not kept is never found, and what is gone keeps its id, its key and who removed it. Numbers of vectors only grow, so that a reader can ask for what came later; ``library`` counts the passages
-that are kept, and how often vectors were deleted.
+An item is ``staged`` until its last passage is stored, then ``kept``, then ``removed`` until its
+passages are deleted too (``gone``): what is not kept is never found, and what is gone keeps its id,
+its key and who removed it. Numbers of vectors only grow, so that a reader can ask for what came
+later; ``library`` counts the passages that are kept, and how often vectors were deleted.
 """
 
 from __future__ import annotations
@@ -36,4 +37,6 @@ LIBRARY_SEALS = """
 ALTER TABLE items ADD COLUMN seal BLOB;
 ALTER TABLE items ADD COLUMN words BLOB;
 """
-"""What the ledger says of an item's words is under its ``seal``, which is NULL once it is removed; ``words`` is the link of its last passage."""
+"""What the ledger says of an item's words is under its ``seal``, which is NULL once it is removed;
+``words`` is the link of its last passage.
+"""

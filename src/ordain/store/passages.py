@@ -1,7 +1,8 @@
 """Cutting text into passages: stretches that are stored, embedded and found as one. Pure.
 
-A passage is an exact part of its section's text, so that its offsets hold. It ends where a paragraph, a sentence or at least a word
-ends, and begins with the last sentence of the one before, where that is short enough.
+A passage is an exact part of its section's text, so that its offsets hold. It ends where a
+paragraph, a sentence or at least a word ends, and begins with the last sentence of the one before,
+where that is short enough.
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from collections.abc import Iterable, Iterator
 from ordain.ports.library import Passage, Section
 
 PASSAGE_CHARS = 900
-"""Most characters of a passage. An embedding is a mean over its words: the longer the passage, the less it says of each."""
+"""Most characters of a passage. An embedding is a mean over its words: the longer the passage, the
+less it says of each.
+"""
 
 OVERLAP_CHARS = 160
 """Most characters that a passage repeats of the one before."""
 
 HEADING_CHARS = 300
 
-_BREAK = re.compile(r"\n[ \t\r\f\v]*\n\s*|(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\n", re.UNICODE)  # noqa: RUF001 - full stops of other scripts
+_BREAK = re.compile(
+    r"\n[ \t\r\f\v]*\n\s*|(?<=[.!?…])[\"'”’)\]]*\s+|"
+    r"(?<=[。！？])|\n",  # noqa: RUF001 - full stops of other scripts
+    re.UNICODE,
+)
 """After a paragraph, a sentence or a line."""
 
 
@@ -43,13 +50,19 @@ def cut(sections: Iterable[Section]) -> list[Passage]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the passages of one text begin and end: as many pieces as fit, then the last of them again if it is short."""
+    """Where the passages of one text begin and end: as many pieces as fit, then the last of them
+    again if it is short.
+    """
     first: int | None = None
     last = (0, 0)
     for start, stop in _pieces(text):
         if first is not None and stop - first > PASSAGE_CHARS:
             yield first, last[1]
-            again = last[1] - last[0] <= OVERLAP_CHARS and last[0] > first and stop - last[0] <= PASSAGE_CHARS
+            again = (
+                last[1] - last[0] <= OVERLAP_CHARS
+                and last[0] > first
+                and stop - last[0] <= PASSAGE_CHARS
+            )
             first = last[0] if again else start
         first = start if first is None else first
         last = (start, stop)
@@ -60,7 +73,10 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
     """Sentences without the space around them, longer ones cut at spaces, or anywhere."""
     begin = 0
-    for end, after in (*((found.start(), found.end()) for found in _BREAK.finditer(text)), (len(text), len(text))):
+    for end, after in (
+        *((found.start(), found.end()) for found in _BREAK.finditer(text)),
+        (len(text), len(text)),
+    ):
         yield from _parts(text, begin, max(end, begin))
         begin = after
 
@@ -76,7 +92,10 @@ def _parts(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
         if stop - start <= PASSAGE_CHARS:
             yield start, stop
             return
-        space = max(text.rfind(" ", start + 1, start + PASSAGE_CHARS), text.rfind("\t", start + 1, start + PASSAGE_CHARS))
+        space = max(
+            text.rfind(" ", start + 1, start + PASSAGE_CHARS),
+            text.rfind("\t", start + 1, start + PASSAGE_CHARS),
+        )
         middle = space if space > start else start + PASSAGE_CHARS
         yield from _parts_of(text, start, middle)
         start = middle

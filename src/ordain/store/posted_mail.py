@@ -1,7 +1,9 @@
-"""Mail under the ledger over SQLite: what a mailbox holds is on the ledger from the commit that put it there to the one that takes it, or nobody sent it.
+"""Mail under the ledger over SQLite: what a mailbox holds is on the ledger from the commit that put
+it there to the one that takes it, or nobody sent it.
 
-Whoever reads mail to act on it looks there first, at the latest rows that name its run. Beside mail the same beginning covers what else of a run's row no
-record says: how often engines died with it, and when it wakes where the clock was set back.
+Whoever reads mail to act on it looks there first, at the latest rows that name its run. Beside mail
+the same beginning covers what else of a run's row no record says: how often engines died with it,
+and when it wakes where the clock was set back.
 """
 
 from __future__ import annotations
@@ -11,7 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import COVERS, PACKED_COVERS, LedgerItem, deaths_item, items_of, mail_item, wake_item
+from ordain.journal.ledger import (
+    COVERS,
+    PACKED_COVERS,
+    LedgerItem,
+    deaths_item,
+    items_of,
+    mail_item,
+    wake_item,
+)
 from ordain.journal.ledger_things import Thing
 from ordain.ports.store import Mail
 from ordain.ports.writes import MailKind
@@ -20,11 +30,16 @@ from ordain.store.folder import snapshot
 NOT_SENT = "mail_not_sent"
 """The code of mail that is not on the ledger as it stands."""
 _MAIL = (
-    "SELECT r.id, m.id, m.kind, m.addr, m.at, m.key, m.body, u.key, m.taken IS NULL FROM mailbox m JOIN runs r ON r.no = m.run"
+    "SELECT r.id, m.id, m.kind, m.addr, m.at, m.key, m.body, u.key, m.taken IS NULL FROM mailbox "
+    "m JOIN runs r ON r.no = m.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
-_HAS_MAIL = "SELECT 1 FROM mailbox WHERE run = (SELECT no FROM runs WHERE id = ?) AND taken IS NULL LIMIT 1"
-"""Whether a run has untaken mail at all: mostly it has none, and then nothing needs to be compared."""
+_HAS_MAIL = (
+    "SELECT 1 FROM mailbox WHERE run = (SELECT no FROM runs WHERE id = ?) AND taken IS NULL LIMIT 1"
+)
+"""Whether a run has untaken mail at all: mostly it has none, and then nothing needs to be
+compared.
+"""
 _UNTAKEN = f"{_MAIL} WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id"
 _NAMING = "SELECT items FROM ledger WHERE instr(items, ?) ORDER BY no DESC"
 _KINDS = {str(kind): kind for kind in MailKind}
@@ -48,20 +63,33 @@ def untaken_mail(db: sqlite3.Connection) -> Iterator[LedgerItem]:
 
 
 def begin_covering(db: sqlite3.Connection) -> Iterator[LedgerItem]:
-    """What a ledger says from now on and has not said before, as it stands: mail, deaths, times to wake. Within a transaction."""
+    """What a ledger says from now on and has not said before, as it stands: mail, deaths, times to
+    wake. Within a transaction.
+    """
     yield COVERS
     yield from untaken_mail(db)
     yield from (
         deaths_item(*row)
-        for row in db.execute("SELECT id, resumes, resumes_at FROM runs WHERE resumes <> 0 OR resumes_at <> -1 ORDER BY no")
+        for row in db.execute(
+            "SELECT id, resumes, resumes_at FROM runs WHERE resumes <> 0 OR resumes_at <> -1 "
+            "ORDER BY no"
+        )
     )
-    waiting = db.execute("SELECT id, wake_at FROM runs WHERE status = 'waiting' AND typeof(wake_at) = 'integer' ORDER BY no")
+    waiting = db.execute(
+        "SELECT id, wake_at FROM runs WHERE status = 'waiting' AND typeof(wake_at) = 'integer' "
+        "ORDER BY no"
+    )
     yield from (wake_item(*row) for row in waiting)
 
 
 def covers(db: sqlite3.Connection, packed: bytes) -> bool:
-    """Whether the ledger says such things, from its row on that has this item: that of a folder which only builds before have served does not."""
-    return db.execute("SELECT 1 FROM ledger WHERE instr(items, ?) LIMIT 1", (packed,)).fetchone() is not None
+    """Whether the ledger says such things, from its row on that has this item: that of a folder
+    which only builds before have served does not.
+    """
+    return (
+        db.execute("SELECT 1 FROM ledger WHERE instr(items, ?) LIMIT 1", (packed,)).fetchone()
+        is not None
+    )
 
 
 def covers_mail(db: sqlite3.Connection) -> bool:
@@ -72,8 +100,8 @@ def covers_mail(db: sqlite3.Connection) -> bool:
 class Mailboxes:
     """Reads runs' mail on one connection, and acts on none that nobody sent.
 
-    ``put`` is what this process has put on the ledger itself, by number: of that no row of the ledger needs to be searched, of which one may hold
-    thousands of items.
+    ``put`` is what this process has put on the ledger itself, by number: of that no row of the
+    ledger needs to be searched, of which one may hold thousands of items.
     """
 
     def __init__(self, db: sqlite3.Connection, put: Mapping[int, LedgerItem]) -> None:
@@ -82,35 +110,52 @@ class Mailboxes:
         self._covered = False
 
     def of(self, run: str) -> tuple[list[Mail], JournalCorrupt | None]:
-        """A run's untaken mail, in order, and what is wrong with the first piece of it that nobody sent, of which nothing is given.
+        """A run's untaken mail, in order, and what is wrong with the first piece of it that nobody
+        sent, of which nothing is given.
 
-        Where the ledger says nothing of mail yet, all that can be read was sent. Raises as SQLite does.
+        Where the ledger says nothing of mail yet, all that can be read was sent. Raises as SQLite
+        does.
         """
         if self._db.execute(_HAS_MAIL, (run,)).fetchone() is None:
             return [], None
         with snapshot(self._db):  # mail and what the ledger says of it are of one commit
             rows = self._db.execute(_UNTAKEN, (run,)).fetchall()
             items = [_item(row) for row in rows]
-            searched = {row[1] for row, item in zip(rows, items, strict=True) if self._put.get(row[1]) != item}
+            searched = {
+                row[1]
+                for row, item in zip(rows, items, strict=True)
+                if self._put.get(row[1]) != item
+            }
             if searched:
                 self._covered = self._covered or covers_mail(self._db)
-            known = _known(self._db, run, set(map(str, searched))) if searched and self._covered else {}
+            known = (
+                _known(self._db, run, set(map(str, searched))) if searched and self._covered else {}
+            )
         said = [
-            item if row[1] not in searched or not self._covered else known.get(str(row[1]), item.no_more)
+            item
+            if row[1] not in searched or not self._covered
+            else known.get(str(row[1]), item.no_more)
             for row, item in zip(rows, items, strict=True)
         ]
         return _sent(run, rows, items, said)
 
 
 def _sent(
-    run: str, rows: Sequence[tuple[Any, ...]], items: Sequence[LedgerItem], ledger: Sequence[LedgerItem]
+    run: str,
+    rows: Sequence[tuple[Any, ...]],
+    items: Sequence[LedgerItem],
+    ledger: Sequence[LedgerItem],
 ) -> tuple[list[Mail], JournalCorrupt | None]:
     """What of the rows was sent: each as it is, and as the ledger has it."""
     mail, refused = list[Mail](), None
     for row, item, said in zip(rows, items, ledger, strict=True):
         typed = tuple(map(type, row[: len(_TYPES)])) == _TYPES and row[2] in _KINDS
         if typed and said.value == item.value and (said.sealed == item.sealed or not item.sealed):
-            mail.append(Mail(id=row[1], kind=_KINDS[row[2]], key=row[5], addr=row[3], body=row[6], at=row[4]))
+            mail.append(
+                Mail(
+                    id=row[1], kind=_KINDS[row[2]], key=row[5], addr=row[3], body=row[6], at=row[4]
+                )
+            )
         elif refused is None:
             why = (
                 "the stored row is no mail"
@@ -119,12 +164,18 @@ def _sent(
                 if said.value
                 else "the ledger knows of none such"
             )
-            refused = JournalCorrupt(f"mail {row[1]} of run {run} was not sent: {why}", code=NOT_SENT, details={"mail": row[1]})
+            refused = JournalCorrupt(
+                f"mail {row[1]} of run {run} was not sent: {why}",
+                code=NOT_SENT,
+                details={"mail": row[1]},
+            )
     return mail, refused
 
 
 def _known(db: sqlite3.Connection, run: str, wanted: set[str]) -> dict[str, LedgerItem]:
-    """What the ledger said last of each piece; the latest rows first, and no further than to the last one that is wanted."""
+    """What the ledger said last of each piece; the latest rows first, and no further than to the
+    last one that is wanted.
+    """
     known = dict[str, LedgerItem]()
     for (laid,) in db.execute(_NAMING, (run.encode(errors="surrogatepass"),)):
         for item in reversed(items_of(laid) if isinstance(laid, bytes) else ()):

@@ -1,7 +1,9 @@
-"""What policy keeps no longer, inside the write transaction, slice by slice, each found by an index and bounded in rows and bytes.
+"""What policy keeps no longer, inside the write transaction, slice by slice, each found by an index
+and bounded in rows and bytes.
 
-Runs are passed in the order in which they ended, and ``sweeps`` holds how far each class got: where nothing has become old since, nothing is looked at.
-Entries and threads that still hold something stand in indices of their own, which what was swept leaves.
+Runs are passed in the order in which they ended, and ``sweeps`` holds how far each class got: where
+nothing has become old since, nothing is looked at. Entries and threads that still hold something
+stand in indices of their own, which what was swept leaves.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ PAGES = 256
 
 RUNS_AT_ONCE = 64
 _NEXT = (
-    "SELECT no, ended_at FROM runs WHERE ended_at IS NOT NULL AND ended_at >= ?1 AND ended_at < ?2 AND (ended_at > ?1 OR no > ?3)"
+    "SELECT no, ended_at FROM runs WHERE ended_at IS NOT NULL AND ended_at >= ?1 AND ended_at < "
+    "?2 AND (ended_at > ?1 OR no > ?3)"
     " ORDER BY ended_at, no LIMIT ?4"
 )
 _CALLS = {RecordKind.INTENT, RecordKind.OBSERVATION}
@@ -35,23 +38,32 @@ _IN_CLASS: dict[str, Callable[[str, str], bool]] = {
     "verb": lambda kind, name: kind in _CALLS and not name.startswith("model"),
 }
 _ENTRIES = (
-    "SELECT no, at, session, coalesce(length(body), 0) + coalesce(length(decision), 0) FROM transcript"
-    " WHERE (kind = 'message') = ?1 AND body IS NOT NULL AND at >= ?2 AND at < ?3 AND (at > ?2 OR no > ?4) ORDER BY at, no LIMIT ?5"
+    "SELECT no, at, session, coalesce(length(body), 0) + coalesce(length(decision), 0) FROM "
+    "transcript"
+    " WHERE (kind = 'message') = ?1 AND body IS NOT NULL AND at >= ?2 AND at < ?3 AND (at > ?2 OR "
+    "no > ?4) ORDER BY at, no LIMIT ?5"
 )
 _HELD = {
     "input": ("intent = '', slots = NULL", "intent <> '' OR slots IS NOT NULL"),
     "result": ("last_error = NULL", "last_error IS NOT NULL"),
 }
-"""What a thread holds of each class, and whether it holds any (the words of its index): what users said, and what came of it."""
+"""What a thread holds of each class, and whether it holds any (the words of its index): what users
+said, and what came of it.
+"""
 _THREADS = (
-    "SELECT touched_at, session, id FROM threads WHERE ({0}) AND touched_at >= ?1 AND touched_at < ?2"
+    "SELECT touched_at, session, id FROM threads WHERE ({0}) AND touched_at >= ?1 AND "
+    "touched_at < ?2"
     " AND (touched_at > ?1 OR (session, id) > (?3, ?4)) ORDER BY touched_at, session, id LIMIT ?5"
 )
 _RUNS_STAGE, _ENTRIES_STAGE, _THREADS_STAGE = 0, 1, 2
 
 
-def sweep_content(db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent, after: Reached | None) -> Slice:
-    """The next old content of a class: of runs, then of transcripts, then of threads. A slice that changes anything says so on the ledger."""
+def sweep_content(
+    db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent, after: Reached | None
+) -> Slice:
+    """The next old content of a class: of runs, then of transcripts, then of threads. A slice that
+    changes anything says so on the ledger.
+    """
     before = db.total_changes
     made = _sweep_content(db, ledger, rule, after)
     if db.total_changes != before:
@@ -59,7 +71,9 @@ def sweep_content(db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent,
     return made
 
 
-def _sweep_content(db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent, after: Reached | None) -> Slice:
+def _sweep_content(
+    db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent, after: Reached | None
+) -> Slice:
     left = Allowance()
     stage, *place = (int(part) for part in after) if after is not None else (_RUNS_STAGE,)
     if stage == _RUNS_STAGE:
@@ -79,9 +93,12 @@ def _sweep_content(db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent
 
 def _sweep_runs(db: sqlite3.Connection, rule: OldContent, left: Allowance) -> bool:
     """Go on from where the class stands; whether no run is left."""
-    row = db.execute("SELECT ended_at, run, seq FROM sweeps WHERE class = ?", (rule.content_class,)).fetchone()
+    row = db.execute(
+        "SELECT ended_at, run, seq FROM sweeps WHERE class = ?", (rule.content_class,)
+    ).fetchone()
     begun: tuple[int, int, int] = row or (0, 0, -1)
-    ended_at, run, seq = begun if begun[0] < rule.before else (0, 0, -1)  # time or policy went back: what was passed is looked at again
+    # time or policy went back: what was passed is looked at again
+    ended_at, run, seq = begun if begun[0] < rule.before else (0, 0, -1)
     stood = (ended_at, run, seq)
     while not left.spent:
         if run and seq >= 0:
@@ -98,11 +115,16 @@ def _sweep_runs(db: sqlite3.Connection, rule: OldContent, left: Allowance) -> bo
         if seq < 0 and len(following) < RUNS_AT_ONCE and not left.spent:
             break
     if (ended_at, run, seq) != stood:
-        db.execute("INSERT OR REPLACE INTO sweeps VALUES (?,?,?,?)", (rule.content_class, ended_at, run, seq))
+        db.execute(
+            "INSERT OR REPLACE INTO sweeps VALUES (?,?,?,?)",
+            (rule.content_class, ended_at, run, seq),
+        )
     return not left.spent and seq < 0
 
 
-def _sweep_run(db: sqlite3.Connection, rule: OldContent, run: int, seq: int, left: Allowance) -> int:
+def _sweep_run(
+    db: sqlite3.Connection, rule: OldContent, run: int, seq: int, left: Allowance
+) -> int:
     """The number of the last record that was looked at where more may be left, else -1."""
     in_class = _IN_CLASS[rule.content_class]
     for piece in pieces(db, run, seq):
@@ -132,10 +154,14 @@ def _trimmed(body: bytes) -> bytes | None:
     return body if said.pop("result", None) is None else msgspec.json.encode(said)
 
 
-def _sweep_entries(db: sqlite3.Connection, rule: OldContent, place: tuple[int, int], left: Allowance) -> tuple[int, int] | None:
+def _sweep_entries(
+    db: sqlite3.Connection, rule: OldContent, place: tuple[int, int], left: Allowance
+) -> tuple[int, int] | None:
     """What was said in sessions where nothing is open: an open turn may still refer to it."""
     at, no = place
-    rows = db.execute(_ENTRIES, (rule.content_class == "input", at, rule.before, no, most := left.most)).fetchall()
+    rows = db.execute(
+        _ENTRIES, (rule.content_class == "input", at, rule.before, no, most := left.most)
+    ).fetchall()
     going_on, emptied, seen = dict[int, bool](), list[tuple[int]](), 0
     for row in rows:
         no, at, session, size = row
@@ -153,33 +179,57 @@ def _sweep_entries(db: sqlite3.Connection, rule: OldContent, place: tuple[int, i
 
 
 def _sweep_threads(
-    on: tuple[sqlite3.Connection, LedgerDraft], rule: OldContent, place: tuple[int, int, int], left: Allowance
+    on: tuple[sqlite3.Connection, LedgerDraft],
+    rule: OldContent,
+    place: tuple[int, int, int],
+    left: Allowance,
 ) -> tuple[int, int, int] | None:
     (db, ledger), (emptied, held) = on, _HELD[rule.content_class]
     touched_at, session, number = place
-    rows = db.execute(_THREADS.format(held), (touched_at, rule.before, session, number, most := max(left.rows, 1))).fetchall()
+    rows = db.execute(
+        _THREADS.format(held), (touched_at, rule.before, session, number, most := max(left.rows, 1))
+    ).fetchall()
     for row in rows:
         touched_at, session, number = row
         if not _goes_on(db, session):
-            db.execute(f"UPDATE threads SET {emptied} WHERE session = ? AND id = ?", (session, number))  # noqa: S608 - constants
+            db.execute(
+                f"UPDATE threads SET {emptied} WHERE session = ? AND id = ?",  # noqa: S608 - constants
+                (session, number),
+            )
             ledger.thread_number(session, number)
     left.rows -= len(rows)
     return (touched_at, session, number) if len(rows) == most else None
 
 
 def _goes_on(db: sqlite3.Connection, session: int) -> bool:
-    return db.execute("SELECT 1 FROM turns WHERE session = ? AND state <> 'over' LIMIT 1", (session,)).fetchone() is not None
+    return (
+        db.execute(
+            "SELECT 1 FROM turns WHERE session = ? AND state <> 'over' LIMIT 1", (session,)
+        ).fetchone()
+        is not None
+    )
 
 
-def drop_periods(db: sqlite3.Connection, ledger: LedgerDraft, rule: EndedPeriods, after: Reached | None) -> Slice:
+def drop_periods(
+    db: sqlite3.Connection, ledger: LedgerDraft, rule: EndedPeriods, after: Reached | None
+) -> Slice:
     """The next accounts in their order; those of periods that are over go."""
     workspace, name = after or ("", "")
     rows = db.execute(
-        "SELECT workspace, name FROM accounts WHERE (workspace, name) > (?, ?) ORDER BY workspace, name LIMIT ?",
+        "SELECT workspace, name FROM accounts WHERE (workspace, name) > (?, ?) ORDER BY "
+        "workspace, name LIMIT ?",
         (workspace, name, SLICE_ROWS),
     ).fetchall()
-    shapes = [(re.compile(rf"(?:{'|'.join(map(re.escape, rule.kinds))}):(?:.*:)?({_digits(last)})"), last) for last in rule.before]
-    over = [row for row in rows if rule.kinds and any((found := shape.fullmatch(row[1])) and found[1] < last for shape, last in shapes)]
+    shapes = [
+        (re.compile(rf"(?:{'|'.join(map(re.escape, rule.kinds))}):(?:.*:)?({_digits(last)})"), last)
+        for last in rule.before
+    ]
+    over = [
+        row
+        for row in rows
+        if rule.kinds
+        and any((found := shape.fullmatch(row[1])) and found[1] < last for shape, last in shapes)
+    ]
     db.executemany("DELETE FROM accounts WHERE workspace = ? AND name = ?", over)
     for account in over:
         ledger.account(*account)
@@ -191,7 +241,9 @@ def _digits(period: str) -> str:
 
 
 def give_back(db: sqlite3.Connection) -> Slice:
-    """Give pages that hold nothing back to the file system, where the file was made so that it can (``store.compaction``)."""
+    """Give pages that hold nothing back to the file system, where the file was made so that it can
+    (``store.compaction``).
+    """
     (before,) = db.execute("PRAGMA freelist_count").fetchone()
     if not before or db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
         return Slice(rows=0, after=None)

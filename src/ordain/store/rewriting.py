@@ -1,6 +1,8 @@
-"""Records that earlier builds stored as a row each, written as sheets: by who compacts a folder, and by nobody else.
+"""Records that earlier builds stored as a row each, written as sheets: by who compacts a folder,
+and by nobody else.
 
-A run goes as a whole or not at all, many in one transaction; what ends the process between two leaves a database whose runs stand in either form, as before.
+A run goes as a whole or not at all, many in one transaction; what ends the process between two
+leaves a database whose runs stand in either form, as before.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from ordain.store.sheets import INSERT_SHEET, decode, lay_out, records_of
 RUNS_AT_ONCE = 256
 _NEXT = "SELECT DISTINCT run FROM records WHERE run > ? ORDER BY run LIMIT ?"
 _ROWS = (
-    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes), r.payload, p.id IS NULL FROM records r"
+    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes), "
+    "r.payload, p.id IS NULL FROM records r"
     " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? ORDER BY r.seq"
 )
 _UNIT_ENDS = frozenset({RecordKind.INTENT, RecordKind.SUSPENDED})
@@ -25,7 +28,9 @@ _UNIT_ENDS = frozenset({RecordKind.INTENT, RecordKind.SUSPENDED})
 
 
 def rewrite_rows(db: sqlite3.Connection) -> int:
-    """Write every run's rows as sheets; gives how many runs. One whose rows are damaged is left as it is."""
+    """Write every run's rows as sheets; gives how many runs. One whose rows are damaged is left as
+    it is.
+    """
     after, rewritten = -1, 0
     while runs := db.execute(_NEXT, (after, RUNS_AT_ONCE)).fetchall():
         db.execute("BEGIN IMMEDIATE")
@@ -51,7 +56,10 @@ def _rewrite(db: sqlite3.Connection, run: int) -> bool:
     def put_apart(record: Record) -> int:
         number = payloads.get(record.seq)
         if number is None:
-            raise JournalCorrupt(f"record {record.seq} of run number {run} is too long for its row", details={"seq": record.seq})
+            raise JournalCorrupt(
+                f"record {record.seq} of run number {run} is too long for its row",
+                details={"seq": record.seq},
+            )
         kept.add(number)
         return number
 
@@ -60,10 +68,17 @@ def _rewrite(db: sqlite3.Connection, run: int) -> bool:
     except JournalCorrupt:
         return False
     bodies = {payloads[record.seq]: record.body for record in records if record.seq in payloads}
-    if [record for first, _, sheet in laid for record in records_of(first, decode(first, sheet), bodies.__getitem__)] != records:
+    if [
+        record
+        for first, _, sheet in laid
+        for record in records_of(first, decode(first, sheet), bodies.__getitem__)
+    ] != records:
         return False  # numbers that do not follow one another, and what else a sheet cannot say
     db.executemany(INSERT_SHEET, [(run, *sheet) for sheet in laid])
-    db.executemany("UPDATE payloads SET bytes = NULL WHERE id = ?", [(number,) for number in payloads.values() if number not in kept])
+    db.executemany(
+        "UPDATE payloads SET bytes = NULL WHERE id = ?",
+        [(number,) for number in payloads.values() if number not in kept],
+    )
     db.execute("DELETE FROM records WHERE run = ?", (run,))
     return True
 

@@ -1,7 +1,8 @@
-"""Reading the records of a run, by whichever build each was written: rows of one record, then sheets.
+"""Reading the records of a run, by whichever build each was written: rows of one record, then
+sheets.
 
-Every read goes by run and number, and begins where it is told to: nothing is read of a run but what is asked for, and the bodies that lie apart of what is
-given.
+Every read goes by run and number, and begins where it is told to: nothing is read of a run but what
+is asked for, and the bodies that lie apart of what is given.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from typing import Any
 from ordain.errors import JournalCorrupt, RunPlace
 from ordain.journal.records import Record, RecordKind
 from ordain.store import sheets
-from ordain.store.typed_rows import RowColumns, check_row, is_key, is_moment, is_number, is_text, or_none
+from ordain.store.typed_rows import (
+    RowColumns,
+    check_row,
+    is_key,
+    is_moment,
+    is_number,
+    is_text,
+    or_none,
+)
 
 Statement = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
 """Runs a statement and gives all its rows."""
@@ -29,7 +38,8 @@ _KINDS = {str(kind): kind for kind in RecordKind}
 _TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (bytes, type(None)))
 """Of the columns of a record; SQLite itself would store anything anywhere."""
 _ROW = (
-    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
+    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM "
+    "records r"
     " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND "
 )
 _ROWS = _ROW + "r.seq > ? ORDER BY r.seq"
@@ -37,19 +47,27 @@ _ROW_BEFORE = _ROW + "r.seq < ? ORDER BY r.seq DESC LIMIT 1"
 _FIRST_ROW = _ROW + "r.seq = 0"
 _SHEETS = (
     "SELECT seq, records FROM sheets WHERE run = ?1"
-    " AND seq >= coalesce((SELECT max(seq) FROM sheets WHERE run = ?1 AND seq <= ?2), 0) ORDER BY seq"
+    " AND seq >= coalesce((SELECT max(seq) FROM sheets WHERE run = ?1 AND seq <= ?2), 0) ORDER "
+    "BY seq"
 )
 """From the one that holds a record on, if there is one."""
 _FIRST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? AND seq = 0"
-_SHEET_BEFORE = "SELECT seq, records FROM sheets WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
+_SHEET_BEFORE = (
+    "SELECT seq, records FROM sheets WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
+)
 _PAYLOAD = "SELECT bytes FROM payloads WHERE id = ?"
 _ROW_BYTES = (
-    "SELECT coalesce(sum(coalesce(length(r.body), 0) + length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24), 0),"
-    " coalesce(sum(length(p.bytes)), 0) FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ?"
+    "SELECT coalesce(sum(coalesce(length(r.body), 0) + length(r.digest) + length(r.chain) + "
+    "length(r.kind) + length(r.name) + 24), 0),"
+    " coalesce(sum(length(p.bytes)), 0) FROM records r LEFT JOIN payloads p ON p.id = r.payload "
+    "WHERE r.run = ?"
 )
 """24: a record's numbers and its row's own header."""
 _LAST = 2**63 - 1
-_NAMES = "id flow flow_version catalog workspace subject key status reason parent parent_addr child root resumes wake_at created_at ended_at no session thread head_seq epoch holder"
+_NAMES = (
+    "id flow flow_version catalog workspace subject key status reason parent parent_addr child "
+    "root resumes wake_at created_at ended_at no session thread head_seq epoch holder"
+)
 _WHERE: RowColumns = tuple(
     zip(
         _NAMES.split(),
@@ -89,11 +107,19 @@ def place_of(run: str, row: Sequence[Any]) -> RunPlace:
     """Where a run stands by its row as ``SqliteStore`` reads it, each column of which is looked at.
 
     Raises:
-        JournalCorrupt: with the column that holds something else, and the place, if that is known all the same.
+        JournalCorrupt: with the column that holds something else, and the place, if that is known
+            all the same.
     """
     what = f"run {run}"
     check_row(what, [_WHERE[one] for one in _STANDS], [row[one] for one in _STANDS])
-    place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21], holder=row[22])
+    place = RunPlace(
+        workspace=row[4],
+        root=row[12],
+        session=row[18] or "",
+        thread=int(row[19] or 0),
+        epoch=row[21],
+        holder=row[22],
+    )
     check_row(what, _WHERE, row, place)
     return place
 
@@ -116,8 +142,11 @@ def stored_record(row: tuple[Any, ...]) -> Record:
     return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
-def read_records(query: Statement, run: int, after: int = -1, names: Collection[str] | None = None) -> list[Record]:
-    """The records of run number ``run`` with a number greater than ``after``, in order; only those of ``names`` where such are given.
+def read_records(
+    query: Statement, run: int, after: int = -1, names: Collection[str] | None = None
+) -> list[Record]:
+    """The records of run number ``run`` with a number greater than ``after``, in order; only those
+    of ``names`` where such are given.
 
     Raises:
         JournalCorrupt: what is stored is none.
@@ -125,7 +154,11 @@ def read_records(query: Statement, run: int, after: int = -1, names: Collection[
     found = [(first, sheets.decode(first, row)) for first, row in query(_SHEETS, (run, after + 1))]
     records = list[Record]()
     if not found or found[0][0] > after + 1:  # else the sheets hold them all
-        records += [record for record in map(stored_record, query(_ROWS, (run, after))) if names is None or record.name in names]
+        records += [
+            record
+            for record in map(stored_record, query(_ROWS, (run, after)))
+            if names is None or record.name in names
+        ]
     for first, laid in found:
         records += sheets.records_of(first, laid, partial(_payload, query), after, names)
     return records
@@ -136,7 +169,9 @@ def read_back(query: Statement, run: int) -> Iterator[Record]:
     first = _LAST
     while first > 0 and (found := query(_SHEET_BEFORE, (run, first))):
         ((first, row),) = found
-        yield from reversed(list(sheets.records_of(first, sheets.decode(first, row), partial(_payload, query))))
+        yield from reversed(
+            list(sheets.records_of(first, sheets.decode(first, row), partial(_payload, query)))
+        )
     passed = first
     while passed > 0 and (found := query(_ROW_BEFORE, (run, passed))):
         passed = found[0][0]
@@ -146,14 +181,18 @@ def read_back(query: Statement, run: int) -> Iterator[Record]:
 def read_opening(query: Statement, run: int) -> Record | None:
     """The record that a run begins with. Raises as ``read_records``."""
     for first, row in query(_FIRST_SHEET, (run,)):
-        return next(sheets.records_of(first, sheets.decode(first, row), partial(_payload, query)), None)
+        return next(
+            sheets.records_of(first, sheets.decode(first, row), partial(_payload, query)), None
+        )
     for row in query(_FIRST_ROW, (run,)):
         return stored_record(row)
     return None
 
 
 def stored_bytes(query: Statement, run: int) -> tuple[int, int]:
-    """(bytes of records with their headings, bytes of payloads) of run number ``run``. Raises as ``read_records``."""
+    """(bytes of records with their headings, bytes of payloads) of run number ``run``. Raises as
+    ``read_records``.
+    """
     ((records, payloads),) = query(_ROW_BYTES, (run,))
     for first, row in query(_SHEETS, (run, 0)):
         records += len(row) + sheets.ROW_BYTES

@@ -1,4 +1,6 @@
-"""The tables. ``PRAGMA user_version`` is the schema's version; a newer one than this build knows is refused."""
+"""The tables. ``PRAGMA user_version`` is the schema's version; a newer one than this build knows is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ APPLICATION_ID = 0x4F72646E
 SETTLING = "reason IN ('budget.settled', 'budget.overrun')"
 """What the index of settlements holds; a query says it in the same words."""
 UNSETTLED = "(status = 'ready' OR status = 'running' OR status = 'waiting')"
-"""What the indices of unsettled runs hold; a query says it in the same words. No list: for one of three, SQLite fills a table each time it writes a run."""
+"""What the indices of unsettled runs hold; a query says it in the same words. No list: for one of
+three, SQLite fills a table each time it writes a run.
+"""
 DDL = """
 CREATE TABLE engine(
   one INTEGER PRIMARY KEY CHECK (one = 1), epoch INTEGER NOT NULL, holder TEXT NOT NULL, since INTEGER NOT NULL);
@@ -116,15 +120,19 @@ SETTLED_INDEX = f"""
 DROP INDEX records_reason;
 CREATE INDEX records_settled ON records(run) WHERE {SETTLING};
 """
-"""Who asked models is looked up by what was settled; no other decision needs an index. Beside it records say more since (a run's label, grant
-and wording), and older builds have to refuse the folder."""
+"""Who asked models is looked up by what was settled; no other decision needs an index. Beside it
+records say more since (a run's label, grant and wording), and older builds have to refuse the
+folder.
+"""
 UNSETTLED_INDICES = f"""
 DROP INDEX runs_unsettled;
 CREATE INDEX runs_unsettled ON runs(status, no) WHERE {UNSETTLED};
 DROP INDEX runs_roots;
 CREATE INDEX runs_roots ON runs(status, parent) WHERE parent IS NULL AND {UNSETTLED};
 """
-"""The same rows, found by another expression: every step of a run writes its row, and filled a table for each such list."""
+"""The same rows, found by another expression: every step of a run writes its row, and filled a
+table for each such list.
+"""
 RESTED = "(status <> 'ready' AND status <> 'running' AND status <> 'waiting')"
 """What the index of runs at rest holds; a query says it in the same words."""
 UPKEEP_TABLES = f"""
@@ -137,32 +145,45 @@ CREATE INDEX threads_said ON threads(touched_at) WHERE intent <> '' OR slots IS 
 CREATE INDEX threads_failed ON threads(touched_at) WHERE last_error IS NOT NULL;
 CREATE TABLE probes(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);
 """
-"""What housekeeping finds its work by: runs by status, erasures that are under way, how far each class of content is swept, what still holds
-content. No index of records: an old journal is brought on in a second or two, however many records it has."""
+"""What housekeeping finds its work by: runs by status, erasures that are under way, how far each
+class of content is swept, what still holds content. No index of records: an old journal is brought
+on in a second or two, however many records it has.
+"""
 LOST_TIME = """
 CREATE TABLE beats(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);
 CREATE TABLE pauses(no INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL);
 """
-"""When an engine was last at work, and when nobody could work. Records say since what was lost of a run's time, and older builds have to refuse the folder."""
+"""When an engine was last at work, and when nobody could work. Records say since what was lost of a
+run's time, and older builds have to refuse the folder.
+"""
 HOLDERS = """
 ALTER TABLE runs ADD COLUMN holder INTEGER;
 CREATE INDEX runs_due ON runs(wake_at) WHERE status = 'waiting' AND wake_at IS NOT NULL;
 UPDATE runs SET status = 'ready' WHERE status = 'waiting' AND EXISTS (SELECT 1 FROM mailbox m WHERE m.run = runs.no AND m.taken IS NULL);
 """
-"""Which engine holds a run: 0 is nobody, NULL one of a build before, which says no more. What had mail waits no longer: such builds left that to whoever
-drove it."""
+"""Which engine holds a run: 0 is nobody, NULL one of a build before, which says no more. What had
+mail waits no longer: such builds left that to whoever drove it.
+"""
 UNSETTLED_ONCE = f"""
 DROP INDEX runs_roots;
 DROP INDEX runs_unsettled;
 CREATE INDEX runs_unsettled ON runs(status, no, parent) WHERE {UNSETTLED};
 """
-"""One index of unsettled runs, which also tells the roots among them: each change of a status wrote into two."""
+"""One index of unsettled runs, which also tells the roots among them: each change of a status wrote
+into two.
+"""
 NEW_VALUES = ""
-"""No table is another: ends say a verdict and policies have keys that builds before do not know, and these have to refuse the folder."""
+"""No table is another: ends say a verdict and policies have keys that builds before do not know,
+and these have to refuse the folder.
+"""
 SENT = f"message_id >= '{SENT_IDS}' AND message_id < '{SENT_IDS[:-1]};'"
-"""What the index of messages that came with a whole conversation holds; a query says it in the same words."""
+"""What the index of messages that came with a whole conversation holds; a query says it in the same
+words.
+"""
 SENT_INDEX = f"CREATE INDEX transcript_sent ON transcript(message_id) WHERE {SENT};"
-"""A conversation without a name is found by what was sent before. Transcripts hold entries since that builds before would not look for."""
+"""A conversation without a name is found by what was sent before. Transcripts hold entries since
+that builds before would not look for.
+"""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -190,20 +211,29 @@ def check(connection: sqlite3.Connection) -> int:
     """The schema's version, 0 of an empty database.
 
     Raises:
-        ConfigurationError: the database was written by a newer build (``newer_schema``), is not ours (``foreign_database``), or holds a trigger or a
-            view (``foreign_schema``): no build makes one, and a trigger would write whenever we do.
+        ConfigurationError: the database was written by a newer build (``newer_schema``), is not
+            ours (``foreign_database``), or holds a trigger or a view (``foreign_schema``): no build
+            makes one, and a trigger would write whenever we do.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    if (
+        application != APPLICATION_ID
+        and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    ):
         raise ConfigurationError("the database is not one of Ordain's", code="foreign_database")
     if version > VERSION:
         raise ConfigurationError(
-            f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
+            f"the database has schema version {version}, this build knows {VERSION}: use a newer "
+            "Ordain",
+            code="newer_schema",
         )
-    for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') LIMIT 1"):
+    for kind, name in connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') LIMIT 1"
+    ):
         raise ConfigurationError(
-            f"the database holds {kind} {shown(name)}, and Ordain makes none: `ordain restore` copies its rows, and no {kind}, into another folder",
+            f"the database holds {kind} {shown(name)}, and Ordain makes none: `ordain restore` "
+            f"copies its rows, and no {kind}, into another folder",
             code="foreign_schema",
         )
     return int(version)
@@ -215,36 +245,60 @@ def shown(name: object) -> str:
 
 
 def make(connection: sqlite3.Connection, version: int) -> None:
-    """The tables of one version, 1 to ``VERSION``, in an empty database: for rows that are copied from a file of that version."""
+    """The tables of one version, 1 to ``VERSION``, in an empty database: for rows that are copied
+    from a file of that version.
+    """
     connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before there is a table, or never
     statements = DDL + "".join(MIGRATIONS[step] for step in range(1, version))
-    connection.executescript(f"BEGIN;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {version};COMMIT")
+    connection.executescript(
+        f"BEGIN;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = "
+        f"{version};COMMIT"
+    )
 
 
 def read_only(connection: sqlite3.Connection) -> None:
-    """As ``check``, for a database that may not be written: an older one gets for this connection alone, and empty, what it has not."""
+    """As ``check``, for a database that may not be written: an older one gets for this connection
+    alone, and empty, what it has not.
+    """
     version = check(connection)
     if version < WITH_HOLDERS:
         connection.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS holder FROM main.runs")
     if version < WITH_LEDGER:
-        connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
-        connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        connection.execute(
+            "CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript"
+        )
+        connection.execute(
+            LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE")
+        )
     if version < WITH_APPROVALS:
         connection.executescript(
-            f"{EMPTY_TABLES};{CONFIGURATION_TABLES};{GRANT_COLUMNS}{CLAIM_COLUMNS}".replace("CREATE TABLE", "CREATE TEMP TABLE")
+            f"{EMPTY_TABLES};{CONFIGURATION_TABLES};{GRANT_COLUMNS}{CLAIM_COLUMNS}".replace(
+                "CREATE TABLE", "CREATE TEMP TABLE"
+            )
         )
     elif version < WITH_CLAIMS:
-        connection.execute("CREATE TEMP VIEW approvals AS SELECT *, '' AS claimed_by, 0 AS claimed_at FROM main.approvals")
+        connection.execute(
+            "CREATE TEMP VIEW approvals AS SELECT *, '' AS claimed_by, 0 AS claimed_at FROM "
+            "main.approvals"
+        )
     if WITH_APPROVALS <= version < WITH_GRANT_CONTENT:
-        connection.execute("CREATE TEMP VIEW grants AS SELECT *, NULL AS subject, NULL AS content FROM main.grants")
+        connection.execute(
+            "CREATE TEMP VIEW grants AS SELECT *, NULL AS subject, NULL AS content FROM main.grants"
+        )
     if version < WITH_SEALS:
-        connection.execute("CREATE TEMP VIEW items AS SELECT *, NULL AS seal, NULL AS words FROM main.items")
+        connection.execute(
+            "CREATE TEMP VIEW items AS SELECT *, NULL AS seal, NULL AS words FROM main.items"
+        )
     if version < WITH_SHEETS:
-        connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        connection.execute(
+            SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE")
+        )
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty database, or those that a later version added; raises as ``check``."""
+    """Make the tables in an empty database, or those that a later version added; raises as
+    ``check``.
+    """
     version = check(connection)
     if version == VERSION:
         return
@@ -253,11 +307,19 @@ def prepare(connection: sqlite3.Connection) -> None:
             "PRAGMA auto_vacuum=INCREMENTAL"
         )  # before there is a table, or never: one that is older gets it by being compacted
     else:
-        LOG.warning("the database is brought from schema version %s to %s; a large one takes some seconds", version, VERSION)
+        LOG.warning(
+            "the database is brought from schema version %s to %s; a large one takes some seconds",
+            version,
+            VERSION,
+        )
     statements = DDL if version == 0 else ""
     statements += "".join(MIGRATIONS[step] for step in range(max(version, 1), VERSION))
-    connection.executescript(f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};")
-    if version < WORD_INDEX_EACH:  # later ones have their indices, and whoever is added twice is found twice
+    connection.executescript(
+        f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA "
+        f"user_version = {VERSION};"
+    )
+    if version < WORD_INDEX_EACH:
+        # later ones have their indices, and whoever is added twice is found twice
         index_again(connection)
     if version < WITH_LEDGER:
         begin_ledger(connection, time.time_ns() // 1000)

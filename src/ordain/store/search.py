@@ -17,25 +17,30 @@ from ordain.store.spending import SqliteSpending
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none
 
 _ROW = (
-    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at, r.no,"
+    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, "
+    "r.wake_at, r.no,"
     " EXISTS (SELECT 1 FROM subjects s WHERE s.no = r.subject AND s.key IS NOT NULL) FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root"
 )
 
 _STOPPED_BELOW = (
-    "WITH RECURSIVE below(no, status) AS (SELECT c.no, c.status FROM runs r JOIN runs c ON c.parent = r.no WHERE r.id = ?"
+    "WITH RECURSIVE below(no, status) AS (SELECT c.no, c.status FROM runs r JOIN runs c ON "
+    "c.parent = r.no WHERE r.id = ?"
     " UNION ALL SELECT c.no, c.status FROM below JOIN runs c ON c.parent = below.no)"
     f" SELECT 1 FROM below WHERE status IN ({','.join('?' * len(STOPPED))}) LIMIT 1"
 )
 
 _TREE = (
-    "WITH RECURSIVE t(no) AS (SELECT no FROM runs WHERE id = ? UNION SELECT r.no FROM runs r JOIN t ON r.parent = t.no)"
+    "WITH RECURSIVE t(no) AS (SELECT no FROM runs WHERE id = ? UNION SELECT r.no FROM runs r JOIN "
+    "t ON r.parent = t.no)"
     " SELECT r.id FROM runs r JOIN t ON t.no = r.no ORDER BY r.no"
 )
 
 _SENT = (
-    f"SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session WHERE {SENT} AND t.message_id BETWEEN ?1 AND ?2"
-    " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
+    f"SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session WHERE {SENT} AND "
+    "t.message_id BETWEEN ?1 AND ?2"
+    " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND t.body IS NOT NULL AND EXISTS (SELECT 1 "
+    "FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
     " ORDER BY t.rowid DESC LIMIT ?5"
 )
 
@@ -43,14 +48,28 @@ _UNSETTLED = (Status.READY, Status.RUNNING, Status.WAITING)
 
 
 def _of_status(status: str, of: str = "r.") -> str:
-    """The condition, with that of the index that holds such runs. ``status`` is one of the known ones: it stands in the statement, as in the index."""
+    """The condition, with that of the index that holds such runs. ``status`` is one of the known
+    ones: it stands in the statement, as in the index.
+    """
     condition = (UNSETTLED if status in _UNSETTLED else RESTED).replace("status", f"{of}status")
     return f"{of}status = '{Status(status)}' AND {condition}"
 
 
 _RUN_COLUMNS: RowColumns = (
-    *(("id", is_text), ("flow", is_text), ("status", is_text), ("reason", is_text), ("parent", or_none(is_text)), ("root", is_text)),
-    *(("created_at", is_moment), ("ended_at", or_none(is_moment)), ("head_seq", is_number), ("wake_at", or_none(is_moment))),
+    *(
+        ("id", is_text),
+        ("flow", is_text),
+        ("status", is_text),
+        ("reason", is_text),
+        ("parent", or_none(is_text)),
+        ("root", is_text),
+    ),
+    *(
+        ("created_at", is_moment),
+        ("ended_at", or_none(is_moment)),
+        ("head_seq", is_number),
+        ("wake_at", or_none(is_moment)),
+    ),
 )
 
 
@@ -82,7 +101,14 @@ class SqliteSearch(SqliteSpending):
     """Implements ``Search`` on the store's reading connection."""
 
     async def runs(
-        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None, named: str = ""
+        self,
+        *,
+        statuses: Sequence[str],
+        roots_only: bool,
+        limit: int,
+        before: str | None,
+        workspace: str | None,
+        named: str = "",
     ) -> Sequence[RunRow]:
         """See ``RunSearch.runs``. Of each status by its index, newest first; of all, by number."""
         roots = "r.parent IS NULL" if roots_only else "1"
@@ -97,14 +123,19 @@ class SqliteSearch(SqliteSpending):
             condition, parts = named_by(named)
             where.append(f"r.no IN (SELECT no FROM runs WHERE {condition})")
             parameters += parts
-        asked = [_of_status(one) if one in STOPPED else f"{_of_status(one)} AND {roots}" for one in dict.fromkeys(statuses)] or [roots]
+        asked = [
+            _of_status(one) if one in STOPPED else f"{_of_status(one)} AND {roots}"
+            for one in dict.fromkeys(statuses)
+        ] or [roots]
 
         def read(db: sqlite3.Connection) -> list[RunRow]:
             rows = list[tuple[Any, ...]]()
             for one in asked:
                 sql = f"{_ROW} WHERE {' AND '.join((one, *where))} ORDER BY r.no DESC LIMIT ?"
                 rows += db.execute(sql, [*parameters, limit]).fetchall()
-            return [_run_row(row, asking(db)) for row in sorted(rows, key=lambda row: -row[10])[:limit]]
+            return [
+                _run_row(row, asking(db)) for row in sorted(rows, key=lambda row: -row[10])[:limit]
+            ]
 
         return await self._store.read_apart(read)
 
@@ -112,7 +143,12 @@ class SqliteSearch(SqliteSpending):
         """See ``RunSearch.counts``; from the indices by status."""
 
         def read(db: sqlite3.Connection) -> dict[str, int]:
-            found = {status: db.execute(f"SELECT count(*) FROM runs WHERE {_of_status(status, '')}").fetchone()[0] for status in Status}
+            found = {
+                status: db.execute(
+                    f"SELECT count(*) FROM runs WHERE {_of_status(status, '')}"
+                ).fetchone()[0]
+                for status in Status
+            }
             return {str(status): count for status, count in found.items() if count}
 
         return await self._store.read_apart(read)
@@ -133,10 +169,14 @@ class SqliteSearch(SqliteSpending):
         return rows[0][0] if rows else None
 
     async def stopped_below(self, run: str) -> bool:
-        """See ``RunSearch.stopped_below``; only runs below the one are looked at, by their index."""
+        """See ``RunSearch.stopped_below``; only runs below the one are looked at, by their
+        index.
+        """
         return bool(self._store.query(_STOPPED_BELOW, (run, *sorted(STOPPED))))
 
-    async def sent(self, workspace: str, digest: str, *, session: str = "", limit: int) -> Sequence[tuple[str, int]]:
+    async def sent(
+        self, workspace: str, digest: str, *, session: str = "", limit: int
+    ) -> Sequence[tuple[str, int]]:
         """See ``SentSearch.sent``; by an index of such messages alone."""
         first, last = sent_id(digest, ""), sent_id(digest, "\x7f")
         return self._store.query(_SENT, (first, last, workspace, session, limit))  # pyright: ignore[reportReturnType] - rows of these two columns
@@ -150,14 +190,22 @@ class SqliteSearch(SqliteSpending):
         """See ``WholeSearch.tree``."""
         return [found for (found,) in self._store.query(_TREE, (run,))]
 
-    async def every_run(self, *, roots_only: bool, since: int | None = None, until: int | None = None) -> Sequence[str]:
+    async def every_run(
+        self, *, roots_only: bool, since: int | None = None, until: int | None = None
+    ) -> Sequence[str]:
         """See ``WholeSearch.every_run``."""
         query = (
-            "SELECT id FROM runs WHERE (parent IS NULL OR NOT ?1) AND (?2 IS NULL OR created_at >= ?2)"
+            "SELECT id FROM runs WHERE (parent IS NULL OR NOT ?1) AND (?2 IS NULL OR created_at "
+            ">= ?2)"
             " AND (?3 IS NULL OR created_at < ?3) ORDER BY no"
         )
         return [found for (found,) in self._store.query(query, (roots_only, since, until))]
 
     async def every_session(self) -> Sequence[tuple[str, str]]:
         """See ``WholeSearch.every_session``."""
-        return [(workspace, session) for workspace, session in self._store.query("SELECT workspace, id FROM sessions ORDER BY no")]
+        return [
+            (workspace, session)
+            for workspace, session in self._store.query(
+                "SELECT workspace, id FROM sessions ORDER BY no"
+            )
+        ]

@@ -1,4 +1,6 @@
-"""From each kind of read of a shared decision to what it reads here: the one table. A transaction that writes has every row to itself."""
+"""From each kind of read of a shared decision to what it reads here: the one table. A transaction
+that writes has every row to itself.
+"""
 
 from __future__ import annotations
 
@@ -76,17 +78,26 @@ def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
     row = db.execute("SELECT no, status FROM runs WHERE id = ?", (what.run,)).fetchone()
     if row is None:
         return None
-    mailed = bool(what.key) and db.execute("SELECT 1 FROM mailbox WHERE run = ? AND key = ?", (row[0], what.key)).fetchone() is not None
+    mailed = (
+        bool(what.key)
+        and db.execute(
+            "SELECT 1 FROM mailbox WHERE run = ? AND key = ?", (row[0], what.key)
+        ).fetchone()
+        is not None
+    )
     over = what.addr >= 0 and _is_over(db, row[0], what.addr)
     return RunFound(status=Status(row[1]), mailed=mailed, over=over)
 
 
 def _is_over(db: sqlite3.Connection, run: int, addr: int) -> bool:
-    """Whether a run's wait at effect ``addr`` has its observation. What cannot be read says that of none."""
+    """Whether a run's wait at effect ``addr`` has its observation. What cannot be read says that of
+    none.
+    """
     with suppress(JournalCorrupt):
         for record in read_back(asking(db), run):
             if record.name == _WAIT and record.kind in _EFFECTS and _addr(record) == addr:
-                return record.kind is RecordKind.OBSERVATION  # before it comes its intent, and no other
+                # before it comes its intent, and no other
+                return record.kind is RecordKind.OBSERVATION
     return False
 
 

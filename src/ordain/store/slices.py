@@ -17,7 +17,9 @@ SLICE_LOOKS = 4 * SLICE_ROWS
 
 
 class SliceUnit(Struct):
-    """``work`` is done inside the write transaction and may be done again, and tells the ledger what it took away; ``made`` is what became of it. ``destroys`` content."""
+    """``work`` is done inside the write transaction and may be done again, and tells the ledger
+    what it took away; ``made`` is what became of it. ``destroys`` content.
+    """
 
     work: Callable[[sqlite3.Connection, LedgerDraft], Slice]
     destroys: bool
@@ -30,7 +32,9 @@ class SliceUnit(Struct):
 
 
 class Allowance(Struct):
-    """What is left of a slice. One row goes through however large it is; after it, the slice is over."""
+    """What is left of a slice. One row goes through however large it is; after it, the slice is
+    over.
+    """
 
     rows: int = SLICE_ROWS
     bytes: int = SLICE_BYTES

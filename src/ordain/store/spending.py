@@ -1,4 +1,6 @@
-"""SpendingSearch over SQLite: which runs asked models is read from an index, and only their records are."""
+"""SpendingSearch over SQLite: which runs asked models is read from an index, and only their records
+are.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from ordain.store.run_records import asking, read_opening, read_records
 from ordain.store.schema import SETTLING
 from ordain.store.sqlite import SqliteStore
 
-_RUNS = "SELECT no, id, flow, session, created_at, root FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
+_RUNS = (
+    "SELECT no, id, flow, session, created_at, root FROM runs WHERE workspace = ? AND no < ? "
+    "ORDER BY no DESC LIMIT ?"
+)
 _ASKED = (
     f"SELECT run FROM records WHERE {SETTLING} AND run BETWEEN ?1 AND ?2"
     " UNION SELECT run FROM sheets WHERE settled = 1 AND run BETWEEN ?1 AND ?2"
@@ -46,8 +51,18 @@ def _page(db: sqlite3.Connection, workspace: str, before: int | None, limit: int
             if row[5] not in openings:
                 openings[row[5]] = read_opening(query, row[5])
             records = read_records(query, no, names=SPENDING)
-            runs.append(SpendingRun(id=row[1], flow=row[2], session=row[3] or "", records=records, opening=openings[row[5]]))
+            runs.append(
+                SpendingRun(
+                    id=row[1],
+                    flow=row[2],
+                    session=row[3] or "",
+                    records=records,
+                    opening=openings[row[5]],
+                )
+            )
         except JournalCorrupt:
             damaged += 1
     following = first if len(rows) == limit else None
-    return SpendingPage(runs=runs, seen=len(rows), oldest=rows[-1][4], next=following, damaged=damaged)
+    return SpendingPage(
+        runs=runs, seen=len(rows), oldest=rows[-1][4], next=following, damaged=damaged
+    )

@@ -1,7 +1,8 @@
 """JournalStore over SQLite: WAL, ``synchronous=FULL``, one writing connection, one reading.
 
-The process that drives runs holds the lock on the data folder and an epoch in table ``engine``; every batch checks the epoch,
-so that an engine that lost its lease cannot commit. Others open the store as guests: they read, and may write mail.
+The process that drives runs holds the lock on the data folder and an epoch in table ``engine``;
+every batch checks the epoch, so that an engine that lost its lease cannot commit. Others open the
+store as guests: they read, and may write mail.
 """
 
 from __future__ import annotations
@@ -66,20 +67,24 @@ THREAD_ABOVE_S = 0.002
 
 _STATUSES = {str(status): status for status in Status}
 _RUN = (
-    "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
-    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq, r.epoch,"
+    "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, "
+    "r.reason, p.id, r.parent_addr, r.child,"
+    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, "
+    "r.head_seq, r.epoch,"
     " coalesce(r.holder, -1) FROM runs r JOIN subjects s ON s.no = r.subject"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
 )
 _NESTED = (
-    "WITH RECURSIVE up(no) AS (SELECT parent FROM runs WHERE no = ? UNION SELECT r.parent FROM runs r JOIN up ON up.no = r.no)"
+    "WITH RECURSIVE up(no) AS (SELECT parent FROM runs WHERE no = ? UNION SELECT r.parent FROM "
+    "runs r JOIN up ON up.no = r.no)"
     " SELECT count(no) FROM up"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions:
-    """How to open: ``holder`` None is a guest; ``lock`` False is for tests of the fence beneath it; ``threaded`` None measures.
+    """How to open: ``holder`` None is a guest; ``lock`` False is for tests of the fence beneath it;
+    ``threaded`` None measures.
 
     ``tables`` hold what an embedder's shared decisions keep.
     """
@@ -97,14 +102,19 @@ class SqliteStore:
         """Open, make tables where there are none, and take the lease if a holder is named.
 
         Raises:
-            StorageUnavailable: the folder or file cannot be opened, or another engine holds the lock.
-            ConfigurationError: the database is newer than this build or not ours; or older, and a build that knows no better serves it (``older_schema``).
+            StorageUnavailable: the folder or file cannot be opened, or another engine holds the
+                lock.
+            ConfigurationError: the database is newer than this build or not ours; or older, and a
+                build that knows no better serves it (``older_schema``).
             JournalCorrupt: what it says of the engine before cannot stand there.
         """
         options = options or StoreOptions()
         self.folder = folder
         self._lock: int | None = None
-        self._memory, self._file = folder is None, "the database in memory" if folder is None else folder / FILE
+        self._memory, self._file = (
+            folder is None,
+            "the database in memory" if folder is None else folder / FILE,
+        )
         self._unlogged = "" if folder is None else missing_log(folder)
         if folder is not None and options.holder is not None and options.lock:
             self._lock = take_lock(folder)
@@ -112,11 +122,20 @@ class SqliteStore:
             if folder is not None:
                 check_in_use(folder)
             self._db = connect(folder, guest=options.holder is None)
-            reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
+            reading_only = (
+                folder is not None
+                and options.holder is None
+                and not os.access(folder / FILE, os.W_OK)
+            )
             if reading_only:
                 schema.read_only(self._db)
             else:
-                if folder is not None and options.holder is None and 0 < schema.check(self._db) < schema.VERSION and served(folder):
+                if (
+                    folder is not None
+                    and options.holder is None
+                    and 0 < schema.check(self._db) < schema.VERSION
+                    and served(folder)
+                ):
                     raise ConfigurationError(OLDER_SERVED % folder, code="older_schema")
                 schema.prepare(self._db)
                 configure(self._db)
@@ -125,9 +144,14 @@ class SqliteStore:
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:
                 name_holder(self._lock)
-            self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
-            threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
-            # Where the loop commits it also reads there: another connection would read its pages from the file again after each commit.
+            self.fsync_s = (
+                0.0 if folder is None or options.holder is None else fsync_median_s(folder)
+            )
+            threaded = not self._memory and (
+                self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded
+            )
+            # Where the loop commits it also reads there: another connection would read its pages
+            # from the file again after each commit.
             self._reads = configure(connect(folder)) if threaded and not reading_only else self._db
             at_once(self._db)
             at_once(self._reads)
@@ -148,7 +172,12 @@ class SqliteStore:
     def _writer(self, options: StoreOptions, *, threaded: bool) -> Writer:
         transaction = Transaction(self._db, self.engine, make_tables(self._db, options.tables))
         self._mailboxes = Mailboxes(self._reads, transaction.ledger.put)
-        return Writer(transaction, Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}), self.engine, threaded=threaded)
+        return Writer(
+            transaction,
+            Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}),
+            self.engine,
+            threaded=threaded,
+        )
 
     def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """See ``JournalStore.submit``."""
@@ -159,7 +188,9 @@ class SqliteStore:
         self.writer.listen(heard)
 
     async def poll(self) -> None:
-        """For ever: notice commits of other processes and announce the runs that have mail from them, or that they opened."""
+        """For ever: notice commits of other processes and announce the runs that have mail from
+        them, or that they opened.
+        """
         if not self._memory:
             self.writer.own_entries = set()
         while True:
@@ -193,7 +224,8 @@ class SqliteStore:
         stored = self._load(run)
         if stored is None or stored.head == len(stored.records) - 1:
             return stored
-        with snapshot(self._reads):  # a commit came between the two reads, or there is something missing
+        with snapshot(self._reads):
+            # a commit came between the two reads, or there is something missing
             return self._load(run)
 
     def _load(self, run: str) -> StoredRun | None:
@@ -234,12 +266,20 @@ class SqliteStore:
             head=row[20],
             epoch=row[21],
             holder=row[22],
-            nested=0 if row[9] is None else 1 if row[9] == row[12] else self.query(_NESTED, (row[17],))[0][0],
+            nested=0
+            if row[9] is None
+            else 1
+            if row[9] == row[12]
+            else self.query(_NESTED, (row[17],))[0][0],
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:
         """For ``store.search``: the records of a run with seq greater than ``after``."""
-        for no, erased in self.query("SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE r.id = ?", (run,)):
+        for no, erased in self.query(
+            "SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE "
+            "r.id = ?",
+            (run,),
+        ):
             records = tuple(read_records(self.query, no, after))
             return unread(records) if erased else records
         return ()
@@ -259,7 +299,9 @@ class SqliteStore:
         return found[0]
 
     def sent(self, run: str) -> tuple[Sequence[Mail], JournalCorrupt | None]:
-        """A run's untaken mail that somebody sent, and what is wrong with the rest of it. Raises as ``query``."""
+        """A run's untaken mail that somebody sent, and what is wrong with the rest of it. Raises as
+        ``query``.
+        """
         try:
             return self._mailboxes.of(run)
         except sqlite3.DatabaseError as error:
@@ -275,7 +317,8 @@ class SqliteStore:
         return rows[0][0] if rows else None
 
     def reader(self) -> sqlite3.Connection | None:
-        """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it.
+        """A further reading connection, for one thread that reads at length; None where everything
+        is in memory. The caller closes it.
 
         Raises:
             StorageUnavailable: why it cannot be opened.
@@ -294,7 +337,8 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._beside()[1], work)
 
     async def read_apart(self, read: Callable[[sqlite3.Connection], T]) -> T:
-        """What reads at length, in the store's own thread with a connection of its own; in memory, where there is but one, here.
+        """What reads at length, in the store's own thread with a connection of its own; in memory,
+        where there is but one, here.
 
         Raises:
             StorageUnavailable: it cannot be read now.
@@ -312,17 +356,33 @@ class SqliteStore:
         return self._apart
 
     def check_files(self) -> None:
-        """Refuse every write from now on where database or log is not the file that was opened; what the log holds is saved where that can be.
+        """Refuse every write from now on where database or log is not the file that was opened;
+        what the log holds is saved where that can be.
 
         Raises:
             StorageUnavailable: it is not.
         """
-        if self._watch is None or not (name := self._watch.lost(lambda: needed_log(self._reads))) or self.folder is None:
+        if (
+            self._watch is None
+            or not (name := self._watch.lost(lambda: needed_log(self._reads)))
+            or self.folder is None
+        ):
             return
         if self.writer.refusal is None:
-            message = f"{self.folder / name} was taken away, replaced or cut while it was in use: nothing is written any more; "
-            saved = self.writer.cease(StorageUnavailable(message + "stop this process, and look at the folder before the next start"))
-            kept = "all that was acknowledged was saved into" if name != FILE and saved else "what was acknowledged may be missing from"
+            message = (
+                f"{self.folder / name} was taken away, replaced or cut while it was in use: "
+                "nothing is written any more; "
+            )
+            saved = self.writer.cease(
+                StorageUnavailable(
+                    message + "stop this process, and look at the folder before the next start"
+                )
+            )
+            kept = (
+                "all that was acknowledged was saved into"
+                if name != FILE and saved
+                else "what was acknowledged may be missing from"
+            )
             LOG.error("%s%s %s", message, kept, self.folder / FILE)
         assert self.writer.refusal is not None
         raise self.writer.refusal
@@ -334,10 +394,14 @@ class SqliteStore:
 
     @property
     def reading(self) -> sqlite3.Connection:
-        """For ``store.library``, which says what its errors mean: the connection to read on. Where the writer has a thread it is another than the writer's."""
+        """For ``store.library``, which says what its errors mean: the connection to read on. Where
+        the writer has a thread it is another than the writer's.
+        """
         return self._reads
 
-    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+    def query(
+        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> list[tuple[Any, ...]]:
         """Read-only SQL for ``store.search`` and backup checks.
 
         Raises:
@@ -361,10 +425,17 @@ class SqliteStore:
         return failed(error, self._file, said)
 
     def _unopened(self, error: Exception) -> StorageUnavailable:
-        return failed(error, self._file, f"cannot open {self._file}", whole="" if self.folder is None else why_not(self.folder, error))
+        return failed(
+            error,
+            self._file,
+            f"cannot open {self._file}",
+            whole="" if self.folder is None else why_not(self.folder, error),
+        )
 
     def damage(self) -> str:
-        """What SQLite finds wrong with the whole file, "" where that is nothing. Raises as ``query``."""
+        """What SQLite finds wrong with the whole file, "" where that is nothing. Raises as
+        ``query``.
+        """
         ((found, *_), *_) = self.query("PRAGMA integrity_check")
         return "" if found == "ok" else str(found)
 
@@ -390,7 +461,8 @@ class SqliteStore:
         self.writer.close()
         self._db.close()
         self._reads.close()
-        if self.folder is not None and (self._lock is not None or not self._unlogged):  # what a guest told, an engine's start tells, too
+        if self.folder is not None and (self._lock is not None or not self._unlogged):
+            # what a guest told, an engine's start tells, too
             note_closed(self.folder, self._lock)
         self._release()
 

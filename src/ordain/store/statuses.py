@@ -1,4 +1,6 @@
-"""How a status changes in SQL, made of the one table of transitions: the condition under which a row may take each, and the moves that befall a run."""
+"""How a status changes in SQL, made of the one table of transitions: the condition under which a
+row may take each, and the moves that befall a run.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from ordain.journal.transitions import HAS_MAIL, NEXT_IN_THREAD, SOURCES, Transi
 
 
 def standing(statuses: Collection[Status]) -> str:
-    """The condition that a row has one of these. No list: for one of three, SQLite fills a table each time it writes a run."""
+    """The condition that a row has one of these. No list: for one of three, SQLite fills a table
+    each time it writes a run.
+    """
     return "(" + (" OR ".join(f"status = '{status}'" for status in sorted(statuses)) or "0") + ")"
 
 

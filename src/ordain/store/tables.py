@@ -1,4 +1,6 @@
-"""RowTables that hold nothing but rows by key: made, read and written by what their definition says, so that a new one brings no SQL of its own."""
+"""RowTables that hold nothing but rows by key: made, read and written by what their definition
+says, so that a new one brings no SQL of its own.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,24 @@ def make_tables(db: sqlite3.Connection, tables: Sequence[RowTable]) -> RowTables
             raise ConfigurationError(f"two tables are named {table.name}", code="invalid_table")
         stands = [row[1] for row in db.execute(f"PRAGMA table_info({table.stored})")]
         if not stands:
-            given = ", ".join(f"{name} NOT NULL" if name in ("workspace", *table.key) else name for name in columns)
+            given = ", ".join(
+                f"{name} NOT NULL" if name in ("workspace", *table.key) else name
+                for name in columns
+            )
             key = ", ".join(("workspace", *table.key))
             db.execute(f"CREATE TABLE {table.stored}({given}, PRIMARY KEY ({key})) WITHOUT ROWID")
         elif stands != columns:
             raise ConfigurationError(
-                f"table {table.name} has columns {', '.join(stands[1:])}, not those of this build", code="invalid_table"
+                f"table {table.name} has columns {', '.join(stands[1:])}, not those of this build",
+                code="invalid_table",
             )
         made[table.name] = table
     return made
 
 
-def read_row(db: sqlite3.Connection, workspace: str, table: RowTable, read: RowRead) -> tuple[Any, ...] | None:
+def read_row(
+    db: sqlite3.Connection, workspace: str, table: RowTable, read: RowRead
+) -> tuple[Any, ...] | None:
     """The values that stand by a key."""
     found = db.execute(
         f"SELECT {', '.join(table.columns)} FROM {table.stored} WHERE {_by_key(table)}",  # noqa: S608 - names that a ``RowTable`` may have
@@ -46,7 +54,9 @@ def read_row(db: sqlite3.Connection, workspace: str, table: RowTable, read: RowR
     return None if found is None else tuple(found)
 
 
-def put_rows(db: sqlite3.Connection, workspace: str, table: RowTable, rows: Sequence[TableRow]) -> None:
+def put_rows(
+    db: sqlite3.Connection, workspace: str, table: RowTable, rows: Sequence[TableRow]
+) -> None:
     """Put each row by its key, instead of what stands there."""
     marks = ", ".join("?" * (1 + len(table.key) + len(table.columns)))
     db.executemany(

@@ -34,7 +34,9 @@ _STEP = re.compile(r"[\w.~-][/\\]")
 
 
 class TextQuery(Struct, frozen=True, kw_only=True):
-    """A question's parts: what stands in quotes, what looks like an id, a path or a number, and its other words."""
+    """A question's parts: what stands in quotes, what looks like an id, a path or a number, and its
+    other words.
+    """
 
     quoted: tuple[str, ...]
     identifiers: tuple[str, ...]
@@ -63,7 +65,9 @@ def read_question(text: str) -> TextQuery:
 
 
 def _is_identifier(word: str) -> bool:
-    """Whether a word without blanks looks like an id, a path or a number. In linear time: the patterns do not go back over what they took."""
+    """Whether a word without blanks looks like an id, a path or a number. In linear time: the
+    patterns do not go back over what they took.
+    """
     if _NAMED.fullmatch(word) or _LETTERS_AND_DIGITS.fullmatch(word):
         return True
     if _SNAKE.fullmatch(word) and "_" in word[1:-1]:
@@ -93,9 +97,11 @@ def any_of(texts: Sequence[str]) -> str:
 
 
 def telling(words: Sequence[str], counts: Sequence[int], most: int) -> tuple[str, ...]:
-    """The words that tell texts apart, in their order: the rarest as long as they find no more than ``most`` passages in all; at least one that finds any.
+    """The words that tell texts apart, in their order: the rarest as long as they find no more than
+    ``most`` passages in all; at least one that finds any.
 
-    A word that half of everything holds says next to nothing of a text, and to weigh all that it finds takes as long as all the rest.
+    A word that half of everything holds says next to nothing of a text, and to weigh all that it
+    finds takes as long as all the rest.
     """
     kept, found = set[int](), 0
     for at in sorted(range(len(words)), key=lambda at: counts[at]):
@@ -107,7 +113,9 @@ def telling(words: Sequence[str], counts: Sequence[int], most: int) -> tuple[str
 
 
 def holds(text: str, literals: tuple[str, ...]) -> bool:
-    """Whether a text really holds every literal, whatever the index made of its words; case and the width of spaces do not matter."""
+    """Whether a text really holds every literal, whatever the index made of its words; case and the
+    width of spaces do not matter.
+    """
     folded = _folded(text)
     return all(_folded(literal) in folded for literal in literals)
 

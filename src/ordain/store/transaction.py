@@ -1,4 +1,6 @@
-"""The open write transaction: which row is which run, runs and records put into their tables, and who is to hear of the commit."""
+"""The open write transaction: which row is which run, runs and records put into their tables, and
+who is to hear of the commit.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class UnitRefused(Exception):
 
 
 class RunNumbers(NamedTuple):
-    """Where a run stands: its row's number, its subject's, and its workspace. Of what comes from outside the first two are 0."""
+    """Where a run stands: its row's number, its subject's, and its workspace. Of what comes from
+    outside the first two are 0.
+    """
 
     run: int
     subject: int
@@ -37,7 +41,9 @@ class RunNumbers(NamedTuple):
 
 
 class AcceptedCount(NamedTuple):
-    """How many runs there were that count as accepted, and when that was: this connection's changes until then, and everybody else's version."""
+    """How many runs there were that count as accepted, and when that was: this connection's changes
+    until then, and everybody else's version.
+    """
 
     runs: int
     changes: int
@@ -50,10 +56,14 @@ def payload_class(record: Record) -> str:
 
 
 class Transaction:
-    """What stays the same from unit to unit of one connection; remembers run numbers, which never change."""
+    """What stays the same from unit to unit of one connection; remembers run numbers, which never
+    change.
+    """
 
     def __init__(self, connection: sqlite3.Connection, epoch: int, tables: RowTables) -> None:
-        """``epoch`` is that of the engine that writes; 0 is a guest, whose runs nobody holds yet."""
+        """``epoch`` is that of the engine that writes; 0 is a guest, whose runs nobody holds
+        yet.
+        """
         self.db = connection
         self._tables = tables
         self.engine = epoch
@@ -70,7 +80,9 @@ class Transaction:
         return len(self.touched), len(self.touched_sessions), *self.ledger.mark()
 
     def back_to(self, mark: tuple[int, int, int, int]) -> None:
-        """What was applied since ``mark`` was rolled back: nobody hears of it, and its runs' numbers will be given to others."""
+        """What was applied since ``mark`` was rolled back: nobody hears of it, and its runs'
+        numbers will be given to others.
+        """
         del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
         self.ledger.back_to(mark[2:])
         self._numbers.clear()
@@ -95,7 +107,9 @@ class Transaction:
         """
         known = self._numbers.get(run)
         if known is None:
-            row = self.db.execute("SELECT no, subject, workspace FROM runs WHERE id = ?", (run,)).fetchone()
+            row = self.db.execute(
+                "SELECT no, subject, workspace FROM runs WHERE id = ?", (run,)
+            ).fetchone()
             if row is None:
                 raise JournalCorrupt(f"run {run} does not exist")
             known = self._remembered(run, RunNumbers(*row))
@@ -114,7 +128,8 @@ class Transaction:
         return cursor.lastrowid or 0
 
     def open(self, new: NewRun, parent: int | None) -> None:
-        """Open a run, once. What an engine opens it holds, in its first epoch; ``parent`` is the number of the run that it is a child of.
+        """Open a run, once. What an engine opens it holds, in its first epoch; ``parent`` is the
+        number of the run that it is a child of.
 
         Raises:
             RunLost: there is another run of that id.
@@ -125,12 +140,33 @@ class Transaction:
         addr = -1 if begun.parent_addr is None else begun.parent_addr
         status = Status.QUEUED if new.queued else Status.READY
         cursor = self.db.execute(
-            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
-            " reason, epoch, holder, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,?,0,-1,?)"
+            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, "
+            "subject, flow, flow_version, catalog, status,"
+            " reason, epoch, holder, head_seq, resumes, resumes_at, created_at) VALUES "
+            "(?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,?,0,-1,?)"
             " ON CONFLICT(id) DO NOTHING",
             (
-                *(new.id, parent, addr, begun.index, root or 0, begun.workspace, begun.session or None, begun.thread or None, subject),
-                *(begun.flow, begun.flow_version, begun.catalog, status, int(self.engine > 0), self.engine, 0, new.record.at),
+                *(
+                    new.id,
+                    parent,
+                    addr,
+                    begun.index,
+                    root or 0,
+                    begun.workspace,
+                    begun.session or None,
+                    begun.thread or None,
+                    subject,
+                ),
+                *(
+                    begun.flow,
+                    begun.flow_version,
+                    begun.catalog,
+                    status,
+                    int(self.engine > 0),
+                    self.engine,
+                    0,
+                    new.record.at,
+                ),
             ),
         )
         if not cursor.rowcount:
@@ -143,8 +179,22 @@ class Transaction:
         self.records(made, (new.record,))
         self.touched.append(new.id)
         identity = (
-            *(begun.parent if parent is not None else None, addr, begun.index, new.root or new.id, begun.workspace, begun.session),
-            *(begun.thread, begun.subject, begun.flow, begun.flow_version, begun.catalog, new.record.at),
+            *(
+                begun.parent if parent is not None else None,
+                addr,
+                begun.index,
+                new.root or new.id,
+                begun.workspace,
+                begun.session,
+            ),
+            *(
+                begun.thread,
+                begun.subject,
+                begun.flow,
+                begun.flow_version,
+                begun.catalog,
+                new.record.at,
+            ),
         )
         self.ledger.item(run_item(new.id, identity, new.record.chain))
 
@@ -160,8 +210,13 @@ class Transaction:
         return known
 
     def _subject(self, workspace: str, subject: str, key: bytes) -> int:
-        self.db.execute("INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (workspace, subject, key))
-        return self.db.execute("SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)).fetchone()[0]
+        self.db.execute(
+            "INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)",
+            (workspace, subject, key),
+        )
+        return self.db.execute(
+            "SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)
+        ).fetchone()[0]
 
 
 def check_moved(moved: sqlite3.Cursor, run: str, rows: int = 1) -> None:

@@ -1,4 +1,6 @@
-"""Rows on their way to a face: SQLite stores anything anywhere, and what is not of its column's kind is named with its row and column."""
+"""Rows on their way to a face: SQLite stores anything anywhere, and what is not of its column's
+kind is named with its row and column.
+"""
 
 from __future__ import annotations
 
@@ -44,15 +46,22 @@ RowColumns = Sequence[tuple[str, Fits]]
 """By place in a row: the name of each column that is looked at, and what fits into it."""
 
 
-def check_row(what: str, columns: RowColumns, row: Sequence[Any], place: RunPlace | None = None) -> None:
-    """Check a row, from its first column on; ``place`` is where a run stands, for whoever has to stop it.
+def check_row(
+    what: str, columns: RowColumns, row: Sequence[Any], place: RunPlace | None = None
+) -> None:
+    """Check a row, from its first column on; ``place`` is where a run stands, for whoever has to
+    stop it.
 
     Raises:
         JournalCorrupt: with the column whose value is none.
     """
     for (name, fits), value in zip(columns, row, strict=False):
         if not fits(value):
-            raise JournalCorrupt(f"{what}: column {name} holds what cannot stand there", details={"column": name}, place=place)
+            raise JournalCorrupt(
+                f"{what}: column {name} holds what cannot stand there",
+                details={"column": name},
+                place=place,
+            )
 
 
 def parsed(what: str, column: str, laid: str | bytes, form: type[T]) -> T:
@@ -64,4 +73,6 @@ def parsed(what: str, column: str, laid: str | bytes, form: type[T]) -> T:
     try:
         return msgspec.json.decode(laid, type=form)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise JournalCorrupt(f"{what}: column {column} holds what cannot be read", details={"column": column}) from None
+        raise JournalCorrupt(
+            f"{what}: column {column} holds what cannot be read", details={"column": column}
+        ) from None

@@ -10,7 +10,17 @@ from ordain.journal.ledger import rest_item
 from ordain.journal.records import SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
-from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
+from ordain.ports.store import (
+    Append,
+    Arrive,
+    ClaimUnit,
+    MessageKey,
+    OnceKey,
+    Operation,
+    Outcome,
+    RequestKey,
+    Unit,
+)
 from ordain.store.approval_rows import withdraw_approvals
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.erasure import begin_erasure, erased_places
@@ -21,18 +31,27 @@ from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
 from ordain.store.slices import SliceUnit
 from ordain.store.statuses import FROM
-from ordain.store.transaction import AcceptedCount, RunNumbers, Transaction, UnitRefused, check_moved
+from ordain.store.transaction import (
+    AcceptedCount,
+    RunNumbers,
+    Transaction,
+    UnitRefused,
+    check_moved,
+)
 from ordain.store.writes import write
 
 _SUSPENDED_FOR_NOTHING = (
-    "SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer', 'approval') AND addr = ?)"
+    "SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer', "
+    "'approval') AND addr = ?)"
     " OR (kind = 'interrupt' AND NOT ?)) LIMIT 1"
 )
 _ADVANCED = "UPDATE runs SET head_seq = ? WHERE no = ? AND epoch = ? AND head_seq = ?"
 _HELD = "UPDATE runs SET epoch = epoch WHERE no = ? AND epoch = ?"
 _TO = (
-    "UPDATE runs SET head_seq = coalesce(?, head_seq), status = ?, reason = coalesce(?, reason), wake_at = ?,"
-    " ended_at = coalesce(?, ended_at) WHERE no = ? AND epoch = ? AND (? IS NULL OR head_seq = ?) AND "
+    "UPDATE runs SET head_seq = coalesce(?, head_seq), status = ?, reason = coalesce(?, reason), "
+    "wake_at = ?,"
+    " ended_at = coalesce(?, ended_at) WHERE no = ? AND epoch = ? AND (? IS NULL OR head_seq = "
+    "?) AND "
 )
 _MOVED = {status: _TO + FROM[status] for status in Status}
 _NOTE = RecordKind.NOTE
@@ -43,15 +62,21 @@ ERASE = "erase"
 _COVERED = {ERASE: begin_erasure, "hold": hold, "beat": beat, **LIBRARY_COVERED}
 """Operations that the ledger is told of."""
 _ACCEPTED = (
-    f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema
-    " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL) - (SELECT count(DISTINCT root) FROM approvals WHERE state = 'open')"
+    f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent "  # noqa: S608 - a constant of the schema
+    "IS NULL)"
+    " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL) - (SELECT count(DISTINCT root) "
+    "FROM approvals WHERE state = 'open')"
 )
 
 
 class Applier:
     """Applies units on one connection."""
 
-    def __init__(self, transaction: Transaction, operations: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]]) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        operations: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]],
+    ) -> None:
         """``operations`` are the maintenance steps by name."""
         self._transaction = transaction
         self._db = transaction.db
@@ -61,7 +86,8 @@ class Applier:
         """Apply one unit; raises leave the savepoint to the caller.
 
         Raises:
-            UnitRefused: a condition of it does not hold, and what was written of it is to be undone.
+            UnitRefused: a condition of it does not hold, and what was written of it is to be
+                undone.
         """
         if isinstance(unit, SliceUnit):
             unit.made = unit.work(self._db, self._transaction.ledger)
@@ -80,13 +106,19 @@ class Applier:
 
     def _arrive(self, unit: Arrive) -> Outcome:
         of = RunNumbers(0, 0, unit.workspace)
-        if unit.once is not None and (before := self._before(unit.workspace, unit.once)) is not None:
+        if (
+            unit.once is not None
+            and (before := self._before(unit.workspace, unit.once)) is not None
+        ):
             return before
         self._transaction.entered = 0
         decided = self._decide(of, unit.shared)
         if isinstance(unit.once, RequestKey):
             number = self._transaction.numbers(decided.run).run if decided.run else 0
-            self._db.execute("INSERT INTO requests VALUES (?,?,?,?)", (unit.workspace, unit.once.request_id, unit.once.digest, number))
+            self._db.execute(
+                "INSERT INTO requests VALUES (?,?,?,?)",
+                (unit.workspace, unit.once.request_id, unit.once.digest, number),
+            )
             self._transaction.ledger.request(unit.workspace, unit.once.request_id)
         return Outcome(run=decided.run, seq=self._transaction.entered)
 
@@ -95,13 +127,22 @@ class Applier:
         if isinstance(once, MessageKey):
             return earlier(self._db, workspace, once)
         row = self._db.execute(
-            "SELECT q.digest, r.id FROM requests q LEFT JOIN runs r ON r.no = q.run WHERE q.workspace = ? AND q.request_id = ?",
+            "SELECT q.digest, r.id FROM requests q LEFT JOIN runs r ON r.no = q.run WHERE "
+            "q.workspace = ? AND q.request_id = ?",
             (workspace, once.request_id),
         ).fetchone()
-        return None if row is None else Outcome(run=row[1] or "", refused="same" if row[0] == once.digest else "request_id_reused")
+        return (
+            None
+            if row is None
+            else Outcome(
+                run=row[1] or "", refused="same" if row[0] == once.digest else "request_id_reused"
+            )
+        )
 
     def _decide(self, of: RunNumbers, shared: Shared) -> Ruling:
-        decided = shared.decide(*(read(self._transaction, of.workspace, what) for what in shared.reads))
+        decided = shared.decide(
+            *(read(self._transaction, of.workspace, what) for what in shared.reads)
+        )
         if decided.refused:
             raise UnitRefused(decided.refused)
         if decided.accepted is not None and not self._has_room(decided.accepted):
@@ -110,12 +151,17 @@ class Applier:
         return decided
 
     def _has_room(self, most: int) -> bool:
-        """Whether fewer root runs than that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing.
+        """Whether fewer root runs than that are ready, running or waiting, but for those that wait
+        for a person: they may wait for days, and cost nothing.
 
-        Counting takes as long as there are many that wait. What was counted before is at most as much less than it is now as rows have changed
-        since, each of which is at most one run more; only where that bound is reached, or somebody else has written, they are counted again.
+        Counting takes as long as there are many that wait. What was counted before is at most as
+        much less than it is now as rows have changed since, each of which is at most one run more;
+        only where that bound is reached, or somebody else has written, they are counted again.
         """
-        (others,), seen = self._db.execute("PRAGMA data_version").fetchone(), self._transaction.accepted
+        (others,), seen = (
+            self._db.execute("PRAGMA data_version").fetchone(),
+            self._transaction.accepted,
+        )
         changes = self._db.total_changes
         if seen is not None and seen.others == others and seen.runs + changes - seen.changes < most:
             return True
@@ -127,12 +173,26 @@ class Applier:
         of = self._transaction.numbers(unit.run)
         execute = self._db.execute
         records = unit.records if decided is None else (*unit.records, decided)
-        if unit.suspend is not None and execute(_SUSPENDED_FOR_NOTHING, (of.run, unit.suspend, unit.deaf)).fetchone() is not None:
+        if (
+            unit.suspend is not None
+            and execute(_SUSPENDED_FOR_NOTHING, (of.run, unit.suspend, unit.deaf)).fetchone()
+            is not None
+        ):
             return Outcome(run=unit.run) if self._came_before(unit, of) else Outcome(refused="mail")
         head, behind = (records[-1].seq, records[0].seq - 1) if records else (None, None)
         if unit.status is not None:
             ended = records[-1].at if unit.status in SETTLED else None
-            row = (head, unit.status, unit.reason, unit.wake_at, ended, of.run, unit.epoch, behind, behind)
+            row = (
+                head,
+                unit.status,
+                unit.reason,
+                unit.wake_at,
+                ended,
+                of.run,
+                unit.epoch,
+                behind,
+                behind,
+            )
             moved = execute(_MOVED[unit.status], row)
         elif records:
             moved = execute(_ADVANCED, (head, of.run, unit.epoch, behind))
@@ -144,11 +204,20 @@ class Applier:
         self._transaction.records(of, records)
         if unit.status is not None and unit.status in SETTLED and unit.reason is not None:
             end = records[-1]
-            self._transaction.ledger.item(rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain)))
+            self._transaction.ledger.item(
+                rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain))
+            )
             self._transaction.ledger.ended(of.run)
-        elif unit.reason is not None or unit.status in _CHANGES_REST or (unit.status is None and records and records[-1].kind is _NOTE):
+        elif (
+            unit.reason is not None
+            or unit.status in _CHANGES_REST
+            or (unit.status is None and records and records[-1].kind is _NOTE)
+        ):
             self._transaction.ledger.rest(of.run)
-        elif unit.status is not None and execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]:
+        elif (
+            unit.status is not None
+            and execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]
+        ):
             self._transaction.ledger.rest(of.run)  # driven or waiting, and had stopped before
         self._rest(unit, of)
         write(self._transaction, of, unit.writes)
@@ -160,29 +229,44 @@ class Applier:
         return Outcome(run=unit.run)
 
     def _came_before(self, unit: Append, of: RunNumbers) -> bool:
-        """Whether the unit is durable already: whoever offers it again was not told. Its last link says so, which fixes all before it."""
+        """Whether the unit is durable already: whoever offers it again was not told. Its last link
+        says so, which fixes all before it.
+        """
         if unit.operation is not None:
             return False
         if not unit.records:
             row = (of.run, unit.epoch, unit.status)
-            return self._db.execute("SELECT 1 FROM runs WHERE no = ? AND epoch = ? AND status = ?", row).fetchone() is not None
+            return (
+                self._db.execute(
+                    "SELECT 1 FROM runs WHERE no = ? AND epoch = ? AND status = ?", row
+                ).fetchone()
+                is not None
+            )
         last = unit.records[-1]
         stored = next(iter(read_records(asking(self._db), of.run, last.seq - 1)), None)
         return stored is not None and stored.chain == last.chain
 
     def _rest(self, unit: Append, of: RunNumbers) -> None:
-        """A run that came to rest gives up its place in its thread, and nobody waits for what it asked an approver."""
+        """A run that came to rest gives up its place in its thread, and nobody waits for what it
+        asked an approver.
+        """
         if unit.status is None or unit.status not in AT_REST:
             return
-        approvals, threads = withdraw_approvals(self._db, of.run, unit.records[-1].at if unit.records else 0)
+        approvals, threads = withdraw_approvals(
+            self._db, of.run, unit.records[-1].at if unit.records else 0
+        )
         for approval in approvals:
             self._transaction.ledger.approval(approval)
         for session, thread in threads:
             self._transaction.ledger.thread_number(session, thread)
         resting = of.run
         if unit.status in STOPPED:  # a turn whose child has stopped cannot go on either
-            resting = self._db.execute("SELECT root FROM runs WHERE no = ?", (of.run,)).fetchone()[0]
-        said = [change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place]
+            resting = self._db.execute("SELECT root FROM runs WHERE no = ?", (of.run,)).fetchone()[
+                0
+            ]
+        said = [
+            change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place
+        ]
         following = give_up_place(self._db, of.workspace, resting, said)
         self._transaction.ledger.turn(resting)
         if following is not None:
@@ -190,7 +274,9 @@ class Applier:
 
     def _operation(self, unit: Operation) -> Outcome:
         if unit.name == ERASE:
-            self._transaction.touched_sessions += ((*place, 0) for place in erased_places(self._db, unit.args))
+            self._transaction.touched_sessions += (
+                (*place, 0) for place in erased_places(self._db, unit.args)
+            )
         if (covered := _COVERED.get(unit.name)) is not None:
             return covered(self._db, unit.args, self._transaction.ledger)
         return self._operations[unit.name](self._db, unit.args)

@@ -1,4 +1,6 @@
-"""Which runs beside one may hold a call of whose end nobody knew: found by the words of their records, which their reader then decodes."""
+"""Which runs beside one may hold a call of whose end nobody knew: found by the words of their
+records, which their reader then decodes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ holding(no) AS (
 SELECT r.id FROM runs r WHERE r.id <> ?1 AND r.no IN (SELECT no FROM holding UNION SELECT c.parent FROM holding JOIN runs c ON c.no = holding.no)
 ORDER BY r.no DESC
 """  # noqa: S608 - constants
-"""With whoever opened what holds one: the call that is carried out there stands in its own journal, and how it ended may lie apart as a payload."""
+"""With whoever opened what holds one: the call that is carried out there stands in its own journal,
+and how it ended may lie apart as a payload.
+"""
 
 
 def unknown_beside(query: Statement, run: str) -> Sequence[str]:

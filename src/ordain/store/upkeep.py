@@ -1,4 +1,6 @@
-"""Upkeep over SQLite: every slice a unit of the one writer, a checkpoint after each so that the log stays small."""
+"""Upkeep over SQLite: every slice a unit of the one writer, a checkpoint after each so that the log
+stays small.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from pathlib import Path
 from typing import assert_never
 
 from ordain.errors import StorageUnavailable
-from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
+from ordain.ports.upkeep import (
+    BegunErasures,
+    EndedPeriods,
+    FreedSpace,
+    OldContent,
+    Reached,
+    Slice,
+    UpkeepRule,
+)
 from ordain.store.erasure import erase_begun, erase_slice
 from ordain.store.folder import FILE, WAL
 from ordain.store.ledger import LedgerDraft
@@ -38,30 +48,42 @@ class SqliteUpkeep:
 
     async def erase(self, subject: int, after: Reached | None) -> Slice:
         """See ``Upkeep.erase``."""
-        return await self._slice(lambda db, ledger: erase_slice((db, ledger), subject, after), destroys=True)
+        return await self._slice(
+            lambda db, ledger: erase_slice((db, ledger), subject, after), destroys=True
+        )
 
     async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         """See ``Upkeep.sweep``."""
         match rule:
             case OldContent():
-                return await self._slice(lambda db, ledger: sweep_content(db, ledger, rule, after), destroys=True)
+                return await self._slice(
+                    lambda db, ledger: sweep_content(db, ledger, rule, after), destroys=True
+                )
             case EndedPeriods():
-                return await self._slice(lambda db, ledger: drop_periods(db, ledger, rule, after), destroys=False)
+                return await self._slice(
+                    lambda db, ledger: drop_periods(db, ledger, rule, after), destroys=False
+                )
             case BegunErasures():
-                return await self._slice(lambda db, ledger: erase_begun((db, ledger), after), destroys=True)
+                return await self._slice(
+                    lambda db, ledger: erase_begun((db, ledger), after), destroys=True
+                )
             case FreedSpace():
                 return await self._slice(lambda db, _: give_back(db), destroys=False)
             case _:
                 assert_never(rule)
 
-    async def _slice(self, work: Callable[[sqlite3.Connection, LedgerDraft], Slice], *, destroys: bool) -> Slice:
+    async def _slice(
+        self, work: Callable[[sqlite3.Connection, LedgerDraft], Slice], *, destroys: bool
+    ) -> Slice:
         unit = SliceUnit(work, destroys)
         await self._store.submit(unit)
         assert unit.made is not None
         return unit.made
 
     async def probe(self) -> None:
-        """See ``Upkeep.probe``. Whoever asks while one is under way, or waits for its time, gets what that one finds."""
+        """See ``Upkeep.probe``. Whoever asks while one is under way, or waits for its time, gets
+        what that one finds.
+        """
         if self._probing is None or self._probing.done():
             self._probing = asyncio.ensure_future(self._probe())
             self._probing.add_done_callback(
@@ -94,7 +116,8 @@ def _size(file: Path) -> int:
 def _find_room(folder: Path) -> None:
     """Write and sync a file that was not there, and take it away.
 
-    It is written where the longer one of database and log ends: a limit on the size of files is met there, and nowhere before.
+    It is written where the longer one of database and log ends: a limit on the size of files is met
+    there, and nowhere before.
 
     Raises:
         StorageUnavailable: why that cannot be done.
@@ -114,8 +137,13 @@ def _find_room(folder: Path) -> None:
     except OSError as error:
         what = {
             errno.ENOSPC: "no room is left",
-            errno.EFBIG: "no file may grow any more: the limit on the size of this process's files is reached (`ulimit -f`)",
+            errno.EFBIG: (
+                "no file may grow any more: the limit on the size of this process's files is "
+                "reached (`ulimit -f`)"
+            ),
             errno.EMFILE: "no file can be opened any more",
             errno.ENFILE: "no file can be opened any more",
         }
-        raise StorageUnavailable(f"{file.parent}: {what.get(error.errno or 0, error.strerror)}") from error
+        raise StorageUnavailable(
+            f"{file.parent}: {what.get(error.errno or 0, error.strerror)}"
+        ) from error

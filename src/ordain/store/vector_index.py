@@ -1,6 +1,8 @@
-"""Nearest vectors by comparing all of them, over matrices that are kept in memory and only grow by what is new. Needs numpy (extra ``recall``).
+"""Nearest vectors by comparing all of them, over matrices that are kept in memory and only grow by
+what is new. Needs numpy (extra ``recall``).
 
-100,000 vectors of 256 numbers are 100 MB; what is over the budget is read from the database block by block instead. One thread uses an index.
+100,000 vectors of 256 numbers are 100 MB; what is over the budget is read from the database block
+by block instead. One thread uses an index.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ BLOCK = 8192
 """Vectors that are read at once."""
 
 _ROWS = (
-    "SELECT v.no, v.passage, i.no, i.kind, i.created_at, v.vector FROM vectors v JOIN passages p ON p.no = v.passage"
-    " JOIN items i ON i.no = p.item WHERE v.workspace = ? AND v.embedder = ? AND v.no > ? ORDER BY v.no"
+    "SELECT v.no, v.passage, i.no, i.kind, i.created_at, v.vector FROM vectors v JOIN passages p "
+    "ON p.no = v.passage"
+    " JOIN items i ON i.no = p.item WHERE v.workspace = ? AND v.embedder = ? AND v.no > ? ORDER "
+    "BY v.no"
 )
 _KINDS = {str(kind): code for code, kind in enumerate(ItemKind)}
 Floats = NDArray[np.float32]
@@ -34,7 +38,9 @@ Ints = NDArray[np.int64]
 
 
 class VectorFilter(Struct, frozen=True, kw_only=True):
-    """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named, of none of ``unkept`` and ``withheld``."""
+    """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named,
+    of none of ``unkept`` and ``withheld``.
+    """
 
     workspace: str
     kinds: tuple[ItemKind, ...]
@@ -45,7 +51,9 @@ class VectorFilter(Struct, frozen=True, kw_only=True):
 
 
 class NearestVectors(Struct, frozen=True, kw_only=True):
-    """The nearest as (score, passage, item), best first; how many vectors were compared, and how many of what is kept there are, whoever may be given it."""
+    """The nearest as (score, passage, item), best first; how many vectors were compared, and how
+    many of what is kept there are, whoever may be given it.
+    """
 
     hits: list[tuple[float, int, int]]
     count: int
@@ -54,7 +62,9 @@ class NearestVectors(Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Block:
-    """Vectors, a row each, and what is known of each, a column each: number, passage, item, kind, created."""
+    """Vectors, a row each, and what is known of each, a column each: number, passage, item, kind,
+    created.
+    """
 
     vectors: Floats
     facts: Ints
@@ -76,8 +86,16 @@ class _Block:
             stored -= int(unkept.sum())
         if wanted.withheld:
             scores[np.isin(items, wanted.withheld)] = -np.inf
-        best = np.argpartition(scores, -limit)[-limit:] if len(scores) > limit else np.arange(len(scores))
-        hits = [(float(scores[row]), int(passages[row]), int(items[row])) for row in best if scores[row] > -np.inf]
+        best = (
+            np.argpartition(scores, -limit)[-limit:]
+            if len(scores) > limit
+            else np.arange(len(scores))
+        )
+        hits = [
+            (float(scores[row]), int(passages[row]), int(items[row]))
+            for row in best
+            if scores[row] > -np.inf
+        ]
         return NearestVectors(hits=hits, count=int((scores > -np.inf).sum()), stored=stored)
 
 
@@ -117,14 +135,20 @@ class _Matrix:
             room, old = _empty(max(needed, needed * 5 // 4), self.room.vectors.shape[1]), self.block
             room.vectors[: self.count], room.facts[:, : self.count] = old.vectors, old.facts
             self.room = room
-        self.room.vectors[self.count : needed], self.room.facts[:, self.count : needed] = block.vectors, block.facts
+        self.room.vectors[self.count : needed], self.room.facts[:, self.count : needed] = (
+            block.vectors,
+            block.facts,
+        )
         self.count = needed
 
     def keep(self, numbers: Ints) -> None:
         """Drop what has none of these numbers."""
         kept = np.isin(self.block.facts[0], numbers)
         still = int(kept.sum())
-        self.room.vectors[:still], self.room.facts[:, :still] = self.block.vectors[kept], self.block.facts[:, kept]
+        self.room.vectors[:still], self.room.facts[:, :still] = (
+            self.block.vectors[kept],
+            self.block.facts[:, kept],
+        )
         self.count = still
 
 
@@ -146,26 +170,45 @@ class VectorIndex:
         """The nearest; inside a reading transaction."""
         vector: Floats = np.frombuffer(query, np.float32)
         parts = [block.nearest(vector, wanted, limit) for block in self._blocks(wanted.workspace)]
-        hits = sorted((one for part in parts for one in part.hits), key=lambda one: (-one[0], one[1]))
-        return NearestVectors(hits=hits[:limit], count=sum(part.count for part in parts), stored=sum(part.stored for part in parts))
+        hits = sorted(
+            (one for part in parts for one in part.hits), key=lambda one: (-one[0], one[1])
+        )
+        return NearestVectors(
+            hits=hits[:limit],
+            count=sum(part.count for part in parts),
+            stored=sum(part.stored for part in parts),
+        )
 
     def _blocks(self, workspace: str) -> Iterator[_Block]:
-        """The workspace's vectors: its matrix, brought up to date, or blocks of the database where that would be too large."""
-        row = self.connection.execute("SELECT removals FROM library WHERE workspace = ?", (workspace,)).fetchone()
+        """The workspace's vectors: its matrix, brought up to date, or blocks of the database where
+        that would be too large.
+        """
+        row = self.connection.execute(
+            "SELECT removals FROM library WHERE workspace = ?", (workspace,)
+        ).fetchone()
         (stored,) = self.connection.execute(
             "SELECT count(*) FROM vectors WHERE workspace = ? AND embedder = ? AND no > ?",
-            (workspace, self.embedder, self._matrices[workspace].last if workspace in self._matrices else 0),
+            (
+                workspace,
+                self.embedder,
+                self._matrices[workspace].last if workspace in self._matrices else 0,
+            ),
         ).fetchone()
         matrix = self._matrices.get(workspace)
         if not self._make_room(workspace, stored + (0 if matrix is None else matrix.count)):
             yield from self._read(workspace, 0)
             return
         if matrix is None:
-            matrix = self._matrices[workspace] = _Matrix(_empty(stored + stored // 8 + BLOCK, self.dimension))
+            matrix = self._matrices[workspace] = _Matrix(
+                _empty(stored + stored // 8 + BLOCK, self.dimension)
+            )
         self._matrices.move_to_end(workspace)
         removals = 0 if row is None else int(row[0])
         if removals != matrix.removals:
-            live = self.connection.execute("SELECT no FROM vectors WHERE workspace = ? AND embedder = ?", (workspace, self.embedder))
+            live = self.connection.execute(
+                "SELECT no FROM vectors WHERE workspace = ? AND embedder = ?",
+                (workspace, self.embedder),
+            )
             matrix.keep(np.fromiter((one[0] for one in live), np.int64))
             matrix.removals = removals
         if stored:
@@ -174,13 +217,19 @@ class VectorIndex:
         yield matrix.block
 
     def _make_room(self, workspace: str, rows: int) -> bool:
-        """Whether the workspace's matrix fits into the budget; those used longest ago make room for it."""
+        """Whether the workspace's matrix fits into the budget; those used longest ago make room for
+        it.
+        """
         row_bytes = self.dimension * 4 + 40
         if rows * row_bytes > self.budget_bytes:
             self._matrices.pop(workspace, None)
             return False
         others = [name for name in self._matrices if name != workspace]
-        while others and (rows + sum(len(self._matrices[name].room.vectors) for name in others)) * row_bytes > self.budget_bytes:
+        while (
+            others
+            and (rows + sum(len(self._matrices[name].room.vectors) for name in others)) * row_bytes
+            > self.budget_bytes
+        ):
             del self._matrices[others.pop(0)]
         return True
 
@@ -190,8 +239,19 @@ class VectorIndex:
             yield self._block(batch)
 
     def _block(self, rows: list[tuple[Any, ...]]) -> _Block:
-        """Rows as arrays; one whose vector is not of this dimension is none of this embedder's, and one of zeros, as builds before stored, none at all."""
+        """Rows as arrays; one whose vector is not of this dimension is none of this embedder's, and
+        one of zeros, as builds before stored, none at all.
+        """
         fitting = [row for row in rows if len(row[5]) == 4 * self.dimension and any(row[5])]
-        vectors: Floats = np.frombuffer(b"".join(row[5] for row in fitting), np.float32).reshape(len(fitting), self.dimension)
-        facts = np.array([(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting], np.int64).reshape(len(fitting), 5).T
+        vectors: Floats = np.frombuffer(b"".join(row[5] for row in fitting), np.float32).reshape(
+            len(fitting), self.dimension
+        )
+        facts = (
+            np.array(
+                [(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting],
+                np.int64,
+            )
+            .reshape(len(fitting), 5)
+            .T
+        )
         return _Block(vectors, facts)

@@ -1,7 +1,8 @@
-"""The one writer: units in, in order; a batch per tick, each unit a savepoint; nothing is told before it is durable.
+"""The one writer: units in, in order; a batch per tick, each unit a savepoint; nothing is told
+before it is durable.
 
-On fast storage the batch commits on the loop's own thread (no hop); where an fsync takes long, in one writer thread. Both
-modes pass the same suites.
+On fast storage the batch commits on the loop's own thread (no hop); where an fsync takes long, in
+one writer thread. Both modes pass the same suites.
 """
 
 from __future__ import annotations
@@ -28,16 +29,27 @@ BUSY_RETRY_S = 0.02
 BUSY_TRIES = 250
 CHECKPOINT_BATCHES = 256
 CHECKPOINT_CHANGES = 8192
-"""After so many rows the log goes into the database, however few batches they came in: what one checkpoint has to do is bounded."""
+"""After so many rows the log goes into the database, however few batches they came in: what one
+checkpoint has to do is bounded.
+"""
 CHECKPOINT_SLICES = 4
 TRUNCATE_BATCHES = 16
-"""After so many batches a log that could not be emptied, because somebody was reading in it, is tried again."""
-UNITS_OWN = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
+"""After so many batches a log that could not be emptied, because somebody was reading in it, is
+tried again.
+"""
+UNITS_OWN = (
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.InterfaceError,
+    sqlite3.DataError,
+)
 """Errors that the same statements meet again on the healthiest storage."""
 
 
 def _destroys(unit: Unit | SliceUnit, result: Outcome | OrdainError) -> bool:
-    """Whether content was destroyed, whose words stand in the log still; of what comes in several units, whether its last one is done."""
+    """Whether content was destroyed, whose words stand in the log still; of what comes in several
+    units, whether its last one is done.
+    """
     if isinstance(unit, SliceUnit):
         return unit.destroys and unit.last and isinstance(result, Outcome)
     operation = unit.operation if isinstance(unit, Append) else unit
@@ -58,7 +70,9 @@ class _Busy(Exception):
 class Writer:
     """Commits batches of units on one connection under one epoch."""
 
-    def __init__(self, transaction: Transaction, applier: Applier, epoch: int, *, threaded: bool) -> None:
+    def __init__(
+        self, transaction: Transaction, applier: Applier, epoch: int, *, threaded: bool
+    ) -> None:
         """``epoch`` 0 is a guest: it may post mail, and fences nothing.
 
         Raises:
@@ -84,7 +98,9 @@ class Writer:
         """Why nothing is written any more."""
         self._checkpointed = self._slices = 0
         self.own_entries: set[int] | None = None
-        """Rows of transcripts that were committed here and are announced; kept where somebody looks for those of other processes, who empties it."""
+        """Rows of transcripts that were committed here and are announced; kept where somebody looks
+        for those of other processes, who empties it.
+        """
 
     def listen(self, heard: Callable[[Change], None]) -> None:
         """See ``JournalStore.listen``."""
@@ -110,7 +126,9 @@ class Writer:
         return future
 
     def _unwritten(self, why: str) -> OrdainError:
-        """A copy of this process holds no run; another loop of it may not end what the engine does in its own."""
+        """A copy of this process holds no run; another loop of it may not end what the engine does
+        in its own.
+        """
         return EngineLost(why) if self._home.copied else StorageUnavailable(why)
 
     def _flush(self) -> None:
@@ -123,7 +141,8 @@ class Writer:
                 self._done(batch, self._commit([queued.unit for queued in batch]))
             except _Busy:
                 self._put_back(batch)
-            except Exception as error:  # the boundary of the loop's callback: nobody else would tell those who wait
+            except Exception as error:
+                # the boundary of the loop's callback: nobody else would tell those who wait
                 self._settle(batch, [self._failed(error)] * len(batch))
             self._again()
             return
@@ -152,7 +171,9 @@ class Writer:
             self._done(batch, work.result())
 
     def _done(self, batch: list[_Queued], results: list[Outcome | OrdainError]) -> None:
-        """Answer what was applied; what a lock cut short goes back to the queue, and nothing is applied twice."""
+        """Answer what was applied; what a lock cut short goes back to the queue, and nothing is
+        applied twice.
+        """
         self._settle(batch[: len(results)], results)
         if len(results) < len(batch):
             self._put_back(batch[len(results) :])
@@ -170,7 +191,10 @@ class Writer:
         self._busy_tries += 1
         if self._busy_tries > BUSY_TRIES:
             self._busy_tries = 0
-            self._settle(batch, [StorageUnavailable("the database is locked by another process")] * len(batch))
+            self._settle(
+                batch,
+                [StorageUnavailable("the database is locked by another process")] * len(batch),
+            )
             return
         self._queue[:0] = batch
 
@@ -183,7 +207,8 @@ class Writer:
                 queued.future.set_result(result)
             else:
                 queued.future.set_exception(result)
-                queued.future.exception()  # retrieved here: a run that was evicted meanwhile does not await it
+                # retrieved here: a run that was evicted meanwhile does not await it
+                queued.future.exception()
         touched, self._transaction.touched = self._transaction.touched, []
         sessions, self._transaction.touched_sessions = self._transaction.touched_sessions, []
         if touched or sessions:
@@ -193,14 +218,17 @@ class Writer:
             self.own_entries.update(row for _, _, row in sessions)
 
     def _commit(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
-        """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer results than units then.
+        """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer
+        results than units then.
 
         Raises:
             _Busy: a lock before anything was applied.
         """
         if self.refusal is not None:
             return [self.refusal] * len(units)
-        if self._home.copied:  # what was queued when the process was copied is written by the one that it was copied from
+        if self._home.copied:
+            # what was queued when the process was copied is written by the one that it was copied
+            # from
             return [EngineLost(self._home.elsewhere())] * len(units)
         try:
             results = self._in_one(units)
@@ -212,7 +240,9 @@ class Writer:
             return self._one_by_one(units)
         self._batches += 1
         destroyed = any(map(_destroys, units, results))
-        with suppress(sqlite3.Error):  # the batch is durable; a checkpoint that fails loses nothing, and the next one tries again
+        with suppress(sqlite3.Error):
+            # the batch is durable; a checkpoint that fails loses nothing, and the next one tries
+            # again
             if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
                 self._log_holds = True
                 (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -225,7 +255,10 @@ class Writer:
     def _changed_much(self, units: Sequence[Unit | SliceUnit]) -> bool:
         """Whether the log is to be brought into the database before it makes that long work."""
         self._slices += sum(isinstance(unit, SliceUnit) for unit in units)
-        return self._slices >= CHECKPOINT_SLICES or self._db.total_changes - self._checkpointed >= CHECKPOINT_CHANGES
+        return (
+            self._slices >= CHECKPOINT_SLICES
+            or self._db.total_changes - self._checkpointed >= CHECKPOINT_CHANGES
+        )
 
     def _one_by_one(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
         results: list[Outcome | OrdainError] = []
@@ -247,11 +280,15 @@ class Writer:
             results = [self._savepoint(unit) for unit in units]
             self._transaction.ledger.write(db)
             db.execute("COMMIT")
-        except BaseException as error:  # whatever broke, the transaction is undone before it goes on
+        except BaseException as error:
+            # whatever broke, the transaction is undone before it goes on
             self._transaction.back_to(mark)
             if db.in_transaction:
                 db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {
+                sqlite3.SQLITE_BUSY,
+                sqlite3.SQLITE_LOCKED,
+            }:
                 raise _Busy from None
             raise
         self._transaction.ledger.committed()
@@ -270,13 +307,19 @@ class Writer:
         db.execute("SAVEPOINT unit")
         try:
             outcome = self._applier.apply(unit)
-        except Exception as error:  # the unit's own fault must not take its batch mates with it; the storage's fails them all
+        except Exception as error:
+            # the unit's own fault must not take its batch mates with it; the storage's fails them
+            # all
             if isinstance(error, sqlite3.Error | MemoryError) and not isinstance(error, UNITS_OWN):
                 raise
             self._transaction.back_to(mark)
             db.execute("ROLLBACK TO unit")
             db.execute("RELEASE unit")
-            return Outcome(refused=error.code) if isinstance(error, UnitRefused) else self._failed(error)
+            return (
+                Outcome(refused=error.code)
+                if isinstance(error, UnitRefused)
+                else self._failed(error)
+            )
         db.execute("RELEASE unit")
         return outcome
 
@@ -287,12 +330,16 @@ class Writer:
             return RunLost(f"the journal has moved on: {error}")
         if isinstance(error, MemoryError):
             return StorageUnavailable("no memory is left to write with")
-        if isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)):
+        if isinstance(error, OSError) or (
+            isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)
+        ):
             return failed(error, file_of(self._db), "storage refused a write")
         return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")
 
     def cease(self, refusal: StorageUnavailable) -> bool:
-        """Refuse everything from now on; whether the log could be brought into the database before. What is being committed is ended."""
+        """Refuse everything from now on; whether the log could be brought into the database before.
+        What is being committed is ended.
+        """
         self.refusal = refusal
         if self._home.copied:
             return False
@@ -325,7 +372,9 @@ class Writer:
 
 
 def _begun() -> ThreadPoolExecutor:
-    """The one thread, which runs already: a batch that could not start it would neither be written nor told so."""
+    """The one thread, which runs already: a batch that could not start it would neither be written
+    nor told so.
+    """
     thread = ThreadPoolExecutor(1, "ordain-writer")
     try:
         thread.submit(int)

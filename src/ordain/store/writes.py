@@ -1,4 +1,6 @@
-"""From each kind of write to what it does here: the one table. A set of writes of one kind is as few statements as SQLite can make of it."""
+"""From each kind of write to what it does here: the one table. A set of writes of one kind is as
+few statements as SQLite can make of it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from typing import Any
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.ledger import config_item
-from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import (
+    ApprovalClaimed,
+    ApprovalDecided,
+    GrantRevoked,
+    GrantUse,
+    NewApproval,
+)
 from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.writes import (
     AccountCharge,
@@ -32,7 +40,14 @@ from ordain.store.accounts import charge_accounts, refund_accounts
 from ordain.store.approval_rows import claim_approvals, decide_approvals, put_approval
 from ordain.store.catalog_units import keep
 from ordain.store.configuration_rows import put_config
-from ordain.store.conversation import add_entry, change_threads, place_again, session_number, take_place, take_place_again
+from ordain.store.conversation import (
+    add_entry,
+    change_threads,
+    place_again,
+    session_number,
+    take_place,
+    take_place_again,
+)
 from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
 from ordain.store.library_units import keep_attachment
@@ -45,7 +60,9 @@ _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?
 
 
 def write(transaction: Transaction, of: RunNumbers, writes: Sequence[Write]) -> None:
-    """Carry out what was decided, in its order, each set at once. ``of`` is the run whose unit it is."""
+    """Carry out what was decided, in its order, each set at once. ``of`` is the run whose unit it
+    is.
+    """
     for kind, some in groupby(writes, type):
         WRITES[kind](transaction, of, list(some))
 
@@ -66,7 +83,9 @@ def _places(transaction: Transaction, of: RunNumbers, some: Sequence[NewPlace]) 
         transaction.ledger.session(of.workspace, place.session)
 
 
-def _places_taken_back(transaction: Transaction, _: RunNumbers, some: Sequence[PlaceTakenBack]) -> None:
+def _places_taken_back(
+    transaction: Transaction, _: RunNumbers, some: Sequence[PlaceTakenBack]
+) -> None:
     for place in some:
         if not take_place_again(transaction.db, place.run):
             raise UnitRefused("thread_taken")
@@ -106,10 +125,14 @@ def _questions(transaction: Transaction, _: RunNumbers, some: Sequence[ClosedQue
 
 
 def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> None:
-    """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
+    """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it
+    looks.
+    """
     numbers = [transaction.numbers(mail.run).run for mail in some]
     for number, mail in zip(numbers, some, strict=True):
-        put = transaction.db.execute(_MAIL, (number, mail.kind, mail.addr, mail.key, mail.body, mail.at))
+        put = transaction.db.execute(
+            _MAIL, (number, mail.kind, mail.addr, mail.key, mail.body, mail.at)
+        )
         if put.rowcount:  # of what has come before nothing is said again
             transaction.ledger.mail(put.lastrowid or 0)
     transaction.db.executemany(MADE_READY, [(number,) for number in numbers])
@@ -118,7 +141,9 @@ def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> N
 
 def _taken_mail(transaction: Transaction, of: RunNumbers, some: Sequence[TakenMail]) -> None:
     rows = [(mail.seq, mail.mail, of.run) for mail in some]
-    taken = transaction.db.executemany("UPDATE mailbox SET taken = ? WHERE id = ? AND run = ? AND taken IS NULL", rows)
+    taken = transaction.db.executemany(
+        "UPDATE mailbox SET taken = ? WHERE id = ? AND run = ? AND taken IS NULL", rows
+    )
     check_moved(taken, f"number {of.run}", len(rows))
     for mail in some:
         transaction.ledger.mail(mail.mail)
@@ -157,7 +182,9 @@ def _configured(transaction: Transaction, _: RunNumbers, some: Sequence[ConfigVe
 
 def _attachments(transaction: Transaction, of: RunNumbers, some: Sequence[AttachmentKept]) -> None:
     for kept in some:
-        if not keep_attachment(transaction.db, transaction.ledger, (of.workspace, kept.item), kept.session):
+        if not keep_attachment(
+            transaction.db, transaction.ledger, (of.workspace, kept.item), kept.session
+        ):
             raise UnitRefused("attachment_gone")
 
 
@@ -168,14 +195,18 @@ def _approvals(transaction: Transaction, of: RunNumbers, some: Sequence[NewAppro
         transaction.ledger.approval(new.id)
 
 
-def _approvals_decided(transaction: Transaction, _: RunNumbers, some: Sequence[ApprovalDecided]) -> None:
+def _approvals_decided(
+    transaction: Transaction, _: RunNumbers, some: Sequence[ApprovalDecided]
+) -> None:
     for session, thread in decide_approvals(transaction.db, some):
         transaction.ledger.thread_number(session, thread)
     for decided in some:
         transaction.ledger.approval(decided.id)
 
 
-def _approvals_claimed(transaction: Transaction, _: RunNumbers, some: Sequence[ApprovalClaimed]) -> None:
+def _approvals_claimed(
+    transaction: Transaction, _: RunNumbers, some: Sequence[ApprovalClaimed]
+) -> None:
     claim_approvals(transaction.db, some)
     for claimed in some:
         transaction.ledger.approval(claimed.id)

@@ -1,10 +1,20 @@
-"""Doubles that ship: a flow's unit test by a script (`ScriptedEffects`), scripted models and recording verbs for a whole Ordain. Imports `runtime` and below, and the public names of `ordain`; nothing of the house imports it, and it needs no test framework."""
+"""Doubles that ship: a flow's unit test by a script (`ScriptedEffects`), scripted models and
+recording verbs for a whole Ordain. Imports `runtime` and below, and the public names of `ordain`;
+nothing of the house imports it, and it needs no test framework.
+"""
 
 from __future__ import annotations
 
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
-from ordain.testing.memory import MemoryApprovals, MemoryConfiguration, MemoryLedger, MemorySessions, MemoryStore, SharedMemory
+from ordain.testing.memory import (
+    MemoryApprovals,
+    MemoryConfiguration,
+    MemoryLedger,
+    MemorySessions,
+    MemoryStore,
+    SharedMemory,
+)
 from ordain.testing.models import ModelScript, ScriptedModels, ScriptLine
 from ordain.testing.proposals import (
     Failing,

@@ -1,4 +1,6 @@
-"""Catalogs for tests: the shipped policy with single values changed, a scripted model behind every lane, and the verbs that a test needs."""
+"""Catalogs for tests: the shipped policy with single values changed, a scripted model behind every
+lane, and the verbs that a test needs.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,12 @@ def catalog_of(
     profiles: Mapping[str, ModelProfile] | None = None,
     prompts: Mapping[str, str] | None = None,
 ) -> Catalog:
-    """A catalog of these verbs with the templates that the kinds bring; ``prompts`` are further templates, by name.
+    """A catalog of these verbs with the templates that the kinds bring; ``prompts`` are further
+    templates, by name.
 
     Raises:
-        ConfigurationError: a schema is none, or policy routes by a purpose that none of the kinds has.
+        ConfigurationError: a schema is none, or policy routes by a purpose that none of the kinds
+            has.
         ValidationError: ``policy`` names what there is not.
     """
     own = Kinds(kinds)
@@ -70,5 +74,8 @@ def with_policy(catalog: Catalog, changes: PolicyTables) -> Catalog:
 
 
 def _changed(tables: Mapping[str, Any], changes: PolicyTables) -> Policy:
-    merged = {**tables, **{table: {**tables.get(table, {}), **values} for table, values in changes.items()}}
+    merged = {
+        **tables,
+        **{table: {**tables.get(table, {}), **values} for table, values in changes.items()},
+    }
     return Policy.model_validate(merged, strict=False)

@@ -1,7 +1,8 @@
 """``ScriptedEffects``: a flow's unit test without store, engine, model or event loop.
 
-The port is the runtime's own (``Execution`` over a ``RunSetup``): rules decide, authority is checked, effects are numbered, reserved and
-settled exactly as live. Only where the journal ends does a script answer instead of the world, and the journal that comes of it replays.
+The port is the runtime's own (``Execution`` over a ``RunSetup``): rules decide, authority is
+checked, effects are numbered, reserved and settled exactly as live. Only where the journal ends
+does a script answer instead of the world, and the journal that comes of it replays.
 """
 
 from __future__ import annotations
@@ -50,11 +51,15 @@ PARENT = derived_id("scripted", "parent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Under what a scripted run is opened: when, for how long, for whom, in which conversation, and as whose child.
+    """Under what a scripted run is opened: when, for how long, for whom, in which conversation, and
+    as whose child.
 
-    ``child``: another run opened it; ``scope`` and ``allowance`` are then what that one let it have (None: what a root of its kind would
-    get), ``depth`` how many verb calls it is nested in, ``chain`` the cards that its work was handed through, ``runs`` how many it may open below it (None: as a root). ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
-    nobody, its principal's grants, or people too, as a session's runs may; ``scopes`` are those of the token that asked for it (None: the owner).
+    ``child``: another run opened it; ``scope`` and ``allowance`` are then what that one let it have
+    (None: what a root of its kind would get), ``depth`` how many verb calls it is nested in,
+    ``chain`` the cards that its work was handed through, ``runs`` how many it may open below it
+    (None: as a root). ``transcript`` reads what references into the session say. ``may_ask`` is
+    whom it may ask for a yes: nobody, its principal's grants, or people too, as a session's runs
+    may; ``scopes`` are those of the token that asked for it (None: the owner).
     """
 
     at: datetime = EPOCH + timedelta(days=20_000)
@@ -80,7 +85,9 @@ AS_CHILD = Standing(child=True, depth=1)
 
 
 class ScriptedEffects(Generic[I, O]):
-    """Plays one kind's flow by a script, as often as you like; each ``play`` is a run of its own."""
+    """Plays one kind's flow by a script, as often as you like; each ``play`` is a run of its
+    own.
+    """
 
     def __init__(
         self,
@@ -91,9 +98,11 @@ class ScriptedEffects(Generic[I, O]):
         standing: Standing = AS_ROOT,
         kinds: Kinds | None = None,
     ) -> None:
-        """``policy`` changes single values of the catalog's; ``kinds`` are those that children may be of.
+        """``policy`` changes single values of the catalog's; ``kinds`` are those that children may
+        be of.
 
-        Without ``kinds`` nobody looks, and a verb's run has the verb's own time and none of its caller's verbs.
+        Without ``kinds`` nobody looks, and a verb's run has the verb's own time and none of its
+        caller's verbs.
 
         Raises:
             ValidationError: ``policy`` names what there is not.
@@ -104,10 +113,12 @@ class ScriptedEffects(Generic[I, O]):
         self.kinds = kinds
 
     def play(self, given: I | Raw, script: RunScript = (), *, faults: bool = False) -> Played[O]:
-        """Run the flow to its end; ``given`` is its input, as a value or as JSON. A bug in the flow is raised, or kept where ``faults``.
+        """Run the flow to its end; ``given`` is its input, as a value or as JSON. A bug in the flow
+        is raised, or kept where ``faults``.
 
         Raises:
-            ScriptError: the flow asked for what the script does not have, or did not ask for all of it.
+            ScriptError: the flow asked for what the script does not have, or did not ask for all of
+                it.
             FlowFault: the flow reached for more than it may.
         """
         kinds = self.kinds or Kinds((self.kind,))
@@ -117,9 +128,12 @@ class ScriptedEffects(Generic[I, O]):
         outcome = flow_outcome(setup, setup.execution((record,), beyond, state))
         came = outcome if isinstance(outcome, FlowEnd) else None
         fault = outcome.error if isinstance(outcome, FlowRaised) else None
-        if isinstance(fault, KeyError):  # a flow that looks its template up itself, to know what it will cost
+        if isinstance(fault, KeyError):
+            # a flow that looks its template up itself, to know what it will cost
             check_template(self.kind, self.catalog, fault.args[0] if fault.args else None)
-        if fault is not None and (not faults or isinstance(fault, ScriptError) or not isinstance(fault, Exception)):
+        if fault is not None and (
+            not faults or isinstance(fault, ScriptError) or not isinstance(fault, Exception)
+        ):
             raise fault
         beyond.check_over(faulted=fault is not None)
         fold = Fold(setup.run, beyond.records, kinds)
@@ -148,7 +162,9 @@ class ScriptedEffects(Generic[I, O]):
         )
 
     def _opened(self, given: I | Raw, kinds: Kinds) -> tuple[RunSetup, Scribe, Record]:
-        """The run with its first record: a root as intake opens it, or a child as its parent would."""
+        """The run with its first record: a root as intake opens it, or a child as its parent
+        would.
+        """
         standing, at = self.standing, micros(self.standing.at)
         run = derived_id("scripted", self.kind.name)
         opening = Opening(
@@ -167,11 +183,18 @@ class ScriptedEffects(Generic[I, O]):
             scopes=standing.scopes,
         )
         started = root_run(self.kind, opening, self.catalog).started
-        started = structs.replace(started, depth=standing.depth, chain=standing.chain, allowance=standing.allowance or started.allowance)
+        started = structs.replace(
+            started,
+            depth=standing.depth,
+            chain=standing.chain,
+            allowance=standing.allowance or started.allowance,
+        )
         if standing.runs is not None:
             started = structs.replace(started, runs=standing.runs)
         if standing.scope is not None:
-            started = structs.replace(started, grant=CapabilityScope(allowed=tuple(sorted(set(standing.scope)))))
+            started = structs.replace(
+                started, grant=CapabilityScope(allowed=tuple(sorted(set(standing.scope))))
+            )
         if standing.child:
             started = structs.replace(started, parent=PARENT, parent_addr=0)
         scribe = Scribe(run, KEY)
@@ -192,7 +215,9 @@ def kind_of(
     charged: bool = False,
     decode: Callable[[Raw], Any] = msgspec.json.decode,
 ) -> Kind[Any, O]:
-    """A kind made of part of a flow, so that it can be played alone: it may use ``verbs``, ask for what ``prompts`` ask for, and ask ``rules``."""
+    """A kind made of part of a flow, so that it can be played alone: it may use ``verbs``, ask for
+    what ``prompts`` ask for, and ask ``rules``.
+    """
     scope = CapabilityScope(allowed=tuple(sorted(set(verbs))))
     return Kind(
         name="part",
@@ -210,7 +235,11 @@ def kind_of(
 def _encoded(given: Any) -> Raw:
     if isinstance(given, Raw):
         return given
-    return Raw(given.model_dump_json(exclude_unset=True).encode()) if isinstance(given, BaseModel) else raw(given)
+    return (
+        Raw(given.model_dump_json(exclude_unset=True).encode())
+        if isinstance(given, BaseModel)
+        else raw(given)
+    )
 
 
 def _stored(setup: RunSetup, records: tuple[Record, ...], came: FlowEnd | None) -> StoredRun:

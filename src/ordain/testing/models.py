@@ -1,7 +1,8 @@
-"""``ScriptedModels``: a model for a whole Ordain that answers by a typed script and records what it was asked.
+"""``ScriptedModels``: a model for a whole Ordain that answers by a typed script and records what it
+was asked.
 
-Which line answers depends on the request alone (purpose, verb, role, index, its typed inputs), never on memory, so that a resumed run gets
-what the killed one would have got.
+Which line answers depends on the request alone (purpose, verb, role, index, its typed inputs),
+never on memory, so that a resumed run gets what the killed one would have got.
 """
 
 from __future__ import annotations
@@ -15,20 +16,32 @@ import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.testing.proposals import NOTICE, OUTPUT, Delayed, Failing, Hold, Proposal, ScriptedAnswer, as_said
+from ordain.testing.proposals import (
+    NOTICE,
+    OUTPUT,
+    Delayed,
+    Failing,
+    Hold,
+    Proposal,
+    ScriptedAnswer,
+    as_said,
+)
 from ordain.testing.script import ScriptError
 
 When = Callable[[ModelRequest], bool]
 """Whether a line answers this request, by its typed inputs for example."""
 Replying = Callable[[ModelRequest], Any]
-"""What answers a request: a typed answer, a text as it is, or a JSON value; None where the next line may."""
+"""What answers a request: a typed answer, a text as it is, or a JSON value; None where the next
+line may.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptLine:
     """One line of a script: what it answers, and which requests. What is "" or None fits any.
 
-    ``role`` is that of the prompt's inputs, where a prompt has one; ``index`` counts the calls of a purpose in a run, from 0.
+    ``role`` is that of the prompt's inputs, where a prompt has one; ``index`` counts the calls of a
+    purpose in a run, from 0.
     """
 
     says: ScriptedAnswer | Replying
@@ -51,13 +64,18 @@ class ScriptLine:
 
 @dataclass(frozen=True, slots=True)
 class ModelScript:
-    """The lines of a scripted model; the first that fits a request answers it. Values: every change gives a new script."""
+    """The lines of a scripted model; the first that fits a request answers it. Values: every change
+    gives a new script.
+    """
 
     lines: tuple[ScriptLine, ...] = ()
 
     @classmethod
-    def of(cls, verbs: Mapping[str, Sequence[Any]] | None = None, **purposes: Sequence[Any]) -> ModelScript:
-        """Answers in order: the n-th call of a purpose in a run gets the n-th; ``verbs`` have a list each.
+    def of(
+        cls, verbs: Mapping[str, Sequence[Any]] | None = None, **purposes: Sequence[Any]
+    ) -> ModelScript:
+        """Answers in order: the n-th call of a purpose in a run gets the n-th; ``verbs`` have a
+        list each.
 
         An entry is a typed answer, a text as it is, or a JSON value.
         """
@@ -67,15 +85,34 @@ class ModelScript:
             for index, one in enumerate(answers)
         ]
         for verb, answers in (verbs or {}).items():
-            lines += [ScriptLine(says=as_said(one), purpose=OUTPUT, verb=verb, index=index) for index, one in enumerate(answers)]
+            lines += [
+                ScriptLine(says=as_said(one), purpose=OUTPUT, verb=verb, index=index)
+                for index, one in enumerate(answers)
+            ]
         return cls(tuple(lines))
 
     def on(
-        self, purpose: str, says: Any, *, verb: str = "", role: str = "", index: int | None = None, when: When | None = None
+        self,
+        purpose: str,
+        says: Any,
+        *,
+        verb: str = "",
+        role: str = "",
+        index: int | None = None,
+        when: When | None = None,
     ) -> ModelScript:
-        """One more line behind the others; ``says`` may be a function of the request, which gives None to leave it to the next line."""
+        """One more line behind the others; ``says`` may be a function of the request, which gives
+        None to leave it to the next line.
+        """
         said = cast("Replying", says) if callable(says) else as_said(says)
-        return ModelScript((*self.lines, ScriptLine(says=said, purpose=purpose, verb=verb, role=role, index=index, when=when)))
+        return ModelScript(
+            (
+                *self.lines,
+                ScriptLine(
+                    says=said, purpose=purpose, verb=verb, role=role, index=index, when=when
+                ),
+            )
+        )
 
     def answer(self, request: ModelRequest) -> ScriptedAnswer | None:
         """What answers a request; None where no line does."""
@@ -95,15 +132,18 @@ class ModelScript:
     def __repr__(self) -> str:
         """How many lines, and for what."""
         return (
-            f"<ModelScript of {len(self.lines)} lines for {', '.join(sorted({line.purpose or 'any' for line in self.lines})) or 'nothing'}>"
+            f"<ModelScript of {len(self.lines)} lines for "
+            f"{', '.join(sorted({line.purpose or 'any' for line in self.lines})) or 'nothing'}>"
         )
 
 
 class ScriptedModels:
-    """Implements ``ModelPort`` by a script: ``Extras(models={"default": ScriptedModels(planner=[…])})``.
+    """Implements ``ModelPort`` by a script: ``Extras(models={"default":
+    ScriptedModels(planner=[…])})``.
 
-    ``requests`` are all that it was asked, ``unscripted`` those without an answer, which came back as ``script_exhausted``. A delay beyond
-    the request's time is a time-out at once; a shorter one is told to ``passes`` (milliseconds; move your clock there), and slept without.
+    ``requests`` are all that it was asked, ``unscripted`` those without an answer, which came back
+    as ``script_exhausted``. A delay beyond the request's time is a time-out at once; a shorter one
+    is told to ``passes`` (milliseconds; move your clock there), and slept without.
     """
 
     def __init__(
@@ -114,7 +154,9 @@ class ScriptedModels:
         passes: Callable[[int], None] | None = None,
         **purposes: Sequence[Any],
     ) -> None:
-        """The lines of ``script`` come first, then the lists by purpose and verb (``ModelScript.of``)."""
+        """The lines of ``script`` come first, then the lists by purpose and verb
+        (``ModelScript.of``).
+        """
         more = ModelScript.of(verbs, **purposes)
         self.script = ModelScript((*(script.lines if script is not None else ()), *more.lines))
         self.requests: list[ModelRequest] = []
@@ -132,28 +174,41 @@ class ScriptedModels:
             ScriptError: one had none; the message names it.
         """
         if self.unscripted:
-            raise ScriptError(f"nothing is scripted for {'; '.join(map(_told, self.unscripted))}: {self.script.told}")
+            raise ScriptError(
+                f"nothing is scripted for {'; '.join(map(_told, self.unscripted))}: "
+                f"{self.script.told}"
+            )
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort.attempt``."""
         self.requests.append(request)
         said = self.script.answer(request)
         if said is None:
             self.unscripted.append(request)
-            return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=f"nothing is scripted for {_told(request)}: {self.script.told}")
+            return ModelError(
+                code=ModelErrorCode.SCRIPT_EXHAUSTED,
+                message=f"nothing is scripted for {_told(request)}: {self.script.told}",
+            )
         return await self._reply(said, request, heard)
 
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _reply(self, said: ScriptedAnswer, request: ModelRequest, heard: Heard | None) -> ModelReply | ModelError:
+    async def _reply(
+        self, said: ScriptedAnswer, request: ModelRequest, heard: Heard | None
+    ) -> ModelReply | ModelError:
         match said:
             case Hold():
                 await said.wait()
                 return await self._reply(as_said(said.then), request, heard)
             case Delayed():
                 if said.ms >= request.timeout_s * 1000:
-                    return ModelError(code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out")
+                    return ModelError(
+                        code=ModelErrorCode.TIMED_OUT,
+                        message="the script waits longer than the time-out",
+                    )
                 if self._passes is None:
                     await asyncio.sleep(said.ms / 1000)
                 else:
@@ -181,11 +236,16 @@ class ScriptedModels:
 
     def __repr__(self) -> str:
         """The script, and how much of it was asked for."""
-        return f"<ScriptedModels {self.script!r}, asked {len(self.requests)} times, {len(self.unscripted)} times in vain>"
+        return (
+            f"<ScriptedModels {self.script!r}, asked {len(self.requests)} times, "
+            f"{len(self.unscripted)} times in vain>"
+        )
 
 
 def role_of(request: ModelRequest) -> str:
-    """As whom the model is asked, or the role that a prompt speaks in: ``role`` of its typed inputs; "" where there is neither."""
+    """As whom the model is asked, or the role that a prompt speaks in: ``role`` of its typed
+    inputs; "" where there is neither.
+    """
     role = request.role or request.inputs.get("role", "")
     return role if isinstance(role, str) else ""
 
@@ -195,7 +255,9 @@ def _told(request: ModelRequest) -> str:
 
 
 def _narrative(text: str, request: ModelRequest) -> str:
-    """What of an answer may be shown early: plain text all of it, of JSON the text at its place, keys joined by dots; "" where there is none."""
+    """What of an answer may be shown early: plain text all of it, of JSON the text at its place,
+    keys joined by dots; "" where there is none.
+    """
     if not request.narrative or request.schema is None:
         return text if request.narrative else ""
     try:

@@ -1,6 +1,8 @@
-"""What a model is scripted to answer: typed proposals, failures, and answers that are held back. For scripted models and scripted effects alike.
+"""What a model is scripted to answer: typed proposals, failures, and answers that are held back.
+For scripted models and scripted effects alike.
 
-A proposal knows the purpose that it is an answer to, so that a script that has got out of step says so.
+A proposal knows the purpose that it is an answer to, so that a script that has got out of step says
+so.
 """
 
 from __future__ import annotations
@@ -21,17 +23,23 @@ from ordain.flows.turn.router import ROUTER_PROMPT
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.model import Charge, ModelError
 
-MOVE, PATH, PLACE, OUTPUT = (kind.purpose for kind in (MOVE_PROMPT, ROUTER_PROMPT, TRIAGE_PROMPT, VERB_PROMPT))
-"""The purposes of the shipped prompts beside the planner's step: a move, a path, a message's place, and the output of a prompt-plan verb."""
+MOVE, PATH, PLACE, OUTPUT = (
+    kind.purpose for kind in (MOVE_PROMPT, ROUTER_PROMPT, TRIAGE_PROMPT, VERB_PROMPT)
+)
+"""The purposes of the shipped prompts beside the planner's step: a move, a path, a message's place,
+and the output of a prompt-plan verb.
+"""
 NOTICE = "scripted proposals, no language model"
 """What every scripted answer says of itself in its run's header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """One answer: its text as it is sent, and the purpose that it answers ("": any). Token counts None: the provider reports none.
+    """One answer: its text as it is sent, and the purpose that it answers ("": any). Token counts
+    None: the provider reports none.
 
-    ``words`` are sent in its place where a verb's plain text is asked for; None: there is no such difference.
+    ``words`` are sent in its place where a verb's plain text is asked for; None: there is no such
+    difference.
     """
 
     text: str
@@ -55,7 +63,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failing:
-    """The attempt fails with this code; ``charge`` None leaves it to the code whether it stands on the bill."""
+    """The attempt fails with this code; ``charge`` None leaves it to the code whether it stands on
+    the bill.
+    """
 
     code: ModelErrorCode
     message: str = "scripted failure"
@@ -66,7 +76,12 @@ class Failing:
     @property
     def error(self) -> ModelError:
         """As a provider's adapter reports it."""
-        return ModelError(code=self.code, message=self.message, retry_after_ms=self.retry_after_ms, known=self.charge)
+        return ModelError(
+            code=self.code,
+            message=self.message,
+            retry_after_ms=self.retry_after_ms,
+            known=self.charge,
+        )
 
     def __repr__(self) -> str:
         """The code."""
@@ -77,7 +92,8 @@ class Failing:
 class Hold:
     """An answer that is held back until the test lets it go; the test's handle on a call in flight.
 
-    ``waiting`` counts the calls that are held now, ``abandoned`` those that were given up while they were.
+    ``waiting`` counts the calls that are held now, ``abandoned`` those that were given up while
+    they were.
     """
 
     then: Any = None
@@ -113,7 +129,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Delayed:
-    """What comes after ``ms`` milliseconds; of an effect whose time is over by then, its time-out instead."""
+    """What comes after ``ms`` milliseconds; of an effect whose time is over by then, its time-out
+    instead.
+    """
 
     ms: int
     item: Any
@@ -129,7 +147,9 @@ def after(ms: int, item: Any) -> Delayed:
 
 
 def hold(then: Any = None) -> Hold:
-    """Hold the call until ``release``; then it is answered by ``then`` (None: by nothing, it can only be given up or time out)."""
+    """Hold the call until ``release``; then it is answered by ``then`` (None: by nothing, it can
+    only be given up or time out).
+    """
     return Hold(then)
 
 
@@ -139,7 +159,9 @@ def says(text: str, purpose: str = "") -> Proposal:
 
 
 def proposes(purpose: str, value: Any) -> Proposal:
-    """A JSON value for any purpose, those of your own kinds too; to a verb that answers in words an object says its ``content``."""
+    """A JSON value for any purpose, those of your own kinds too; to a verb that answers in words an
+    object says its ``content``.
+    """
     words = text_of(cast("dict[str, Any]", value)) if isinstance(value, dict) else None
     return Proposal(text=msgspec.json.encode(value).decode(), purpose=purpose, words=words)
 
@@ -147,13 +169,17 @@ def proposes(purpose: str, value: Any) -> Proposal:
 def call(tool: str, /, **given: Any) -> Proposal:
     """A planner's step that calls a tool with these arguments."""
     action = {"tool_id": tool, "input": given}
-    return proposes(STEP, {"thought": f"use {tool}", "finish": False, "action": action, "final_answer": None})
+    return proposes(
+        STEP, {"thought": f"use {tool}", "finish": False, "action": action, "final_answer": None}
+    )
 
 
 def finish(content: str, structured: Mapping[str, Any] | None = None) -> Proposal:
     """A planner's step that is the final answer."""
     answer = {"content": content, "structured": dict(structured or {})}
-    return proposes(STEP, {"thought": "done", "finish": True, "action": None, "final_answer": answer})
+    return proposes(
+        STEP, {"thought": "done", "finish": True, "action": None, "final_answer": answer}
+    )
 
 
 def moves(decision: str) -> Proposal:
@@ -163,11 +189,15 @@ def moves(decision: str) -> Proposal:
 
 def routes(path: str, *, confidence: float = 0.9, budget_class: str = "standard") -> Proposal:
     """A router's suggestion of a turn's path (``rules.route.Path``)."""
-    return proposes(PATH, {"path": str(path), "confidence": confidence, "budget_class": str(budget_class)})
+    return proposes(
+        PATH, {"path": str(path), "confidence": confidence, "budget_class": str(budget_class)}
+    )
 
 
 def suggests(what: str, *, thread: int = 0, confidence: float = 0.9) -> Proposal:
-    """A suggestion of what a message means to its session (``rules.suggestion.SUGGESTED``); thread 0 is none."""
+    """A suggestion of what a message means to its session (``rules.suggestion.SUGGESTED``); thread
+    0 is none.
+    """
     return proposes(PLACE, {"type": str(what), "thread": thread, "confidence": confidence})
 
 
@@ -177,14 +207,25 @@ def output(**fields: Any) -> Proposal:
 
 
 def fails(
-    code: str, message: str = "scripted failure", *, retry_after_ms: int | None = None, charge: Charge | None = None, purpose: str = ""
+    code: str,
+    message: str = "scripted failure",
+    *,
+    retry_after_ms: int | None = None,
+    charge: Charge | None = None,
+    purpose: str = "",
 ) -> Failing:
     """A failed attempt (``contracts.policy.ModelErrorCode``).
 
     Raises:
         ValueError: there is no such code.
     """
-    return Failing(code=ModelErrorCode(code), message=message, retry_after_ms=retry_after_ms, charge=charge, purpose=purpose)
+    return Failing(
+        code=ModelErrorCode(code),
+        message=message,
+        retry_after_ms=retry_after_ms,
+        charge=charge,
+        purpose=purpose,
+    )
 
 
 ScriptedAnswer = Proposal | Failing | Hold | Delayed
@@ -192,7 +233,9 @@ ScriptedAnswer = Proposal | Failing | Hold | Delayed
 
 
 def as_said(value: Any) -> ScriptedAnswer:
-    """A script's entry: what is no typed answer is a text as it is, or a JSON value for any purpose."""
+    """A script's entry: what is no typed answer is a text as it is, or a JSON value for any
+    purpose.
+    """
     if isinstance(value, Proposal | Failing | Hold | Delayed):
         return value
     return says(value) if isinstance(value, str) else proposes("", value)

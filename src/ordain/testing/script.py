@@ -1,4 +1,6 @@
-"""What becomes of a flow's effects, as its unit test scripts it: typed answers in the order in which the flow asks."""
+"""What becomes of a flow's effects, as its unit test scripts it: typed answers in the order in
+which the flow asks.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ from ordain.testing.proposals import Delayed, Failing, Proposal
 
 
 class ScriptError(AssertionError):
-    """The script and the flow do not fit each other: something was asked that is not scripted, or scripted and not asked."""
+    """The script and the flow do not fit each other: something was asked that is not scripted, or
+    scripted and not asked.
+    """
 
 
 def check_item(given: object, kinds: type | UnionType, where: str, expected: str) -> None:
@@ -47,12 +51,16 @@ def check_item(given: object, kinds: type | UnionType, where: str, expected: str
         ScriptError: it is not; the message has the place, what was given, and what is expected.
     """
     if not isinstance(given, kinds):
-        raise ScriptError(f"{where} takes {expected}, and was given {given!r:.80} ({type(given).__name__})")
+        raise ScriptError(
+            f"{where} takes {expected}, and was given {given!r:.80} ({type(given).__name__})"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """What one attempt at a verb gives; ``verb`` "" fits any. What the verb's code returns is held to its output schema as live."""
+    """What one attempt at a verb gives; ``verb`` "" fits any. What the verb's code returns is held
+    to its output schema as live.
+    """
 
     result: AnyLeafResult | VerbResult
     verb: str = ""
@@ -75,7 +83,9 @@ class Waited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """How a join's children end, one each in the order of the spawns; ``order`` is that in which they did (indexes), the same where empty."""
+    """How a join's children end, one each in the order of the spawns; ``order`` is that in which
+    they did (indexes), the same where empty.
+    """
 
     ends: tuple[AnyEnded, ...]
     order: tuple[int, ...] = ()
@@ -83,7 +93,9 @@ class Joining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """What a claim's transaction reads: its facts, or for a claim on accounts what others have ``committed`` of each, by name."""
+    """What a claim's transaction reads: its facts, or for a claim on accounts what others have
+    ``committed`` of each, by name.
+    """
 
     facts: Struct | None = None
     committed: Mapping[str, Spend] | None = None
@@ -100,9 +112,11 @@ class Granting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt:
-    """An interrupt before the next effect goes live; ``in_flight``: after it was announced, so that it is given up.
+    """An interrupt before the next effect goes live; ``in_flight``: after it was announced, so that
+    it is given up.
 
-    Of a join in flight ``ends`` say how the children end that are then stopped; where empty, each is cancelled.
+    Of a join in flight ``ends`` say how the children end that are then stopped; where empty, each
+    is cancelled.
     """
 
     what: str = "cancel"
@@ -112,18 +126,35 @@ class Interrupt:
     ends: tuple[AnyEnded, ...] = ()
 
 
-ScriptItem = Proposal | Failing | Delayed | Ran | ReadSeen | Waited | Joining | Claimed | Granting | Interrupt | ModelAnswer | ModelFailed
+ScriptItem = (
+    Proposal
+    | Failing
+    | Delayed
+    | Ran
+    | ReadSeen
+    | Waited
+    | Joining
+    | Claimed
+    | Granting
+    | Interrupt
+    | ModelAnswer
+    | ModelFailed
+)
 """One scripted answer."""
 Asked = AnyEffect | Claim[Any]
 """What a flow asks for: an effect or a claim."""
 RunScript = Sequence[ScriptItem] | Callable[[Asked], ScriptItem | None]
-"""Answers in order; or what answers each effect and claim, None where that is the usual end of a word or a timer."""
+"""Answers in order; or what answers each effect and claim, None where that is the usual end of a
+word or a timer.
+"""
 
 
-# --- verbs --------------------------------------------------------------------------------------------------------------------------
+# --- verbs ----------------------------------------------------------------------------------------
 
 
-def returned(output: Mapping[str, Any], *, verb: str = "", trust: Mapping[str, Trust] | None = None) -> Ran:
+def returned(
+    output: Mapping[str, Any], *, verb: str = "", trust: Mapping[str, Trust] | None = None
+) -> Ran:
     """The verb returns this object; ``trust`` lowers what it declares of a field."""
     check_item(output, Mapping, "returned(…)", "the verb's output, an object such as {'sum': 3}")
     return Ran(result=LeafReturned(output=dict(output), trust=dict(trust or {})), verb=verb)
@@ -138,8 +169,16 @@ def failed(
     happened: bool | None = False,
     verb: str = "",
 ) -> Ran:
-    """The verb fails; ``happened`` None: nobody knows whether it took effect (for a read it means nothing)."""
-    result = LeafFailed(code=code, message=message, retryable=retryable, retry_after_ms=retry_after_ms, happened=happened)
+    """The verb fails; ``happened`` None: nobody knows whether it took effect (for a read it means
+    nothing).
+    """
+    result = LeafFailed(
+        code=code,
+        message=message,
+        retryable=retryable,
+        retry_after_ms=retry_after_ms,
+        happened=happened,
+    )
     return Ran(result=result, verb=verb)
 
 
@@ -153,7 +192,7 @@ def withdrawn(why: str = "it is switched off", verb: str = "") -> Ran:
     return Ran(result=VerbWithdrawn(message=why), verb=verb)
 
 
-# --- reads, waits, claims, interrupts -----------------------------------------------------------------------------------------------
+# --- reads, waits, claims, interrupts -------------------------------------------------------------
 
 
 def read(value: Any, what: str = "") -> ReadSeen:
@@ -161,7 +200,9 @@ def read(value: Any, what: str = "") -> ReadSeen:
     return ReadSeen(result=ReadValue(value=value), what=what)
 
 
-def unread(code: str = "unavailable", message: str = "scripted failure", what: str = "") -> ReadSeen:
+def unread(
+    code: str = "unavailable", message: str = "scripted failure", what: str = ""
+) -> ReadSeen:
     """It cannot be read."""
     return ReadSeen(result=ReadFailed(code=code, message=message), what=what)
 
@@ -187,7 +228,9 @@ def resubmitted(verb: str, args: Mapping[str, Any], by: str = "user:approver") -
     return Waited(result=Resubmitted(approval="", by=by, call=Call(verb=verb, args=dict(args))))
 
 
-def granted(grant: str = "g", by: str = "user:approver", level: RiskLevel = RiskLevel.WRITE) -> Granting:
+def granted(
+    grant: str = "g", by: str = "user:approver", level: RiskLevel = RiskLevel.WRITE
+) -> Granting:
     """A grant stands that covers the call; where a script says nothing of grants, none does."""
     return Granting(grant=grant, by=by, level=level)
 
@@ -198,8 +241,15 @@ def expired(why: str = "") -> Waited:
 
 
 def carved(committed: Mapping[str, Spend]) -> Claimed:
-    """The shared accounts, of which so much is committed already, by name; one that is not named is untouched."""
-    check_item(committed, Mapping, "carved(…)", "amounts by account, such as {'day:2024-10-04': Spend(tokens=5)}")
+    """The shared accounts, of which so much is committed already, by name; one that is not named is
+    untouched.
+    """
+    check_item(
+        committed,
+        Mapping,
+        "carved(…)",
+        "amounts by account, such as {'day:2024-10-04': Spend(tokens=5)}",
+    )
     for name, amount in committed.items():
         check_item(amount, Spend, f"carved(…) for {name}", "a Spend")
     return Claimed(committed=committed)
@@ -212,30 +262,44 @@ def claimed(facts: Struct) -> Claimed:
 
 
 def interrupt(
-    what: str = "cancel", *, by: str = "user:test", why: str = "", in_flight: bool = False, ends: Sequence[AnyEnded] = ()
+    what: str = "cancel",
+    *,
+    by: str = "user:test",
+    why: str = "",
+    in_flight: bool = False,
+    ends: Sequence[AnyEnded] = (),
 ) -> Interrupt:
     """Somebody wants the run to stop: cancel, or override by a later message."""
     _check_ends("interrupt(ends=…)", ends)
     return Interrupt(what=what, by=by, why=why, in_flight=in_flight, ends=tuple(ends))
 
 
-# --- children -----------------------------------------------------------------------------------------------------------------------
+# --- children -------------------------------------------------------------------------------------
 
 
 def joined(*ends: AnyEnded, order: Sequence[int] = ()) -> Joining:
     """How the children of a join end, in the order of the spawns."""
     _check_ends("joined(…)", ends)
-    check_item(order, Sequence, "joined(order=…)", "the children's indexes in the order in which they end")
+    check_item(
+        order, Sequence, "joined(order=…)", "the children's indexes in the order in which they end"
+    )
     return Joining(ends=ends, order=tuple(order))
 
 
 def _check_ends(where: str, ends: Sequence[AnyEnded]) -> None:
     check_item(ends, Sequence, where, "a sequence of ends")
     for end in ends:
-        check_item(end, AnyEnded, where, "how children end: completed(value), child_failed(reason), child_cancelled(), …")
+        check_item(
+            end,
+            AnyEnded,
+            where,
+            "how children end: completed(value), child_failed(reason), child_cancelled(), …",
+        )
 
 
-def completed(value: Any, *, spent: Spend | None = None, header: HeaderFacts | None = None) -> Completed:
+def completed(
+    value: Any, *, spent: Spend | None = None, header: HeaderFacts | None = None
+) -> Completed:
     """A child that returned ``value``, its flow's output."""
     return Completed(child="", value=raw(value), spent=spent or Spend(), header=header)
 

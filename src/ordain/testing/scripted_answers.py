@@ -1,4 +1,6 @@
-"""What a script has for a flow's asking: its answers in order, what a claim's transaction would read, and what is asked for in words."""
+"""What a script has for a flow's asking: its answers in order, what a claim's transaction would
+read, and what is asked for in words.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,15 @@ class Answers:
     def __init__(self, script: RunScript) -> None:
         """A list, or a function."""
         if not callable(script):
-            check_item(script, Sequence, "a script", "a list of answers in order, or a function of what is asked")
-        self._answer: Callable[[Asked], ScriptItem | None] | None = script if callable(script) else None
+            check_item(
+                script,
+                Sequence,
+                "a script",
+                "a list of answers in order, or a function of what is asked",
+            )
+        self._answer: Callable[[Asked], ScriptItem | None] | None = (
+            script if callable(script) else None
+        )
         self.listed = not callable(script)
         self.left: list[ScriptItem] = [] if callable(script) else list(script)
 
@@ -45,15 +54,25 @@ def accounts(claim: Claim[Any], item: Claimed | None) -> dict[str, Any]:
     for asked in sorted(claim.args["accounts"], key=lambda account: account["name"]):
         used = committed.get(asked["name"], Spend())
         accounts.append({**asked, "tokens": used.tokens, "usd_micros": used.usd_micros})
-    return {"tokens": claim.args["tokens"], "usd_micros": claim.args["usd_micros"], "accounts": accounts}
+    return {
+        "tokens": claim.args["tokens"],
+        "usd_micros": claim.args["usd_micros"],
+        "accounts": accounts,
+    }
 
 
-def grant_facts(claim: Claim[Any], item: ScriptItem | None, state: RunState, now: int) -> GrantFacts:
+def grant_facts(
+    claim: Claim[Any], item: ScriptItem | None, state: RunState, now: int
+) -> GrantFacts:
     """The grants that stand for a call; those of which the script says nothing do not."""
     call = str(claim.args["call"])
     pending = state.authority.consents.pending(call)
     assert pending is not None  # the claim was checked
-    found = () if not isinstance(item, Granting) else (GrantFact(grant=item.grant, by=item.by, level=item.level, expires_at=now + 1),)
+    found = (
+        ()
+        if not isinstance(item, Granting)
+        else (GrantFact(grant=item.grant, by=item.by, level=item.level, expires_at=now + 1),)
+    )
     return GrantFacts(verb=pending.call.verb, call=call, tier=pending.tier, at=now, grants=found)
 
 

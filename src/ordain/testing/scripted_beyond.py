@@ -1,4 +1,6 @@
-"""Where a scripted run's journal ends: a script answers, and what it answers is written as a live run would write it."""
+"""Where a scripted run's journal ends: a script answers, and what it answers is written as a live
+run would write it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from msgspec import Raw, structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.children import AnyEnded, Cancelled
-from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
+from ordain.effects.effect import (
+    AnyEffect,
+    Children,
+    Claim,
+    Effect,
+    ModelCall,
+    Read,
+    Say,
+    VerbCall,
+    Wait,
+    WaitFor,
+)
 from ordain.effects.results import (
     Abandoned,
     Answered,
@@ -87,16 +100,27 @@ def check_template(kind: Kind[Any, Any], catalog: Catalog, template: object) -> 
     if isinstance(template, str) and template in brought - set(catalog.data.prompts):
         known = ", ".join(sorted(catalog.data.prompts)) or "none"
         asked = f"kind {kind.name}@{kind.version} asks by template {template!r}"
-        raise ScriptError(f"{asked}, and the catalog has {known}: make it by catalog_of(KIND, …) of the kind that brings it")
+        raise ScriptError(
+            f"{asked}, and the catalog has {known}: make it by catalog_of(KIND, …) of the kind "
+            "that brings it"
+        )
 
 
 class ScriptedBeyond:
     """Implements ``Beyond`` by a script, and keeps everything that was asked for."""
 
     def __init__(
-        self, setup: RunSetup, state: RunState, scribe: Scribe, started: Record, script: RunScript, kinds: Kinds | None = None
+        self,
+        setup: RunSetup,
+        state: RunState,
+        scribe: Scribe,
+        started: Record,
+        script: RunScript,
+        kinds: Kinds | None = None,
     ) -> None:
-        """Continue after the run's first record. ``kinds`` are those that children may be of; None: nobody looks."""
+        """Continue after the run's first record. ``kinds`` are those that children may be of; None:
+        nobody looks.
+        """
         self._setup, self._state, self._scribe, self._kinds = setup, state, scribe, kinds
         self._catalog = setup.catalog
         self._answers = Answers(script)
@@ -123,7 +147,7 @@ class ScriptedBeyond:
             left = "; ".join(repr(item) for item in self._answers.left)
             raise ScriptError(f"the flow has ended and never asked for: {left}")
 
-    # --- Beyond -------------------------------------------------------------------------------------------------------------------
+    # --- Beyond -----------------------------------------------------------------------------------
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         """See ``Beyond.decided``."""
@@ -131,7 +155,9 @@ class ScriptedBeyond:
         self.decisions.append(made_of(rule, body))
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
-        """See ``Beyond.claim``: the script has what the transaction would read, and the rule decides."""
+        """See ``Beyond.claim``: the script has what the transaction would read, and the rule
+        decides.
+        """
         self._state.admit_claim()
         self._interrupt_before(addr, claim)
         shared = self._state.shares[claim.name]
@@ -139,7 +165,13 @@ class ScriptedBeyond:
         facts = self._claim_facts(claim)
         self.asked.append(claim)
         made = shared.rule.apply(facts, None, self._catalog.policy)
-        body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
+        body = ClaimBody(
+            addr=addr,
+            claim=raw(claim),
+            outcome=raw(made.outcome),
+            reason=made.reason,
+            facts=raw(facts),
+        )
         self._state.handed(self.write(RecordKind.CLAIM, claim.name, body))
         self.decisions.append(made_of(shared.rule, body))
         return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
@@ -160,11 +192,17 @@ class ScriptedBeyond:
             return self._join(addr, effect)
         return self._carry_out(addr, name, effect)
 
-    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
+    async def resume(
+        self,
+        addr: int,
+        effect: Effect[Any],
+        ended: dict[int, AnyEnded],
+        recover: Recovering | None = None,
+    ) -> Any:
         """A scripted run is never broken off."""
         raise AssertionError("a scripted run has no journal to resume from")
 
-    # --- the script ---------------------------------------------------------------------------------------------------------------
+    # --- the script -------------------------------------------------------------------------------
 
     def _interrupt_before(self, addr: int, asked: Asked) -> None:
         """The flow asks for something; an interrupt that has come before reaches it instead."""
@@ -175,18 +213,27 @@ class ScriptedBeyond:
             raise self._deliver(addr, head)
 
     def _claim_facts(self, claim: Claim[Any]) -> Any:
-        """What the claim's transaction reads; shared accounts of which the script says nothing are untouched."""
+        """What the claim's transaction reads; shared accounts of which the script says nothing are
+        untouched.
+        """
         if claim.name == GRANT.name:
             item = self._answers.take() if self._answers.next_is(Granting) else None
             return grant_facts(claim, item, self._state, self.now)
         shared = self._state.shares[claim.name]
-        item = self._answers.take() if self._answers.next_is(Claimed) or claim.name != CARVE.name else None
+        item = (
+            self._answers.take()
+            if self._answers.next_is(Claimed) or claim.name != CARVE.name
+            else None
+        )
         if not isinstance(item, Claimed | None):
             raise self._misfit(claim, item)
         if claim.name == CARVE.name:
             return msgspec.convert(accounts(claim, item), shared.facts)
         if item is None or not isinstance(item.facts, shared.facts):
-            raise ScriptError(f"claim {claim.name} needs what its transaction reads: claimed({shared.facts.__name__}(…))")
+            raise ScriptError(
+                f"claim {claim.name} needs what its transaction reads: "
+                f"claimed({shared.facts.__name__}(…))"
+            )
         return item.facts
 
     def _misfit(self, asked: Asked, item: ScriptItem | None) -> ScriptError:
@@ -194,7 +241,8 @@ class ScriptedBeyond:
         before = len(self.asked) - bool(self.asked and self.asked[-1] is asked)
         done = f"after {before} effects and claims"
         return ScriptError(
-            f"{done} the flow asks for {what}, " + ("and the script is over" if item is None else f"the script has {item!r}")
+            f"{done} the flow asks for {what}, "
+            + ("and the script is over" if item is None else f"the script has {item!r}")
         )
 
     def _fitting(self, asked: AnyEffect, item: ScriptItem | None, kinds: tuple[type[T], ...]) -> T:
@@ -202,10 +250,12 @@ class ScriptedBeyond:
             raise self._misfit(asked, item)
         return item
 
-    # --- effects ------------------------------------------------------------------------------------------------------------------
+    # --- effects ----------------------------------------------------------------------------------
 
     def _carry_out(self, addr: int, name: str, effect: AnyEffect) -> Any:
-        """An effect that is one attempt: it is given up for an interrupt, or it comes to something by the script."""
+        """An effect that is one attempt: it is given up for an interrupt, or it comes to something
+        by the script.
+        """
         prepared = self._unscripted(effect)
         if prepared is not None:
             return self._observe(addr, name, prepared)
@@ -215,8 +265,12 @@ class ScriptedBeyond:
             interrupted = self._deliver(addr, item)
             interrupted.in_flight = True
             raise interrupted
-        if isinstance(item, Waited) and isinstance(item.result, Approved | NotApproved | Resubmitted):
-            item = Waited(result=structs.replace(item.result, approval=approval_id(self._setup.run, addr)))
+        if isinstance(item, Waited) and isinstance(
+            item.result, Approved | NotApproved | Resubmitted
+        ):
+            item = Waited(
+                result=structs.replace(item.result, approval=approval_id(self._setup.run, addr))
+            )
         began, late = self.now, False
         if isinstance(item, Delayed):
             self.now, item = began + item.ms * 1000, item.item
@@ -225,16 +279,22 @@ class ScriptedBeyond:
                 self.now = deadline
         result = self._result(effect, item, late=late)
         if isinstance(effect, Wait) and effect.what in PERSONS and self.now > began:
-            self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=WAITED, lost_us=self.now - began))
+            self.write(
+                RecordKind.RESUMED, "lost", ResumedBody(by="", why=WAITED, lost_us=self.now - began)
+            )
             self._state.lost_us += self.now - began
         return self._observe(addr, name, result)
 
     def _on_the_clock(self, moment: int) -> int:
-        """When a moment of the run's time comes by the script's clock: its time stands still while a person has the word."""
+        """When a moment of the run's time comes by the script's clock: its time stands still while
+        a person has the word.
+        """
         return moment + self._state.lost_us
 
     def _unscripted(self, effect: AnyEffect) -> AnyResult | None:
-        """What comes of an effect without anybody being asked: its time is over, its prompt is too large, or it is a timer."""
+        """What comes of an effect without anybody being asked: its time is over, its prompt is too
+        large, or it is a timer.
+        """
         match effect:
             case ModelCall():
                 self._model_calls[effect.purpose] += 1
@@ -285,9 +345,9 @@ class ScriptedBeyond:
                 return seen.result
             case Wait():
                 result = self._fitting(effect, item, (Waited,)).result
-                if (effect.approval is None) is isinstance(result, Approved | NotApproved | Resubmitted) or (
-                    effect.approval is not None and isinstance(result, Answered)
-                ):
+                if (effect.approval is None) is isinstance(
+                    result, Approved | NotApproved | Resubmitted
+                ) or (effect.approval is not None and isinstance(result, Answered)):
                     raise self._misfit(effect, item)
                 if late or (isinstance(result, Expired) and not result.why):
                     self.now = max(self.now, self._on_the_clock(effect.deadline))
@@ -308,30 +368,52 @@ class ScriptedBeyond:
         sent = prepare(self._catalog, call, self._state.values, prompt, failure)
         assert not isinstance(sent, ModelFailed)
         if late:
-            return failure.of(ModelErrorCode.TIMED_OUT, "the provider did not answer in time", charge=Charge.POSSIBLE)
+            return failure.of(
+                ModelErrorCode.TIMED_OUT,
+                "the provider did not answer in time",
+                charge=Charge.POSSIBLE,
+            )
         if isinstance(said, Failing):
             error = said.error
-            return failure.of(error.code, error.message, retry_after_ms=error.retry_after_ms, charge=error.charge)
+            return failure.of(
+                error.code, error.message, retry_after_ms=error.retry_after_ms, charge=error.charge
+            )
         if isinstance(said, Proposal):
             text = said.said(plain=sent.inputs.schema is None)
             reply = ModelReply(
-                text=text, model=failure.model, input_tokens=said.input_tokens, output_tokens=said.output_tokens, notice=NOTICE
+                text=text,
+                model=failure.model,
+                input_tokens=said.input_tokens,
+                output_tokens=said.output_tokens,
+                notice=NOTICE,
             )
             return kept_answer(call, self._catalog.policy, reply, failure, sent)
-        return structs.replace(said, prompt_digest=said.prompt_digest or failure.prompt_digest(None))
+        return structs.replace(
+            said, prompt_digest=said.prompt_digest or failure.prompt_digest(None)
+        )
 
     def _join(self, addr: int, effect: Children) -> tuple[AnyEnded, ...]:
-        """Every child's end, in the order in which they came, until the join is over; an interrupt waits for them all."""
+        """Every child's end, in the order in which they came, until the join is over; an interrupt
+        waits for them all.
+        """
         run, count = self._setup.run, len(effect.spawns)
         item = self._answers.take()
         if isinstance(item, Delayed):
             self.now, item = self.now + item.ms * 1000, item.item
         interrupt = item if isinstance(item, Interrupt) else None
         if interrupt is not None:
-            item = Joining(ends=interrupt.ends or tuple(Cancelled(child="", reason="cancel") for _ in effect.spawns))
+            item = Joining(
+                ends=interrupt.ends
+                or tuple(Cancelled(child="", reason="cancel") for _ in effect.spawns)
+            )
         joining = self._fitting(effect, item, (Joining,))
-        if len(joining.ends) != count or sorted(joining.order or range(count)) != list(range(count)):
-            raise ScriptError(f"{count} children were opened; the script ends {len(joining.ends)} of them, in order {joining.order}")
+        if len(joining.ends) != count or sorted(joining.order or range(count)) != list(
+            range(count)
+        ):
+            raise ScriptError(
+                f"{count} children were opened; the script ends {len(joining.ends)} of them, in "
+                f"order {joining.order}"
+            )
         ended: dict[int, AnyEnded] = {}
         why: str | None = None
         counted: tuple[int, ...] = ()
@@ -339,7 +421,11 @@ class ScriptedBeyond:
         for index in joining.order or range(count):
             child = derived_id(run, addr, index)
             end = handed_over(taken, bytes(raw(structs.replace(joining.ends[index], child=child))))
-            record = self.write(RecordKind.CHILD_ENDED, "child", ChildEndedBody(addr=addr, index=index, child=child, ended=end))
+            record = self.write(
+                RecordKind.CHILD_ENDED,
+                "child",
+                ChildEndedBody(addr=addr, index=index, child=child, ended=end),
+            )
             self._state.handed(record)
             ended[index] = self._state.remember(ENDS.decode(end), record.seq)
             taken = taken.plus(record, ended[index])
@@ -350,7 +436,7 @@ class ScriptedBeyond:
             raise self._deliver(addr, interrupt)
         return tuple(ended[index] for index in range(count))
 
-    # --- records ------------------------------------------------------------------------------------------------------------------
+    # --- records ----------------------------------------------------------------------------------
 
     def _observe(self, addr: int, name: str, result: AnyResult) -> Any:
         body = ObservationBody(addr=addr, result=raw(result))
@@ -359,7 +445,9 @@ class ScriptedBeyond:
         return self._state.remember(RESULTS.decode(body.result), record.seq)
 
     def _deliver(self, addr: int, interrupt: Interrupt) -> Interrupted:
-        body = DeliveredBody(addr=addr, mail=0, what=interrupt.what, by=interrupt.by, why=interrupt.why)
+        body = DeliveredBody(
+            addr=addr, mail=0, what=interrupt.what, by=interrupt.by, why=interrupt.why
+        )
         self._state.handed(self.write(RecordKind.DELIVERED, interrupt.what, body))
         self._state.masked = True
         return Interrupted(interrupt.what, interrupt.by, interrupt.why)

@@ -1,4 +1,6 @@
-"""What a scripted run did: everything that a flow's unit test may want to look at, and its journal."""
+"""What a scripted run did: everything that a flow's unit test may want to look at, and its
+journal.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ O = TypeVar("O")  # noqa: E741 - output
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedDecision:
-    """One decision as the flow got it: rule, typed outcome, reason, facts as JSON values, its address, and the records it was made from."""
+    """One decision as the flow got it: rule, typed outcome, reason, facts as JSON values, its
+    address, and the records it was made from.
+    """
 
     rule: str
     outcome: Any
@@ -48,9 +52,10 @@ class PlayedDecision:
 class Played(Generic[O]):
     """A scripted run that has come to its end, or to a fault.
 
-    ``output`` is what the flow returned, None where an interrupt or a ``fault`` ended it; ``reply`` what its session is told of it.
-    ``asked`` are its effects and claims, ``decisions`` those of local and shared rules, both in order; ``requests`` what models were
-    sent; ``left`` what it may still spend. ``stored`` is the run with its journal, as a store would have it.
+    ``output`` is what the flow returned, None where an interrupt or a ``fault`` ended it; ``reply``
+    what its session is told of it. ``asked`` are its effects and claims, ``decisions`` those of
+    local and shared rules, both in order; ``requests`` what models were sent; ``left`` what it may
+    still spend. ``stored`` is the run with its journal, as a store would have it.
     """
 
     output: O | None
@@ -83,7 +88,7 @@ class Played(Generic[O]):
         """The lines of the header."""
         return self.facts.lines
 
-    # --- what it asked for ----------------------------------------------------------------------------------------------------------
+    # --- what it asked for ------------------------------------------------------------------------
 
     @property
     def model_calls(self) -> tuple[ModelCall, ...]:
@@ -103,7 +108,9 @@ class Played(Generic[O]):
     @property
     def keys(self) -> tuple[str, ...]:
         """The idempotency keys of its attempts at leaf verbs."""
-        return tuple(derived_id(self.stored.id, effect.authorized.decision) for effect in self.verb_calls)
+        return tuple(
+            derived_id(self.stored.id, effect.authorized.decision) for effect in self.verb_calls
+        )
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -118,14 +125,23 @@ class Played(Generic[O]):
     @property
     def spawns(self) -> tuple[Spawn[Any], ...]:
         """The children that it opened."""
-        return tuple(spawn for effect in self.asked if isinstance(effect, Children) for spawn in effect.spawns)
+        return tuple(
+            spawn
+            for effect in self.asked
+            if isinstance(effect, Children)
+            for spawn in effect.spawns
+        )
 
     @property
     def said(self) -> tuple[str, ...]:
         """What it said to its session, summaries of its history aside."""
-        return tuple(effect.text for effect in self.asked if isinstance(effect, Say) and not effect.summary_through)
+        return tuple(
+            effect.text
+            for effect in self.asked
+            if isinstance(effect, Say) and not effect.summary_through
+        )
 
-    # --- what was decided -------------------------------------------------------------------------------------------------------------
+    # --- what was decided -------------------------------------------------------------------------
 
     def decided(self, rule: Rule[Any, Any, Any] | str) -> tuple[PlayedDecision, ...]:
         """The decisions of one rule, in order."""
@@ -137,14 +153,25 @@ class Played(Generic[O]):
         return tuple(str(made.reason) for made in self.decided(rule))
 
     def replayed(self) -> Replayed:
-        """The run replayed from its journal: every fact, rule, prompt, the result and the header made anew and compared."""
+        """The run replayed from its journal: every fact, rule, prompt, the result and the header
+        made anew and compared.
+        """
         return replay(self.stored, self.catalog, self.kinds, self.transcript)
 
     def __repr__(self) -> str:
         """How it ended, and what it did on the way."""
-        came = f"faulted: {self.fault!r}" if self.fault is not None else f"{self.status} ({self.stored.reason})"
-        effects = ", ".join(str(type(one).__struct_config__.tag or type(one).__name__.lower()) for one in self.asked)
-        return f"<Played {self.stored.flow}@{self.stored.flow_version} {came}; {effects or 'no effects'}; {len(self.decisions)} decisions>"
+        came = (
+            f"faulted: {self.fault!r}"
+            if self.fault is not None
+            else f"{self.status} ({self.stored.reason})"
+        )
+        effects = ", ".join(
+            str(type(one).__struct_config__.tag or type(one).__name__.lower()) for one in self.asked
+        )
+        return (
+            f"<Played {self.stored.flow}@{self.stored.flow_version} {came}; "
+            f"{effects or 'no effects'}; {len(self.decisions)} decisions>"
+        )
 
 
 def made_of(rule: Rule[Any, Any, Any], body: Any) -> PlayedDecision:

@@ -1,4 +1,6 @@
-"""Verbs that record: a declared verb with a script, or a look at its own code, in place of what it does."""
+"""Verbs that record: a declared verb with a script, or a look at its own code, in place of what it
+does.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +57,16 @@ class Declared(Protocol):
 
 V = TypeVar("V", bound=Declared)
 VerbAnswer = Ran | Hold | Delayed | Mapping[str, Any]
-"""What a scripted verb gives: ``returned``, ``failed`` or ``hung``, an output as a mapping, held back or late."""
+"""What a scripted verb gives: ``returned``, ``failed`` or ``hung``, an output as a mapping, held
+back or late.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """One attempt: its arguments as the verb's code gets them, and the call's context (``VerbContext``)."""
+    """One attempt: its arguments as the verb's code gets them, and the call's context
+    (``VerbContext``).
+    """
 
     args: dict[str, Any]
     context: VerbContext
@@ -82,15 +88,23 @@ class RecordedCall:
 
 
 class RecordingVerb(Generic[V]):
-    """A verb that records its calls: ``Ordain(verbs=[recording.verb])``. Declaration and schemas stay what ``@verb`` made of them."""
+    """A verb that records its calls: ``Ordain(verbs=[recording.verb])``. Declaration and schemas
+    stay what ``@verb`` made of them.
+    """
 
-    def __init__(self, declared: V, answers: Sequence[VerbAnswer] | Callable[[RecordedCall], VerbAnswer]) -> None:
-        """``answers`` in order of the calls, or by call; none at all: the verb's own code answers."""
+    def __init__(
+        self, declared: V, answers: Sequence[VerbAnswer] | Callable[[RecordedCall], VerbAnswer]
+    ) -> None:
+        """``answers`` in order of the calls, or by call; none at all: the verb's own code
+        answers.
+        """
         self._declared, self._answers = declared, answers
         self._listed = None if callable(answers) or not answers else list(answers)
         self.calls: list[RecordedCall] = []
         signature: Any = structs.replace(cast("Any", declared.signature), context=True)
-        self.verb: V = dataclasses.replace(cast("Any", declared), function=self._run, signature=signature, asynchronous=True)
+        self.verb: V = dataclasses.replace(
+            cast("Any", declared), function=self._run, signature=signature, asynchronous=True
+        )
 
     @property
     def left(self) -> int:
@@ -105,7 +119,11 @@ class RecordingVerb(Generic[V]):
         if self._listed is None:
             return await self._own(call)
         if not self._listed:
-            raise VerbError("script_exhausted", f"{self._declared.spec.name} has no answer for call {len(self.calls)}", happened=False)
+            raise VerbError(
+                "script_exhausted",
+                f"{self._declared.spec.name} has no answer for call {len(self.calls)}",
+                happened=False,
+            )
         return await self._given(self._listed.pop(0), call)
 
     async def _own(self, call: RecordedCall) -> Any:
@@ -118,7 +136,11 @@ class RecordingVerb(Generic[V]):
         match answer:
             case Hold():
                 await answer.wait()
-                return await self._own(call) if answer.then is None else await self._given(answer.then, call)
+                return (
+                    await self._own(call)
+                    if answer.then is None
+                    else await self._given(answer.then, call)
+                )
             case Delayed():
                 await asyncio.sleep(answer.ms / 1000)
                 return await self._given(answer.item, call)
@@ -131,21 +153,39 @@ class RecordingVerb(Generic[V]):
         match ran.result:
             case LeafReturned(output=output, trust=trust):
                 if trust:
-                    raise ScriptError("a recording verb returns with the trust that its declaration says")
+                    raise ScriptError(
+                        "a recording verb returns with the trust that its declaration says"
+                    )
                 return output["result"] if self._declared.signature.wraps else output
             case LeafFailed() as given:
                 wait_s = given.retry_after_ms / 1000
-                raise VerbError(given.code, given.message, retryable=given.retryable, happened=given.happened, retry_after_s=wait_s)
+                raise VerbError(
+                    given.code,
+                    given.message,
+                    retryable=given.retryable,
+                    happened=given.happened,
+                    retry_after_s=wait_s,
+                )
             case LeafTimedOut():
                 return await asyncio.Event().wait()  # until its time is over
             case given:
-                raise ScriptError(f"a verb's code cannot give {type(given).__name__}: that is the runtime's to say")
+                raise ScriptError(
+                    f"a verb's code cannot give {type(given).__name__}: that is the runtime's "
+                    "to say"
+                )
 
     def __repr__(self) -> str:
         """The verb, its calls, and what is left of its answers."""
-        return f"<RecordingVerb {self._declared.spec.name}, called {len(self.calls)} times, {self.left} answers left>"
+        return (
+            f"<RecordingVerb {self._declared.spec.name}, called {len(self.calls)} times, "
+            f"{self.left} answers left>"
+        )
 
 
-def recorded(declared: V, *answers: VerbAnswer, by: Callable[[RecordedCall], VerbAnswer] | None = None) -> RecordingVerb[V]:
-    """Record the calls of a verb, and answer them in order, ``by`` call, or by its own code where nothing is said."""
+def recorded(
+    declared: V, *answers: VerbAnswer, by: Callable[[RecordedCall], VerbAnswer] | None = None
+) -> RecordingVerb[V]:
+    """Record the calls of a verb, and answer them in order, ``by`` call, or by its own code where
+    nothing is said.
+    """
     return RecordingVerb(declared, answers if by is None else by)

@@ -1,8 +1,9 @@
-"""Exact arithmetic on an expression: a small parser over fractions, in which nothing can grow without bound.
+"""Exact arithmetic on an expression: a small parser over fractions, in which nothing can grow
+without bound.
 
-There is no ``eval`` and no Python syntax tree: the grammar below is all there is. Every intermediate number is held to
-``BITS_MAX`` bits before it is computed, so no expression can take long. Only ``sqrt`` of a number that is no square leaves
-exactness, and the result then says so.
+There is no ``eval`` and no Python syntax tree: the grammar below is all there is. Every
+intermediate number is held to ``BITS_MAX`` bits before it is computed, so no expression can take
+long. Only ``sqrt`` of a number that is no square leaves exactness, and the result then says so.
 
 ::
 
@@ -42,13 +43,21 @@ PLACES_MAX = 1000
 """Most places that round takes."""
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[a-z]+)|(?P<sign>\*\*|//|[-+*/%(),]))"
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[a-z]+)|"
+    r"(?P<sign>\*\*|//|[-+*/%(),]))"
 )
-_ROUNDING = decimal.Context(prec=DECIMAL_DIGITS, rounding=decimal.ROUND_HALF_EVEN, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+_ROUNDING = decimal.Context(
+    prec=DECIMAL_DIGITS,
+    rounding=decimal.ROUND_HALF_EVEN,
+    Emax=decimal.MAX_EMAX,
+    Emin=decimal.MIN_EMIN,
+)
 
 
 class Uncomputable(Exception):
-    """The expression has no result here; ``code`` says which kind of reason, the message where and why."""
+    """The expression has no result here; ``code`` says which kind of reason, the message where and
+    why.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         """Keep the code for programs."""
@@ -64,21 +73,30 @@ class Number:
     exact: bool = True
 
     def text(self) -> str:
-        """The number itself: whole, or as a reduced fraction; rounded to ``DECIMAL_DIGITS`` where it is not exact."""
+        """The number itself: whole, or as a reduced fraction; rounded to ``DECIMAL_DIGITS`` where
+        it is not exact.
+        """
         return str(self.value) if self.exact else self.decimal()
 
     def decimal(self) -> str:
         """Decimal form, rounded half to even to ``DECIMAL_DIGITS`` significant digits."""
-        quotient = _ROUNDING.divide(decimal.Decimal(self.value.numerator), decimal.Decimal(self.value.denominator))
+        quotient = _ROUNDING.divide(
+            decimal.Decimal(self.value.numerator), decimal.Decimal(self.value.denominator)
+        )
         plain = quotient.normalize(_ROUNDING)
-        return format(plain, "f") if -DECIMAL_DIGITS <= plain.adjusted() < DECIMAL_DIGITS else str(plain)
+        return (
+            format(plain, "f")
+            if -DECIMAL_DIGITS <= plain.adjusted() < DECIMAL_DIGITS
+            else str(plain)
+        )
 
 
 def evaluate(expression: str) -> Number:
     """Compute the expression.
 
     Raises:
-        Uncomputable: codes ``syntax``, ``too_long``, ``too_deep``, ``too_large``, ``division_by_zero``, ``undefined``.
+        Uncomputable: codes ``syntax``, ``too_long``, ``too_deep``, ``too_large``,
+            ``division_by_zero``, ``undefined``.
     """
     if len(expression) > EXPRESSION_MAX:
         raise Uncomputable("too_long", f"longer than {EXPRESSION_MAX} characters")
@@ -99,8 +117,12 @@ def _tokens(expression: str) -> list[_Token]:
     while position < end:
         match = _TOKEN.match(expression, position)
         if match is None or match.lastgroup is None:
-            raise Uncomputable("syntax", f"character {position + 1}: not a number, operator or function")
-        found.append(_Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1))
+            raise Uncomputable(
+                "syntax", f"character {position + 1}: not a number, operator or function"
+            )
+        found.append(
+            _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1)
+        )
         position = match.end()
     return [*found, _Token("end", "", end + 1)]
 
@@ -178,7 +200,9 @@ class _Parser:
     def _call(self, name: _Token) -> Number:
         function = _FUNCTIONS.get(name.text)
         if function is None:
-            raise Uncomputable("syntax", f"character {name.at}: functions are {', '.join(_FUNCTIONS)}")
+            raise Uncomputable(
+                "syntax", f"character {name.at}: functions are {', '.join(_FUNCTIONS)}"
+            )
         self._expect("(")
         arguments = [self._sum()]
         while self._take(","):
@@ -209,7 +233,9 @@ def _held(value: Fraction, *, exact: bool) -> Number:
 
 
 def _cut(value: Fraction) -> Fraction:
-    """A number that is not exact, to ``ROOT_DIGITS`` significant digits or a few more: its digits beyond mean nothing."""
+    """A number that is not exact, to ``ROOT_DIGITS`` significant digits or a few more: its digits
+    beyond mean nothing.
+    """
     digits = (value.numerator.bit_length() - value.denominator.bit_length()) * math.log10(2)
     scale = 10 ** max(0, ROOT_DIGITS - int(digits))
     return Fraction(value.numerator * scale // value.denominator, scale)
@@ -256,10 +282,12 @@ def _power(base: Number, exponent: Number) -> Number:
     if power < 0:
         _divisor(base)
     bits = max(abs(base.value.numerator), base.value.denominator).bit_length()
-    # A number of n bits is at least 2**(n-1): its power needs at least (n-1)*power bits. 0, 1 and -1 stay what they are.
+    # A number of n bits is at least 2**(n-1): its power needs at least (n-1)*power bits. 0, 1 and
+    # -1 stay what they are.
     if (bits - 1) * abs(power) > BITS_MAX:
         raise _too_large()
-    small = power if bits > 1 else power % 2 + 2 * (power != 0)  # the same sign and the same zeroth power
+    # the same sign and the same zeroth power
+    small = power if bits > 1 else power % 2 + 2 * (power != 0)
     return _held(base.value**small, exact=base.exact and exponent.exact)
 
 
@@ -275,11 +303,15 @@ def _one(name: str, arguments: list[Number]) -> Number:
 
 
 def _least(arguments: list[Number]) -> Number:
-    return Number(min(number.value for number in arguments), all(number.exact for number in arguments))
+    return Number(
+        min(number.value for number in arguments), all(number.exact for number in arguments)
+    )
 
 
 def _greatest(arguments: list[Number]) -> Number:
-    return Number(max(number.value for number in arguments), all(number.exact for number in arguments))
+    return Number(
+        max(number.value for number in arguments), all(number.exact for number in arguments)
+    )
 
 
 def _total(arguments: list[Number]) -> Number:
@@ -299,7 +331,9 @@ def _rounded(arguments: list[Number]) -> Number:
         raise Uncomputable("syntax", "round takes a number and, if wanted, places")
     number, places = arguments[0], arguments[1].value if len(arguments) == 2 else Fraction(0)
     if places.denominator != 1 or abs(places) > PLACES_MAX:
-        raise Uncomputable("undefined", f"round takes a whole number of places, at most {PLACES_MAX}")
+        raise Uncomputable(
+            "undefined", f"round takes a whole number of places, at most {PLACES_MAX}"
+        )
     return _held(Fraction(round(number.value, int(places))), exact=number.exact)
 
 
@@ -310,11 +344,25 @@ def _root(arguments: list[Number]) -> Number:
     above, below = math.isqrt(number.value.numerator), math.isqrt(number.value.denominator)
     if above**2 == number.value.numerator and below**2 == number.value.denominator:
         return Number(Fraction(above, below), number.exact)
-    digits = (number.value.numerator.bit_length() - number.value.denominator.bit_length()) * math.log10(2)
+    digits = (
+        number.value.numerator.bit_length() - number.value.denominator.bit_length()
+    ) * math.log10(2)
     places = max(0, ROOT_DIGITS - int(digits / 2))
-    return _held(Fraction(math.isqrt(number.value.numerator * 100**places // number.value.denominator), 10**places), exact=False)
+    return _held(
+        Fraction(
+            math.isqrt(number.value.numerator * 100**places // number.value.denominator), 10**places
+        ),
+        exact=False,
+    )
 
 
 _FUNCTIONS: MappingProxyType[str, Callable[[list[Number]], Number]] = MappingProxyType(
-    {"abs": _absolute, "max": _greatest, "min": _least, "round": _rounded, "sqrt": _root, "sum": _total}
+    {
+        "abs": _absolute,
+        "max": _greatest,
+        "min": _least,
+        "round": _rounded,
+        "sqrt": _root,
+        "sum": _total,
+    }
 )

@@ -1,4 +1,6 @@
-"""A table as it comes: cut out of CSV text, or given as columns and rows. Cells are hostile: sizes are bounded and quotes must close."""
+"""A table as it comes: cut out of CSV text, or given as columns and rows. Cells are hostile: sizes
+are bounded and quotes must close.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ Cell = str | int | float
 
 
 class UnreadableFigure(Exception):
-    """A table that cannot be read as a whole; ``code`` for programs, the message names lines and columns and no cell's content."""
+    """A table that cannot be read as a whole; ``code`` for programs, the message names lines and
+    columns and no cell's content.
+    """
 
     code: str = ""
     message: str = ""
@@ -31,7 +35,9 @@ class UnreadableFigure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table as it came: the header's names, and rows with the line (or number) at which each stands."""
+    """A table as it came: the header's names, and rows with the line (or number) at which each
+    stands.
+    """
 
     names: tuple[str, ...]
     rows: tuple[tuple[int, tuple[Cell, ...]], ...]
@@ -39,7 +45,8 @@ class Rows:
 
 
 def read_csv(text: str) -> Rows:
-    """The rows of a CSV text: comma, semicolon, tab or bar between the cells, whichever cuts header and rows alike; the first row names the columns.
+    """The rows of a CSV text: comma, semicolon, tab or bar between the cells, whichever cuts header
+    and rows alike; the first row names the columns.
 
     Raises:
         Unreadable: ``not_csv``, ``too_large``, ``empty``.
@@ -59,7 +66,10 @@ def read_csv(text: str) -> Rows:
             if len(rows) > ROWS_MAX + 1:
                 raise UnreadableFigure("too_large", f"more than {ROWS_MAX} rows")
     except csv.Error:
-        raise UnreadableFigure("not_csv", f"line {start}: a quoted cell is not closed, or something follows its closing quote") from None
+        raise UnreadableFigure(
+            "not_csv",
+            f"line {start}: a quoted cell is not closed, or something follows its closing quote",
+        ) from None
     if not rows:
         raise UnreadableFigure("empty", "there is no row")
     return _checked(tuple(" ".join(name.split()) for name in rows[0][1]), rows[1:], delimiter)
@@ -71,24 +81,36 @@ def rows_of(columns: Sequence[str], cells: Sequence[Sequence[Cell]]) -> Rows:
     Raises:
         Unreadable: ``too_large``, ``empty``, ``columns``.
     """
-    return _checked(tuple(" ".join(name.split()) for name in columns), [(number, tuple(row)) for number, row in enumerate(cells, 1)], None)
+    return _checked(
+        tuple(" ".join(name.split()) for name in columns),
+        [(number, tuple(row)) for number, row in enumerate(cells, 1)],
+        None,
+    )
 
 
-def _checked(names: tuple[str, ...], rows: Sequence[tuple[int, tuple[Cell, ...]]], delimiter: str | None) -> Rows:
+def _checked(
+    names: tuple[str, ...], rows: Sequence[tuple[int, tuple[Cell, ...]]], delimiter: str | None
+) -> Rows:
     if len(names) > COLUMNS_MAX or len(rows) > ROWS_MAX or len(names) * len(rows) > CELLS_MAX:
-        raise UnreadableFigure("too_large", f"more than {COLUMNS_MAX} columns, {ROWS_MAX} rows or {CELLS_MAX} cells")
+        raise UnreadableFigure(
+            "too_large", f"more than {COLUMNS_MAX} columns, {ROWS_MAX} rows or {CELLS_MAX} cells"
+        )
     if not rows:
         raise UnreadableFigure("empty", "there is no row below the names of the columns")
     for number, name in enumerate(names, 1):
         if not name or len(name) > NAME_MAX:
-            raise UnreadableFigure("columns", f"column {number} has no name, or one longer than {NAME_MAX} characters")
+            raise UnreadableFigure(
+                "columns", f"column {number} has no name, or one longer than {NAME_MAX} characters"
+            )
         if name in names[: number - 1]:
             raise UnreadableFigure("columns", f"column {number} has the name of an earlier column")
     return Rows(names, tuple(rows), delimiter)
 
 
 def _cuts_alike(text: str, sign: str) -> tuple[int, int]:
-    """How many of the first rows a delimiter cuts into as many cells as the header (more than one), and into how many."""
+    """How many of the first rows a delimiter cuts into as many cells as the header (more than one),
+    and into how many.
+    """
     lines: list[list[str]] = []
     try:
         for cells in csv.reader(io.StringIO(text, newline=""), delimiter=sign):

@@ -1,7 +1,9 @@
-"""A table of texts made into typed columns: dates, numbers with their units, categories. What cannot be read is listed, never guessed.
+"""A table of texts made into typed columns: dates, numbers with their units, categories. What
+cannot be read is listed, never guessed.
 
-Cells are hostile text: a cell that a spreadsheet would run as a formula is refused with its row. A number's unit may stand in its cell, in its
-column's name and in the row's column of units: where two of them contradict, the row is refused.
+Cells are hostile text: a cell that a spreadsheet would run as a formula is refused with its row. A
+number's unit may stand in its cell, in its column's name and in the row's column of units: where
+two of them contradict, the row is refused.
 """
 
 from __future__ import annotations
@@ -43,8 +45,15 @@ from ordain.toolbox.written_units import (
 CELL_MAX = 1000
 _FORMULA = re.compile(r"\s*(?:[=@]|[+-]\s*[A-Za-z@(=])")
 _SIGNED_AMOUNT = re.compile(r"\s*[+-]\s*[A-Za-z]{2,3}\s+[0-9][0-9.,]*\s*\Z")
-_LABEL = re.compile(r"(?:^|[\s_.-])(id|ids|nr|no|year|jahr|zip|plz|postcode|code|konto|account|iban|phone|tel)(?:$|[\s_.-])", re.IGNORECASE)
-_UNIT_COLUMN = re.compile(r"\s*(?:(?P<money>currency|währung|waehrung|devise|moneda|valuta)|unit|units|einheit)\s*\Z", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:^|[\s_.-])(id|ids|nr|no|year|jahr|zip|plz|postcode|code|konto|account|iban|phone|"
+    r"tel)(?:$|[\s_.-])",
+    re.IGNORECASE,
+)
+_UNIT_COLUMN = re.compile(
+    r"\s*(?:(?P<money>currency|währung|waehrung|devise|moneda|valuta)|unit|units|einheit)\s*\Z",
+    re.IGNORECASE,
+)
 _Cell = TypeVar("_Cell", str, Cell)
 _TYPED_SHARE = (2, 3)
 """A column is of a type where this share of its cells, or more, can be read as that."""
@@ -84,7 +93,9 @@ class RowRejected:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row that was read: numbers by column with their unit, its date and its category where the table has them."""
+    """A row that was read: numbers by column with their unit, its date and its category where the
+    table has them.
+    """
 
     line: int
     numbers: dict[str, tuple[Decimal, str]]
@@ -114,25 +125,42 @@ def read_table(given: Rows, wanted: ColumnWishes) -> FigureTable:
     """Type the columns, then read every row.
 
     Raises:
-        Unreadable: ``unknown_column``, ``ambiguous_numbers``, ``mixed_number_formats``, ``ambiguous_dates``, ``no_numbers``.
+        Unreadable: ``unknown_column``, ``ambiguous_numbers``, ``mixed_number_formats``,
+            ``ambiguous_dates``, ``no_numbers``.
     """
     for name in filter(None, (*wanted.numbers, wanted.date, wanted.category, wanted.unit_column)):
         if name not in given.names:
-            raise UnreadableFigure("unknown_column", f"there is no column {name[:60]}; there are {', '.join(given.names)[:180]}")
+            raise UnreadableFigure(
+                "unknown_column",
+                f"there is no column {name[:60]}; there are {', '.join(given.names)[:180]}",
+            )
     whole = [(line, cells) for line, cells in given.rows if _sound(given, cells) is None]
     if not whole:
         first = next(made for line, row in given.rows if (made := _sound(given, row, line)))
         raise UnreadableFigure("no_rows", f"no row can be read; line {first.line}: {first.reason}")
-    cells = {name: [(line, row[at]) for line, row in whole if _text(row[at])] for at, name in enumerate(given.names)}
-    kinds = {name: _kind(name, [cell for _, cell in found], wanted) for name, found in cells.items()}
+    cells = {
+        name: [(line, row[at]) for line, row in whole if _text(row[at])]
+        for at, name in enumerate(given.names)
+    }
+    kinds = {
+        name: _kind(name, [cell for _, cell in found], wanted) for name, found in cells.items()
+    }
     numeric = [name for name, kind in kinds.items() if kind is Kind.NUMBER]
     if not numeric:
-        raise UnreadableFigure("no_numbers", "no column holds numbers; name one in columns.numbers to be told why its cells are none")
+        raise UnreadableFigure(
+            "no_numbers",
+            (
+                "no column holds numbers; name one in columns.numbers to be told why its cells "
+                "are none"
+            ),
+        )
     number_format = wanted.number_format or _number_format({name: cells[name] for name in numeric})
     dated = wanted.date or next((name for name, kind in kinds.items() if kind is Kind.DATE), None)
     order = None if dated is None else wanted.date_order or _date_order(dated, cells[dated])
     category = wanted.category or _category(given.names, kinds, cells)
-    unit_column = wanted.unit_column or next((name for name, kind in kinds.items() if kind is Kind.UNIT), None)
+    unit_column = wanted.unit_column or next(
+        (name for name, kind in kinds.items() if kind is Kind.UNIT), None
+    )
     reader = _Reader(
         _Typed(
             names=given.names,
@@ -143,7 +171,8 @@ def read_table(given: Rows, wanted: ColumnWishes) -> FigureTable:
             category_column=category,
             unit_column=unit_column,
             unit=unit_of(wanted.unit or ""),
-            units_differ=unit_column is not None and len({unit_named(_text(cell)) for _, cell in cells[unit_column]}) > 1,
+            units_differ=unit_column is not None
+            and len({unit_named(_text(cell)) for _, cell in cells[unit_column]}) > 1,
             years=wanted.date is not None,
         )
     )
@@ -191,7 +220,9 @@ def _sound(given: Rows, cells: tuple[Cell, ...], line: int = 0) -> RowRejected |
 
 
 def _is_signed_amount(cell: str) -> bool:
-    """``-EUR 5``: a known currency and a blank before the digits. ``-EUR5`` and ``-m 5`` may be the cell of a spreadsheet, or a name in it."""
+    """``-EUR 5``: a known currency and a blank before the digits. ``-EUR5`` and ``-m 5`` may be the
+    cell of a spreadsheet, or a name in it.
+    """
     number = read_number(cell) if _SIGNED_AMOUNT.match(cell) else None
     return number is not None and is_currency(number.unit)
 
@@ -221,19 +252,38 @@ def _mostly(cells: Sequence[_Cell], is_one: Callable[[_Cell], bool]) -> bool:
 
 
 def _number_format(columns: dict[str, list[tuple[int, Cell]]]) -> NumberFormat:
-    """The one format of the table's numbers: all its numeric columns together, for a table is written by one hand."""
-    found = [(line, name, number) for name, cells in columns.items() for line, cell in cells if (number := _number(cell)) is not None]
+    """The one format of the table's numbers: all its numeric columns together, for a table is
+    written by one hand.
+    """
+    found = [
+        (line, name, number)
+        for name, cells in columns.items()
+        for line, cell in cells
+        if (number := _number(cell)) is not None
+    ]
     shared = common_format(number for _, _, number in found)
     if shared is None:
         line, name = _against(found)
         raise UnreadableFigure(
             "mixed_number_formats",
-            f"line {line}, column {name[:60]}: written like no number before it; the table mixes 1,234.56 and 1.234,56",
+            (
+                f"line {line}, column {name[:60]}: written like no number before it; the table "
+                "mixes "
+                "1,234.56 and 1.234,56"
+            ),
         )
     if len(shared) > 1:
-        line, name, _ = next(one for one in found if one[2].value(NumberFormat.POINT) != one[2].value(NumberFormat.COMMA))
+        line, name, _ = next(
+            one
+            for one in found
+            if one[2].value(NumberFormat.POINT) != one[2].value(NumberFormat.COMMA)
+        )
         raise UnreadableFigure(
-            "ambiguous_numbers", f"line {line}, column {name[:60]}: a thousand or a decimal part? Say number_format 1,234.56 or 1.234,56"
+            "ambiguous_numbers",
+            (
+                f"line {line}, column {name[:60]}: a thousand or a decimal part? Say number_format "
+                "1,234.56 or 1.234,56"
+            ),
         )
     return next(iter(shared))
 
@@ -257,19 +307,34 @@ def _date_order(name: str, cells: Iterable[tuple[int, Cell]]) -> DateOrder:
             continue
         shared &= readings.keys()
         if not shared:
-            raise UnreadableFigure("ambiguous_dates", f"line {line}, column {name[:60]}: written in another order than the dates before it")
+            raise UnreadableFigure(
+                "ambiguous_dates",
+                (
+                    f"line {line}, column {name[:60]}: written in another order than the dates "
+                    "before it"
+                ),
+            )
         if not open_line and len(set(readings.values())) > 1:
             open_line = line
     if open_line and len(shared) > 1:
-        raise UnreadableFigure("ambiguous_dates", f"line {open_line}, column {name[:60]}: day or month first? Say date_order dmy or mdy")
+        raise UnreadableFigure(
+            "ambiguous_dates",
+            f"line {open_line}, column {name[:60]}: day or month first? Say date_order dmy or mdy",
+        )
     return min(shared, key=list(DateOrder).index)
 
 
-def _category(names: Sequence[str], kinds: dict[str, Kind], cells: dict[str, list[tuple[int, Cell]]]) -> str | None:
+def _category(
+    names: Sequence[str], kinds: dict[str, Kind], cells: dict[str, list[tuple[int, Cell]]]
+) -> str | None:
     """The first column of texts that repeat themselves."""
     for name in names:
         texts = [_text(cell) for _, cell in cells[name]]
-        if kinds[name] is Kind.TEXT and not _LABEL.search(name) and 1 < len(set(texts)) <= max(2, len(texts) // 2):
+        if (
+            kinds[name] is Kind.TEXT
+            and not _LABEL.search(name)
+            and 1 < len(set(texts)) <= max(2, len(texts) // 2)
+        ):
             return name
     return None
 
@@ -306,7 +371,9 @@ class _Reader:
         typed = self._typed
         row_unit = unit_of(self._text(cells, typed.unit_column))
         if len(row_unit) > UNIT_MAX:
-            return RowRejected(line, typed.unit_column or "", f"a unit of more than {UNIT_MAX} characters")
+            return RowRejected(
+                line, typed.unit_column or "", f"a unit of more than {UNIT_MAX} characters"
+            )
         row = unit_named(row_unit)
         numbers: dict[str, tuple[Decimal, str]] = {}
         for name, kind in typed.kinds.items():
@@ -314,10 +381,16 @@ class _Reader:
                 continue
             number = _number(cells[self._at[name]])
             if number is None or typed.number_format not in number.formats:
-                return RowRejected(line, name, "not a number" if number is None else f"not written like {typed.number_format}")
+                return RowRejected(
+                    line,
+                    name,
+                    "not a number" if number is None else f"not written like {typed.number_format}",
+                )
             unit = self._unit(name, number.unit, row)
             if unit is None:
-                return RowRejected(line, name, "its cell, its row and its column's name do not name one unit")
+                return RowRejected(
+                    line, name, "its cell, its row and its column's name do not name one unit"
+                )
             numbers[name] = (number.value(typed.number_format), unit)
         dated = self._text(cells, typed.date_column)
         when = self._date(dated)
@@ -326,19 +399,29 @@ class _Reader:
         return Row(line, numbers, when, self._text(cells, typed.category_column))
 
     def _unit(self, name: str, written: str, row: Named) -> str | None:
-        """The unit of a number: of its cell, its column's name and its row, which must agree; else the declared one. None: they contradict.
+        """The unit of a number: of its cell, its column's name and its row, which must agree; else
+        the declared one. None: they contradict.
 
-        A word of the column's name that is not known may be a unit, then the row's currency is not this number's, or a remark, then it is. So
-        it is the unit, and where the rows name several units, each row's stands beside it: they are never added.
+        A word of the column's name that is not known may be a unit, then the row's currency is not
+        this number's, or a remark, then it is. So it is the unit, and where the rows name several
+        units, each row's stands beside it: they are never added.
         """
         column, cell = self._named[name], unit_named(written)
-        unit, scale, word = agreed(cell.unit, column.unit), agreed(cell.scale, column.scale), column.word
+        unit, scale, word = (
+            agreed(cell.unit, column.unit),
+            agreed(cell.scale, column.scale),
+            column.word,
+        )
         if unit is None:
             return None
         if word and unit in {"", word}:
             if row.unit == PER_CENT:
                 return None
-            unit = in_full(row.scale, row.unit) if self._typed.units_differ and row.unit != word else ""
+            unit = (
+                in_full(row.scale, row.unit)
+                if self._typed.units_differ and row.unit != word
+                else ""
+            )
         else:
             if scale is not None and kind_of(unit) in {"", CURRENCY}:
                 scale = agreed(scale, row.scale)
@@ -348,7 +431,8 @@ class _Reader:
     def _of_row(self, unit: str, row_unit: str) -> str | None:
         """A unit together with its row's, and else with the declared one.
 
-        A row's unit that measures something else says nothing of this column: the currency of a row with kilograms and a price.
+        A row's unit that measures something else says nothing of this column: the currency of a row
+        with kilograms and a price.
         """
         kind = CURRENCY if row_unit and self._only_money else kind_of(row_unit)
         both: str | None = unit

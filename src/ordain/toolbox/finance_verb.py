@@ -1,7 +1,8 @@
 """``finance.snapshot``: the figures of a table somebody gives, in exact decimal arithmetic.
 
-Sums are exact; where a figure must be rounded (a mean, a share, a growth) it says how. Units are kept apart: euros and dollars are never added,
-per cent are not added at all. A row that cannot be read is in no figure and is listed.
+Sums are exact; where a figure must be rounded (a mean, a share, a growth) it says how. Units are
+kept apart: euros and dollars are never added, per cent are not added at all. A row that cannot be
+read is in no figure and is listed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ordain import FunctionVerb, VerbError, verb
-from ordain.toolbox.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, UnreadableFigure, read_csv, rows_of
+from ordain.toolbox.figure_rows import (
+    COLUMNS_MAX,
+    NAME_MAX,
+    ROWS_MAX,
+    Rows,
+    UnreadableFigure,
+    read_csv,
+    rows_of,
+)
 from ordain.toolbox.figure_tables import CELL_MAX, ColumnWishes, FigureTable, Kind, Row, read_table
 from ordain.toolbox.written_numbers import DateOrder, NumberFormat
 from ordain.toolbox.written_units import PER_CENT, UNIT_MAX, UNIT_TEXT_MAX
@@ -24,7 +33,9 @@ CSV_MAX = 400_000
 LISTED_MAX = 60
 REJECTED_MAX = 50
 DIGITS = 200
-"""More than any sum of the largest table of the longest numbers has, so that none is ever rounded."""
+"""More than any sum of the largest table of the longest numbers has, so that none is ever
+rounded.
+"""
 PLACES = Decimal("0.01")
 Name = Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
 Exact = Annotated[str, Field(max_length=120, description="A decimal number, exact.")]
@@ -36,15 +47,36 @@ Period = Literal["none", "month", "quarter", "year"]
 class Columns:
     """What the columns are, where their names and cells do not show it."""
 
-    numbers: Annotated[list[Name], Field(max_length=COLUMNS_MAX, description="Only these columns are figures.")] | None = None
+    numbers: (
+        Annotated[
+            list[Name], Field(max_length=COLUMNS_MAX, description="Only these columns are figures.")
+        ]
+        | None
+    ) = None
     date: Name | None = None
     category: Name | None = None
     unit_column: (
-        Annotated[str, Field(min_length=1, max_length=NAME_MAX, description="The column with each row's currency or unit.")] | None
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=NAME_MAX,
+                description="The column with each row's currency or unit.",
+            ),
+        ]
+        | None
     ) = None
-    unit: Annotated[str, Field(min_length=1, max_length=UNIT_MAX, description="The currency or unit of numbers that name none.")] | None = (
-        None
-    )
+    unit: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=UNIT_MAX,
+                description="The currency or unit of numbers that name none.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +85,12 @@ class GivenTable:
 
     columns: Annotated[list[Name], Field(min_length=1, max_length=COLUMNS_MAX)]
     rows: Annotated[
-        list[Annotated[list[Annotated[str, Field(max_length=CELL_MAX)] | int | float | None], Field(max_length=COLUMNS_MAX)]],
+        list[
+            Annotated[
+                list[Annotated[str, Field(max_length=CELL_MAX)] | int | float | None],
+                Field(max_length=COLUMNS_MAX),
+            ]
+        ],
         Field(max_length=ROWS_MAX),
     ]
     name: Annotated[str, Field(max_length=NAME_MAX)] = ""
@@ -76,7 +113,13 @@ class PeriodSum:
     count: int
     growth_percent: Annotated[
         str | None,
-        Field(max_length=120, description="Against the period just before, half-even to 2 places; null where that has no rows or is zero."),
+        Field(
+            max_length=120,
+            description=(
+                "Against the period just before, half-even to 2 places; null where that has no "
+                "rows or is zero."
+            ),
+        ),
     ]
 
 
@@ -91,7 +134,10 @@ class CategorySum:
         str | None,
         Field(
             max_length=120,
-            description="Of the total, half-even to 2 places; null where amounts of both signs, or a total of zero, make it meaningless.",
+            description=(
+                "Of the total, half-even to 2 places; null where amounts of both signs, or a "
+                "total of zero, make it meaningless."
+            ),
         ),
     ]
 
@@ -105,18 +151,30 @@ class Figure:
         str,
         Field(
             max_length=UNIT_TEXT_MAX,
-            description="Currency or unit as it was written, € as EUR, with its scale (thousand EUR: values are thousands); empty: none was named.",
+            description=(
+                "Currency or unit as it was written, € as EUR, with its scale (thousand EUR: "
+                "values are thousands); empty: none was named."
+            ),
         ),
     ]
     count: int
-    total: Annotated[str | None, Field(max_length=120, description="The exact sum; null for per cent, which are not added.")]
+    total: Annotated[
+        str | None,
+        Field(max_length=120, description="The exact sum; null for per cent, which are not added."),
+    ]
     mean: Rounded
     least: At
     greatest: At
-    periods: Annotated[list[PeriodSum], Field(max_length=LISTED_MAX, description="The latest, in order of time.")]
-    undated: Annotated[int, Field(ge=0, description="Values in rows without a date; they are in no period.")]
+    periods: Annotated[
+        list[PeriodSum], Field(max_length=LISTED_MAX, description="The latest, in order of time.")
+    ]
+    undated: Annotated[
+        int, Field(ge=0, description="Values in rows without a date; they are in no period.")
+    ]
     earlier_periods: Annotated[int, Field(ge=0, description="Periods before those listed.")]
-    categories: Annotated[list[CategorySum], Field(max_length=LISTED_MAX, description="The largest amounts first.")]
+    categories: Annotated[
+        list[CategorySum], Field(max_length=LISTED_MAX, description="The largest amounts first.")
+    ]
     other_categories: Annotated[int, Field(ge=0, description="Categories after those listed.")]
 
 
@@ -152,7 +210,9 @@ class TableSnapshot:
     category_column: Annotated[str | None, Field(max_length=NAME_MAX)]
     figures: Annotated[list[Figure], Field(max_length=200)]
     rejected: Annotated[list[RejectedRow], Field(max_length=REJECTED_MAX)]
-    more_rejected: Annotated[int, Field(ge=0, description="Rows that were not read either and are not listed.")]
+    more_rejected: Annotated[
+        int, Field(ge=0, description="Rows that were not read either and are not listed.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +236,14 @@ def finance_snapshot() -> FunctionVerb[Any, Any]:
     tags=["finance", "math"],
     timeout_ms=30_000,
     idempotent=True,
-    example={"input": {"csv": "date,kind,amount (EUR)\n2026-01-05,rent,-800.00\n2026-01-20,wages,2100.50\n2026-02-05,rent,-820.00\n"}},
+    example={
+        "input": {
+            "csv": (
+                "date,kind,amount (EUR)\n2026-01-05,rent,-800.00\n2026-01-20,wages,2100.50\n"
+                "2026-02-05,rent,-820.00\n"
+            )
+        }
+    },
 )
 def _snapshot(
     csv: Annotated[str, Field(min_length=1, max_length=CSV_MAX)] | None = None,
@@ -186,18 +253,22 @@ def _snapshot(
     number_format: Literal["auto", "1,234.56", "1.234,56"] = "auto",
     date_order: Literal["auto", "ymd", "dmy", "mdy"] = "auto",
 ) -> Snapshot:
-    """Compute the figures of a table exactly: totals, means, least and greatest, sums by period with growth, and by category, each per currency or unit.
+    """Compute the figures of a table exactly: totals, means, least and greatest, sums by period
+    with growth, and by category, each per currency or unit.
 
-    Use it instead of adding numbers up yourself. Give csv or tables, not both. Returns decimal numbers as text. Units are never mixed or converted.
-    Rows that cannot be read are left out and listed with line and reason. Where 1.234 or 03/04/2026 could be read in two ways it fails and says which
-    option to set.
+    Use it instead of adding numbers up yourself. Give csv or tables, not both. Returns decimal
+    numbers as text. Units are never mixed or converted. Rows that cannot be read are left out and
+    listed with line and reason. Where 1.234 or 03/04/2026 could be read in two ways it fails and
+    says which option to set.
 
     Args:
-        csv: the table as CSV text, its first row the names of the columns; comma, semicolon, tab or bar between the cells.
+        csv: the table as CSV text, its first row the names of the columns; comma, semicolon, tab or
+            bar between the cells.
         tables: tables as columns and rows, instead of csv.
         columns: what the columns are, where their names and cells do not show it.
         period: sums by month, quarter or year of the date column, or none.
-        number_format: how numbers are written; auto reads it from the cells and fails where they leave it open.
+        number_format: how numbers are written; auto reads it from the cells and fails where they
+            leave it open.
         date_order: in which order dates are written; auto likewise.
     """
     if (csv is None) == (tables is None):
@@ -213,48 +284,75 @@ def _snapshot(
         date_order=None if date_order == "auto" else DateOrder(date_order),
     )
     try:
-        named = [("csv", read_csv(csv))] if csv is not None else [(table.name, _rows(table)) for table in tables or ()]
-        made = [_table(name or f"table {number}", rows, wanted, period) for number, (name, rows) in enumerate(named, 1)]
+        named = (
+            [("csv", read_csv(csv))]
+            if csv is not None
+            else [(table.name, _rows(table)) for table in tables or ()]
+        )
+        made = [
+            _table(name or f"table {number}", rows, wanted, period)
+            for number, (name, rows) in enumerate(named, 1)
+        ]
     except UnreadableFigure as error:
         raise VerbError(error.code, error.message) from error
-    return Snapshot(made, "sums are exact; means, shares and growth are rounded half-even to 2 decimal places")
+    return Snapshot(
+        made, "sums are exact; means, shares and growth are rounded half-even to 2 decimal places"
+    )
 
 
 def _rows(table: GivenTable) -> Rows:
-    return rows_of(table.columns, [["" if cell is None else cell for cell in row] for row in table.rows])
+    return rows_of(
+        table.columns, [["" if cell is None else cell for cell in row] for row in table.rows]
+    )
 
 
 def _table(name: str, given: Rows, wanted: ColumnWishes, period: Period) -> TableSnapshot:
     table = read_table(given, wanted)
     if table.years and period in {"month", "quarter"}:
         raise UnreadableFigure(
-            "only_years", f"column {(table.date_column or '')[:60]}: there are years without a month; set period to year or none"
+            "only_years",
+            (
+                f"column {(table.date_column or '')[:60]}: there are years without a month; set "
+                "period to year or none"
+            ),
         )
     by_unit: dict[tuple[str, str], list[tuple[Row, Decimal]]] = {}
     for row in table.rows:
         for column, (value, unit) in row.numbers.items():
             by_unit.setdefault((column, unit), []).append((row, value))
     if len(by_unit) > 200:
-        raise UnreadableFigure("too_large", "more than 200 columns and units together; name the columns in columns.numbers")
+        raise UnreadableFigure(
+            "too_large",
+            "more than 200 columns and units together; name the columns in columns.numbers",
+        )
     with localcontext() as exact:
         exact.prec = DIGITS
-        figures = [_figure(column, unit, found, table, period) for (column, unit), found in sorted(by_unit.items())]
+        figures = [
+            _figure(column, unit, found, table, period)
+            for (column, unit), found in sorted(by_unit.items())
+        ]
     return TableSnapshot(
         name=name,
         rows=len(table.rows) + len(table.rejected),
         rows_read=len(table.rows),
-        columns=[ColumnType(column, kind, table.empty[column]) for column, kind in table.kinds.items()],
+        columns=[
+            ColumnType(column, kind, table.empty[column]) for column, kind in table.kinds.items()
+        ],
         number_format=str(table.number_format),
         date_order=table.date_order,
         date_column=table.date_column,
         category_column=table.category_column,
         figures=figures,
-        rejected=[RejectedRow(one.line, one.column, one.reason) for one in table.rejected[:REJECTED_MAX]],
+        rejected=[
+            RejectedRow(one.line, one.column, one.reason) for one in table.rejected[:REJECTED_MAX]
+        ],
         more_rejected=max(0, len(table.rejected) - REJECTED_MAX),
     )
 
 
-def _figure(column: str, unit: str, found: Sequence[tuple[Row, Decimal]], table: FigureTable, period: Period) -> Figure:
+def _figure(
+    column: str, unit: str, found: Sequence[tuple[Row, Decimal]], table: FigureTable, period: Period
+) -> Figure:
     values = [value for _, value in found]
     total, added = sum(values, Decimal()), unit != PER_CENT
     least, greatest = min(found, key=lambda one: one[1]), max(found, key=lambda one: one[1])
@@ -292,16 +390,28 @@ def _periods(found: Iterable[tuple[Row, Decimal]], period: Period) -> list[Perio
 
 def _number_of(day: date, period: Period) -> int:
     """The period's number in the order of time; neighbours differ by one."""
-    return day.year if period == "year" else day.year * 4 + (day.month - 1) // 3 if period == "quarter" else day.year * 12 + day.month - 1
+    return (
+        day.year
+        if period == "year"
+        else day.year * 4 + (day.month - 1) // 3
+        if period == "quarter"
+        else day.year * 12 + day.month - 1
+    )
 
 
 def _name_of(number: int, period: Period) -> str:
     if period == "year":
         return f"{number:04}"
-    return f"{number // 4:04}-Q{number % 4 + 1}" if period == "quarter" else f"{number // 12:04}-{number % 12 + 1:02}"
+    return (
+        f"{number // 4:04}-Q{number % 4 + 1}"
+        if period == "quarter"
+        else f"{number // 12:04}-{number % 12 + 1:02}"
+    )
 
 
-def _categories(found: Iterable[tuple[Row, Decimal]], total: Decimal, column: str | None) -> list[CategorySum]:
+def _categories(
+    found: Iterable[tuple[Row, Decimal]], total: Decimal, column: str | None
+) -> list[CategorySum]:
     if column is None:
         return []
     sums: dict[str, list[Decimal]] = {}
@@ -311,7 +421,12 @@ def _categories(found: Iterable[tuple[Row, Decimal]], total: Decimal, column: st
     signs = {value > 0 for values in sums.values() for value in values if value}
     shared = len(signs) == 1
     return [
-        CategorySum(category, _plain(one), len(sums[category]), _rounded(one / total * 100) if shared else None)
+        CategorySum(
+            category,
+            _plain(one),
+            len(sums[category]),
+            _rounded(one / total * 100) if shared else None,
+        )
         for category, one in sorted(totals.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
     ]
 

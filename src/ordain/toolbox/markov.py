@@ -1,4 +1,6 @@
-"""What followed what in a list of themes: counts, exact probabilities, and choices by seed. Pure."""
+"""What followed what in a list of themes: counts, exact probabilities, and choices by seed.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """Every theme that may come next, the likeliest first. ``order``: of how many last themes; ``support``: how often that was seen."""
+    """Every theme that may come next, the likeliest first. ``order``: of how many last themes;
+    ``support``: how often that was seen.
+    """
 
     order: int
     support: int
@@ -42,10 +46,13 @@ class Chain:
         self._after: dict[tuple[str, ...], Counter[str]] = {}
         for length in range(order + 1):
             for at in range(length, len(history)):
-                self._after.setdefault(tuple(history[at - length : at]), Counter())[history[at]] += 1
+                self._after.setdefault(tuple(history[at - length : at]), Counter())[
+                    history[at]
+                ] += 1
 
     def following(self, state: Sequence[str]) -> Chances:
-        """What may follow the state; where its last themes were never followed by anything, fewer of them are looked at.
+        """What may follow the state; where its last themes were never followed by anything, fewer
+        of them are looked at.
 
         With smoothing ``add_one`` every known theme counts once more than it was seen.
         """
@@ -60,13 +67,21 @@ class Chain:
         support = counts.total()
         total = support + more * len(self._themes)
         known = self._themes if more else sorted(counts)
-        chances = [Chance(theme, counts[theme], Fraction(counts[theme] + more, total)) for theme in known]
-        return Chances(order, support, tuple(sorted(chances, key=lambda one: (-one.probability, one.theme))))
+        chances = [
+            Chance(theme, counts[theme], Fraction(counts[theme] + more, total)) for theme in known
+        ]
+        return Chances(
+            order, support, tuple(sorted(chances, key=lambda one: (-one.probability, one.theme)))
+        )
 
 
 def choose(chances: Sequence[Chance], seed: str, step: int) -> Chance:
-    """One of the chances, each as often as it is probable over all seeds; the same seed and step choose the same."""
-    drawn = int.from_bytes(hashlib.sha256(f"{step}\x1f{seed}".encode(errors="surrogatepass")).digest())
+    """One of the chances, each as often as it is probable over all seeds; the same seed and step
+    choose the same.
+    """
+    drawn = int.from_bytes(
+        hashlib.sha256(f"{step}\x1f{seed}".encode(errors="surrogatepass")).digest()
+    )
     reached, point = Fraction(0), Fraction(drawn, 1 << _SEED_BITS)
     for one in chances:
         reached += one.probability

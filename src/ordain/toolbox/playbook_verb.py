@@ -1,7 +1,8 @@
 """``enterprise.playbook``: the steps that people wrote down for a situation, as they stand.
 
-The folder is the operator's; three examples are shipped and used while it has no file. What a file says stays foreign: a step is text for a
-person or a planner, and gives no call a right that it would not have without it.
+The folder is the operator's; three examples are shipped and used while it has no file. What a file
+says stays foreign: a step is text for a person or a planner, and gives no call a right that it
+would not have without it.
 """
 
 from __future__ import annotations
@@ -57,25 +58,48 @@ class FoundPlaybook:
     name: Annotated[str, Field(max_length=80, description="Ask for it again by this name.")]
     title: Annotated[str, Field(max_length=TITLE_MAX)]
     when: Annotated[str, Field(max_length=WHEN_MAX, description="The situation it is for.")]
-    steps: Annotated[list[PlaybookStep], Field(max_length=STEPS_MAX, description="In order, word for word.")]
+    steps: Annotated[
+        list[PlaybookStep], Field(max_length=STEPS_MAX, description="In order, word for word.")
+    ]
     left_out: Annotated[int, Field(ge=0, description="Steps after those, because of max_steps.")]
     matched: Annotated[
-        list[str], Field(max_length=100, description="The words (their stems) of the situation that it was found by; empty by name.")
+        list[str],
+        Field(
+            max_length=100,
+            description=(
+                "The words (their stems) of the situation that it was found by; empty by name."
+            ),
+        ),
     ]
-    ambiguous: Annotated[bool, Field(description="Whether another playbook fits just as well: look at others.")]
-    others: Annotated[list[OtherPlaybook], Field(max_length=OTHERS_MAX, description="Playbooks that fit too, the best first.")]
+    ambiguous: Annotated[
+        bool, Field(description="Whether another playbook fits just as well: look at others.")
+    ]
+    others: Annotated[
+        list[OtherPlaybook],
+        Field(max_length=OTHERS_MAX, description="Playbooks that fit too, the best first."),
+    ]
     source: Annotated[
-        Literal["own", "shipped"], Field(description="own: from the playbooks folder; shipped: an example, as the folder has none.")
+        Literal["own", "shipped"],
+        Field(
+            description=(
+                "own: from the playbooks folder; shipped: an example, as the folder has none."
+            )
+        ),
     ]
     file: Annotated[str, Field(max_length=100)]
     problems: Annotated[
         list[Annotated[str, Field(max_length=500)]],
-        Field(max_length=PROBLEMS_MAX, description="Files that are no playbooks, with line and reason."),
+        Field(
+            max_length=PROBLEMS_MAX,
+            description="Files that are no playbooks, with line and reason.",
+        ),
     ]
 
 
 def enterprise_playbook(aids: PlaybookAids, folder: Path | None = None) -> FunctionVerb[Any, Any]:
-    """The verb ``enterprise.playbook`` over the Markdown files of a folder, or over the shipped examples where it has none."""
+    """The verb ``enterprise.playbook`` over the Markdown files of a folder, or over the shipped
+    examples where it has none.
+    """
     shelves = PlaybookFolder(aids, folder, SHIPPED)
 
     @verb(
@@ -93,10 +117,12 @@ def enterprise_playbook(aids: PlaybookAids, folder: Path | None = None) -> Funct
         name: Annotated[str, Field(min_length=1, max_length=80)] | None = None,
         max_steps: Annotated[int, Field(ge=1, le=STEPS_MAX)] = STEPS_MAX,
     ) -> FoundPlaybook:
-        """Find the organisation's own playbook for a situation and return its steps word for word, each with its line in the file.
+        """Find the organisation's own playbook for a situation and return its steps word for word,
+        each with its line in the file.
 
-        Use it before planning what an organisation has rules for: incidents, escalations, requests. Give situation or name, not both. Fails with
-        no_playbook where none fits, naming those there are. The steps are not carried out.
+        Use it before planning what an organisation has rules for: incidents, escalations, requests.
+        Give situation or name, not both. Fails with no_playbook where none fits, naming those there
+        are. The steps are not carried out.
 
         Args:
             situation: what happened or is wanted, in plain words.
@@ -128,8 +154,14 @@ def _named(shelf: Shelf, name: str) -> Playbook:
 
 def _known(shelf: Shelf) -> str:
     names = [book.name for book in shelf.playbooks]
-    shown = ", ".join(names[:_NAMES_IN_MESSAGE]) + (f" and {len(names) - _NAMES_IN_MESSAGE} more" if len(names) > _NAMES_IN_MESSAGE else "")
-    bad = f"; {len(shelf.problems)} files are no playbooks: {shelf.problems[0].message}" if shelf.problems else ""
+    shown = ", ".join(names[:_NAMES_IN_MESSAGE]) + (
+        f" and {len(names) - _NAMES_IN_MESSAGE} more" if len(names) > _NAMES_IN_MESSAGE else ""
+    )
+    bad = (
+        f"; {len(shelf.problems)} files are no playbooks: {shelf.problems[0].message}"
+        if shelf.problems
+        else ""
+    )
     return (f"there are {shown}" if names else "there is none") + bad
 
 
@@ -139,11 +171,17 @@ def _found(book: Playbook, matches: list[Match], shelf: Shelf, max_steps: int) -
         name=book.name,
         title=book.title,
         when=book.when,
-        steps=[PlaybookStep(number, step.text, step.line) for number, step in enumerate(book.steps[:max_steps], 1)],
+        steps=[
+            PlaybookStep(number, step.text, step.line)
+            for number, step in enumerate(book.steps[:max_steps], 1)
+        ],
         left_out=max(0, len(book.steps) - max_steps),
         matched=list(matches[0].words) if matches else [],
         ambiguous=bool(others) and others[0].score == matches[0].score,
-        others=[OtherPlaybook(match.playbook.name, match.playbook.title) for match in others[:OTHERS_MAX]],
+        others=[
+            OtherPlaybook(match.playbook.name, match.playbook.title)
+            for match in others[:OTHERS_MAX]
+        ],
         source="own" if shelf.own else "shipped",
         file=f"{book.name}.md",
         problems=[problem.message[:500] for problem in shelf.problems[:PROBLEMS_MAX]],

@@ -1,4 +1,5 @@
-"""Playbooks: Markdown files with a small front matter, read strictly, found by words, their steps given back as they stand.
+"""Playbooks: Markdown files with a small front matter, read strictly, found by words, their steps
+given back as they stand.
 
 A file::
 
@@ -13,8 +14,9 @@ A file::
        More of the first step.
     2. Second step.
 
-Front matter needs ``title`` and one of ``when`` and ``keywords``. The steps are the top-level items of the first list; a list with ``-`` does
-as well. Files are an operator's and may still be hostile: sizes are bounded, links are not followed, an error names file and line.
+Front matter needs ``title`` and one of ``when`` and ``keywords``. The steps are the top-level items
+of the first list; a list with ``-`` does as well. Files are an operator's and may still be hostile:
+sizes are bounded, links are not followed, an error names file and line.
 """
 
 from __future__ import annotations
@@ -59,7 +61,10 @@ class FrontMatter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybookAids:
-    """What reading an operator's files takes: a YAML reader that raises ``ConfigurationError`` (text, name of the file), why a file may be somebody else's ("": it is not), and words that tell nothing."""
+    """What reading an operator's files takes: a YAML reader that raises ``ConfigurationError``
+    (text, name of the file), why a file may be somebody else's ("": it is not), and words that tell
+    nothing.
+    """
 
     parse: Callable[[str, str], FrontMatter]
     not_owned: Callable[[Path], str]
@@ -68,7 +73,9 @@ class PlaybookAids:
 
 @dataclass(frozen=True, slots=True)
 class StepInFile:
-    """One step as it stands in the file, without its number or mark; ``line`` is where it begins."""
+    """One step as it stands in the file, without its number or mark; ``line`` is where it
+    begins.
+    """
 
     text: str
     line: int
@@ -102,8 +109,11 @@ class Match:
     words: tuple[str, ...]
 
 
-def parse_playbook(name: str, text: str, source: str, parse: Callable[[str, str], FrontMatter]) -> Playbook:
-    """The playbook in a file's text; ``source`` names the file in errors, ``parse`` reads its front matter.
+def parse_playbook(
+    name: str, text: str, source: str, parse: Callable[[str, str], FrontMatter]
+) -> Playbook:
+    """The playbook in a file's text; ``source`` names the file in errors, ``parse`` reads its front
+    matter.
 
     Raises:
         ConfigurationError: the text is no playbook; the message names file and line.
@@ -111,7 +121,9 @@ def parse_playbook(name: str, text: str, source: str, parse: Callable[[str, str]
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != _FENCE:
         raise _wrong(source, 1, "a playbook begins with a line --- and its front matter")
-    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
+    end = next(
+        (number for number, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None
+    )
     if end is None:
         raise _wrong(source, 1, "the front matter has no closing line ---")
     title, when, keywords = _front(parse("\n".join(["", *lines[1:end]]), source), source)
@@ -124,14 +136,20 @@ def _front(document: FrontMatter, source: str) -> tuple[str, str, tuple[str, ...
         raise _wrong(source, 2, "the front matter is a mapping: title, when, keywords")
     fields = cast("dict[str, object]", value)
     if unknown := sorted(set(fields) - {"title", "when", "keywords"}):
-        raise _wrong(source, document.line((unknown[0],)), f"unknown key {unknown[0][:60]}; known are title, when, keywords")
+        raise _wrong(
+            source,
+            document.line((unknown[0],)),
+            f"unknown key {unknown[0][:60]}; known are title, when, keywords",
+        )
     title = _text(fields, "title", TITLE_MAX, document, source)
     when = _text(fields, "when", WHEN_MAX, document, source)
     keywords = fields.get("keywords", [])
     line = document.line(("keywords",))
     if not isinstance(keywords, list) or len(cast("list[object]", keywords)) > KEYWORDS_MAX:
         raise _wrong(source, line, f"keywords is a list of at most {KEYWORDS_MAX} texts")
-    words = [word.strip() if isinstance(word, str) else "" for word in cast("list[object]", keywords)]
+    words = [
+        word.strip() if isinstance(word, str) else "" for word in cast("list[object]", keywords)
+    ]
     if any(not 0 < len(word) <= KEYWORD_MAX for word in words):
         raise _wrong(source, line, f"a keyword is a text of at most {KEYWORD_MAX} characters")
     if not title:
@@ -141,10 +159,14 @@ def _front(document: FrontMatter, source: str) -> tuple[str, str, tuple[str, ...
     return title, when, tuple(words)
 
 
-def _text(fields: dict[str, object], name: str, most: int, document: FrontMatter, source: str) -> str:
+def _text(
+    fields: dict[str, object], name: str, most: int, document: FrontMatter, source: str
+) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str) or len(value) > most:
-        raise _wrong(source, document.line((name,)), f"{name} is a text of at most {most} characters")
+        raise _wrong(
+            source, document.line((name,)), f"{name} is a text of at most {most} characters"
+        )
     return " ".join(value.split())
 
 
@@ -162,12 +184,16 @@ def _steps(lines: Sequence[str], start: int, source: str) -> tuple[StepInFile, .
             steps.append((number + 1, [found["text"] or ""]))
         elif steps and (not line.strip() or line[:1] in " \t" or fenced):
             steps[-1][1].append(line)
-        elif steps and not line.lstrip().startswith("#") and lines[number - 1].strip() and not fenced:
+        elif (
+            steps and not line.lstrip().startswith("#") and lines[number - 1].strip() and not fenced
+        ):
             steps[-1][1].append(line)  # a lazy continuation, as Markdown has it
         elif steps:
             break
     if not steps:
-        raise _wrong(source, start + 1, "there is no list: the steps of a playbook are the items of a list")
+        raise _wrong(
+            source, start + 1, "there is no list: the steps of a playbook are the items of a list"
+        )
     if len(steps) > STEPS_MAX:
         raise _wrong(source, steps[STEPS_MAX][0], f"more than {STEPS_MAX} steps")
     made: list[StepInFile] = []
@@ -187,8 +213,12 @@ def _dedented(parts: Sequence[str]) -> str:
     return "\n".join([parts[0].strip(), *(line[margin:].rstrip() for line in parts[1:])]).strip()
 
 
-def find_playbooks(playbooks: Sequence[Playbook], situation: str, common_words: Set[str]) -> list[Match]:
-    """The playbooks that share words with the situation, the best first: keywords count 3, the title 2, ``when`` 1; by name where equal."""
+def find_playbooks(
+    playbooks: Sequence[Playbook], situation: str, common_words: Set[str]
+) -> list[Match]:
+    """The playbooks that share words with the situation, the best first: keywords count 3, the
+    title 2, ``when`` 1; by name where equal.
+    """
     said = [_stem(word) for word in _WORD.findall(situation.casefold())]
     phrase = f" {' '.join(said)} "
     matches: list[Match] = []
@@ -217,7 +247,9 @@ def _stem(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What a folder holds: playbooks by name, problems by file. ``own``: the operator's folder, else the shipped examples."""
+    """What a folder holds: playbooks by name, problems by file. ``own``: the operator's folder,
+    else the shipped examples.
+    """
 
     playbooks: tuple[Playbook, ...]
     problems: tuple[PlaybookProblem, ...]
@@ -225,7 +257,9 @@ class Shelf:
 
 
 class PlaybookFolder:
-    """The playbooks of a folder, or the shipped ones where it has none; files that changed are read again at the next look."""
+    """The playbooks of a folder, or the shipped ones where it has none; files that changed are read
+    again at the next look.
+    """
 
     def __init__(self, aids: PlaybookAids, folder: Path | None, shipped: Path) -> None:
         """Nothing is read before the first look. ``folder`` need not exist."""
@@ -243,7 +277,11 @@ class PlaybookFolder:
 
     def _files(self, folder: Path) -> list[str]:
         try:
-            return sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".md") and not entry.name.startswith("."))
+            return sorted(
+                entry.name
+                for entry in folder.iterdir()
+                if entry.name.endswith(".md") and not entry.name.startswith(".")
+            )
         except OSError:  # not there, or not to be read: there are no playbooks in it
             return []
 
@@ -251,8 +289,16 @@ class PlaybookFolder:
         found = [self._one(folder / name, own=own) for name in names[:FILES_MAX]]
         problems = [one for one in found if isinstance(one, PlaybookProblem)]
         if len(names) > FILES_MAX:
-            problems.append(PlaybookProblem("", f"more than {FILES_MAX} files: {len(names) - FILES_MAX} were not read"))
-        self._read = {path: kept for path, kept in self._read.items() if path.parent == folder and path.name in names}
+            problems.append(
+                PlaybookProblem(
+                    "", f"more than {FILES_MAX} files: {len(names) - FILES_MAX} were not read"
+                )
+            )
+        self._read = {
+            path: kept
+            for path, kept in self._read.items()
+            if path.parent == folder and path.name in names
+        }
         return Shelf(tuple(one for one in found if isinstance(one, Playbook)), tuple(problems), own)
 
     def _one(self, path: Path, *, own: bool) -> Playbook | PlaybookProblem:
@@ -260,7 +306,10 @@ class PlaybookFolder:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
-            return PlaybookProblem(name, f"{path.name}: cannot be read: {'a link' if path.is_symlink() else error.strerror}")
+            return PlaybookProblem(
+                name,
+                f"{path.name}: cannot be read: {'a link' if path.is_symlink() else error.strerror}",
+            )
         try:
             if own and (fault := self._aids.not_owned(path)):
                 return PlaybookProblem(name, f"{path.name}: not read: {fault}")
@@ -269,7 +318,9 @@ class PlaybookFolder:
             kept = self._read.get(path)
             if kept is not None and kept[0] == stamp:
                 return kept[1]
-            made = self._made(name, path.name, _content(descriptor) if S_ISREG(status.st_mode) else None)
+            made = self._made(
+                name, path.name, _content(descriptor) if S_ISREG(status.st_mode) else None
+            )
         except OSError as error:
             return PlaybookProblem(name, f"{path.name}: cannot be read: {error.strerror}")
         finally:
@@ -281,7 +332,9 @@ class PlaybookFolder:
         if content is None:
             return PlaybookProblem(name, f"{file}: not a regular file")
         if not NAME.match(name):
-            return PlaybookProblem(name, f"{file}: a playbook's file is named with a to z, 0 to 9, - and _")
+            return PlaybookProblem(
+                name, f"{file}: a playbook's file is named with a to z, 0 to 9, - and _"
+            )
         if len(content) > FILE_BYTES_MAX:
             return PlaybookProblem(name, f"{file}: larger than {FILE_BYTES_MAX} bytes")
         try:
@@ -296,10 +349,14 @@ class PlaybookFolder:
 def _content(descriptor: int) -> bytes:
     """The file's bytes, one more than it may have at most."""
     parts: list[bytes] = []
-    while (left := FILE_BYTES_MAX + 1 - sum(map(len, parts))) > 0 and (part := os.read(descriptor, left)):
+    while (left := FILE_BYTES_MAX + 1 - sum(map(len, parts))) > 0 and (
+        part := os.read(descriptor, left)
+    ):
         parts.append(part)
     return b"".join(parts)
 
 
 def _wrong(source: str, line: int, what: str) -> ConfigurationError:
-    return ConfigurationError(f"{source}:{line}: {what}", code="invalid_playbook", details={"file": source, "line": line})
+    return ConfigurationError(
+        f"{source}:{line}: {what}", code="invalid_playbook", details={"file": source, "line": line}
+    )

@@ -14,7 +14,9 @@ from ordain.toolbox.tone import ENDS, ONE_SIDED, SCALES, Hit, find_hits, label, 
 TEXT_MAX = 50_000
 SPANS_MAX = 200
 _WORD = re.compile(r"[^\W_]+")
-_ENGLISH = frozenset({"the", "a", "an", "and", "or", "of", "to", "in", "on", "for", "with", "is", "are", "was", "be", "you", "we", "i", "it", "this", "that", "your", "my", "not", "have", "has", "at", "by", "from", "as"})  # fmt: skip
+_ENGLISH = frozenset({"the", "a", "an", "and", "or", "of", "to", "in", "on", "for", "with", "is",
+    "are", "was", "be", "you", "we", "i", "it", "this", "that", "your", "my", "not", "have", "has",
+    "at", "by", "from", "as"})  # fmt: skip
 _ENGLISH_SHARE = 0.08
 Points = Annotated[int, Field(ge=-100, le=100)]
 
@@ -34,11 +36,33 @@ class Target:
 class Scale:
     """One scale."""
 
-    scale: Annotated[str, Field(max_length=20, description="formality, warmth, positivity, urgency or hedging.")]
-    score: Annotated[Points, Field(description="-100 to 100; urgency and hedging from 0. Around 0 nothing was found or it evens out.")]
-    label: Annotated[str, Field(max_length=20, description="Which end the text is clearly at (from 25 on); else neutral or low.")]
-    wanted: Annotated[str | None, Field(max_length=20, description="What target says; null where it says nothing.")]
-    fits: Annotated[bool | None, Field(description="Whether label is what target says; null where it says nothing.")]
+    scale: Annotated[
+        str, Field(max_length=20, description="formality, warmth, positivity, urgency or hedging.")
+    ]
+    score: Annotated[
+        Points,
+        Field(
+            description=(
+                "-100 to 100; urgency and hedging from 0. Around 0 nothing was found or it "
+                "evens out."
+            )
+        ),
+    ]
+    label: Annotated[
+        str,
+        Field(
+            max_length=20,
+            description="Which end the text is clearly at (from 25 on); else neutral or low.",
+        ),
+    ]
+    wanted: Annotated[
+        str | None,
+        Field(max_length=20, description="What target says; null where it says nothing."),
+    ]
+    fits: Annotated[
+        bool | None,
+        Field(description="Whether label is what target says; null where it says nothing."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +73,23 @@ class ToneSpan:
     end: Annotated[int, Field(ge=0, description="The character after the last.")]
     text: Annotated[str, Field(max_length=200)]
     scale: Annotated[str, Field(max_length=20)]
-    weight: Annotated[float, Field(description="Towards the upper end of its scale, or below 0 towards the lower.")]
+    weight: Annotated[
+        float,
+        Field(description="Towards the upper end of its scale, or below 0 towards the lower."),
+    ]
     why: Annotated[str, Field(max_length=100)]
-    against_target: Annotated[bool, Field(description="Whether it pulls away from what target says.")]
+    against_target: Annotated[
+        bool, Field(description="Whether it pulls away from what target says.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How hard the text is to read."""
 
-    grade: Annotated[float, Field(description="Automated readability index: school years of the United States.")]
+    grade: Annotated[
+        float, Field(description="Automated readability index: school years of the United States.")
+    ]
     words: int
     sentences: int
 
@@ -68,13 +99,24 @@ class Tone:
     """How a text sounds."""
 
     scales: Annotated[list[Scale], Field(max_length=5)]
-    spans: Annotated[list[ToneSpan], Field(max_length=SPANS_MAX, description="In the order of the text.")]
+    spans: Annotated[
+        list[ToneSpan], Field(max_length=SPANS_MAX, description="In the order of the text.")
+    ]
     more_spans: Annotated[int, Field(ge=0, description="Places that count too and are not listed.")]
     readability: Reading
-    method: Annotated[Literal["lexicon"], Field(description="Words of a list are counted; what is meant is not understood.")]
+    method: Annotated[
+        Literal["lexicon"],
+        Field(description="Words of a list are counted; what is meant is not understood."),
+    ]
     language: Annotated[Literal["en"], Field(description="The language that the list is of.")]
     notice: Annotated[
-        str | None, Field(max_length=200, description="What the scores should not be relied on for; null where nothing stands out.")
+        str | None,
+        Field(
+            max_length=200,
+            description=(
+                "What the scores should not be relied on for; null where nothing stands out."
+            ),
+        ),
     ]
 
 
@@ -91,13 +133,19 @@ def creative_tonecheck() -> FunctionVerb[Any, Any]:
     tags=["creative", "text"],
     timeout_ms=10_000,
     idempotent=True,
-    example={"input": {"text": "Hey, send me the figures ASAP!!", "target": {"formality": "formal"}}},
+    example={
+        "input": {"text": "Hey, send me the figures ASAP!!", "target": {"formality": "formal"}}
+    },
 )
-def _tonecheck(text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)], target: Target | None = None) -> Tone:
-    """Check how an English text sounds: formality, warmth, positivity, urgency, hedging, and how hard it is to read.
+def _tonecheck(
+    text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)], target: Target | None = None
+) -> Tone:
+    """Check how an English text sounds: formality, warmth, positivity, urgency, hedging, and how
+    hard it is to read.
 
-    Use it before a text is sent, with the tone it should have as target. Returns a score per scale, whether it fits the target, and the places (characters)
-    that make it so. It counts words of a list: it sees neither irony nor what is implied, and other languages not at all.
+    Use it before a text is sent, with the tone it should have as target. Returns a score per scale,
+    whether it fits the target, and the places (characters) that make it so. It counts words of a
+    list: it sees neither irony nor what is implied, and other languages not at all.
 
     Args:
         text: the text.
@@ -130,12 +178,20 @@ def _span(text: str, hit: Hit, wanted: str | None) -> ToneSpan:
     against = hit.weight < 0 if wanted == upper else hit.weight > 0 if wanted == lower else False
     against = against or (wanted == "neutral" and bool(hit.weight))
     return ToneSpan(
-        hit.start, hit.end, text[hit.start : hit.end][:200], hit.scale, round(hit.weight, 2), hit.why, against and not _harmless(hit)
+        hit.start,
+        hit.end,
+        text[hit.start : hit.end][:200],
+        hit.scale,
+        round(hit.weight, 2),
+        hit.why,
+        against and not _harmless(hit),
     )
 
 
 def _harmless(hit: Hit) -> bool:
-    """What takes urgency or hedging away is not against having little of it, and weighs nothing alone."""
+    """What takes urgency or hedging away is not against having little of it, and weighs nothing
+    alone.
+    """
     return hit.scale in ONE_SIDED and hit.weight <= 0
 
 

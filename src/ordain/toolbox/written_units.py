@@ -1,7 +1,8 @@
 """Currencies and units as people write them: one spelling for each, and what is none is none.
 
-A word in brackets behind a column's name may be its unit (``amount (EUR)``), a scale (``(thousands)``) or a remark (``(net)``). What is known
-here counts as that; any other word may be a unit, and is kept as it was written.
+A word in brackets behind a column's name may be its unit (``amount (EUR)``), a scale
+(``(thousands)``) or a remark (``(net)``). What is known here counts as that; any other word may be
+a unit, and is kept as it was written.
 """
 
 from __future__ import annotations
@@ -40,16 +41,32 @@ _KINDS = {
     "count": "pcs pc pieces units Stk Stück",
 }
 _KIND_OF = {unit: kind for kind, units in _KINDS.items() for unit in units.split()}
-_ANY_CASE = "kg lb lbs oz km cm mi yd ha gal hr hrs hours days weeks months years kWh kcal km/h mph pcs pieces units Stk Stück Std Tage"
-"""Units that are one whatever their case. Others are not: Mb is no MB, ML no ml, Ft (forint) no ft."""
+_ANY_CASE = (
+    "kg lb lbs oz km cm mi yd ha gal hr hrs hours days weeks months years kWh kcal km/h mph pcs "
+    "pieces units Stk Stück Std Tage"
+)
+"""Units that are one whatever their case. Others are not: Mb is no MB, ML no ml, Ft (forint) no
+ft.
+"""
 _SPELLINGS = (
-    {"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "usd": "USD", "gbp": "GBP", "chf": "CHF"}
+    {
+        "€": "EUR",
+        "eur": "EUR",
+        "euro": "EUR",
+        "euros": "EUR",
+        "usd": "USD",
+        "gbp": "GBP",
+        "chf": "CHF",
+    }
     | dict.fromkeys(("%", "percent", "per cent", "prozent", "pct", "pct."), PER_CENT)
     | {unit.lower(): unit for unit in _ANY_CASE.split()}
 )
 _SCALE_WORDS = {
     "hundred": "hundred hundreds",
-    "thousand": "k thousand thousands ths thsd tsd tds tausend tausende milliers 000 '000 000s '000s 1000 1,000 1.000 x1000",
+    "thousand": (
+        "k thousand thousands ths thsd tsd tds tausend tausende milliers 000 '000 000s '000s 1000 "
+        "1,000 1.000 x1000"
+    ),
     "million": "million millions millionen mio mn mln mill millones milioni",
     "billion": "billion billions bn mrd mld milliarde milliarden milliard milliards",
     "trillion": "trillion trillions tn",
@@ -80,20 +97,27 @@ _SIGN_OF = {
 }
 _SCALED = re.compile(
     r"(?:T|k|K|m|M|mn|bn|Mio\.?|Mrd\.?) ?(?P<after>[A-Z]{3}|€|\$|£|¥)"
-    r"|(?P<before>[A-Z]{3}|€|\$|£|¥) ?(?:k|K|m|M|mn|bn|Mio\.?|Mrd\.?|'?000s?|thousands?|millions?|billions?)"
+    r"|(?P<before>[A-Z]{3}|€|\$|£|¥) ?(?:k|K|m|M|mn|bn|Mio\.?|Mrd\.?|'?000s?|thousands?|millions?|"
+    r"billions?)"
 )
 """Thousands or millions of a currency: another unit than the currency itself."""
 
 _BRACKETS = re.compile(r"\((?:in )?([^()]+)\)|\[(?:in )?([^\[\]]+)\]")
 _TRAILING = re.compile(r"\b[Ii]n (.+)\Z")
-_WORDS_TOO = frozenset(["ALL", "BAM", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SOS", "TOP", "TRY"])
+_WORDS_TOO = frozenset(
+    ["ALL", "BAM", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SOS", "TOP", "TRY"]
+)
 """Currencies whose codes are words as well: without brackets they name none."""
-_PER_CENT_NAME = re.compile(r"\s*%|.*(?:%|\b(?:percent|per cent|prozent|pct\.?))\s*\Z", re.IGNORECASE)
+_PER_CENT_NAME = re.compile(
+    r"\s*%|.*(?:%|\b(?:percent|per cent|prozent|pct\.?))\s*\Z", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a text names: a known unit, a scale such as ``thousand``, or a word that is neither of them and no remark: it may be a unit."""
+    """What a text names: a known unit, a scale such as ``thousand``, or a word that is neither of
+    them and no remark: it may be a unit.
+    """
 
     unit: str = ""
     scale: str = ""
@@ -101,22 +125,28 @@ class Named:
 
 
 def unit_of(text: str) -> str:
-    """A currency or unit in its one spelling (``€`` is ``EUR``); what is not known stays as it was written."""
+    """A currency or unit in its one spelling (``€`` is ``EUR``); what is not known stays as it was
+    written.
+    """
     text = " ".join(text.split())
     return _SPELLINGS.get(text.lower(), text)
 
 
 def kind_of(unit: str) -> str:
-    """What a unit measures; "" where it is not known. A sign of money in it, or three capitals that are no known unit, make it a currency."""
+    """What a unit measures; "" where it is not known. A sign of money in it, or three capitals that
+    are no known unit, make it a currency.
+    """
     money = is_currency(unit) or any(map(_is_sign, unit)) or re.fullmatch(r"[A-Z]{3}", unit)
     return _KIND_OF.get(unit) or (CURRENCY if money else "")
 
 
 def named_in(name: str) -> Named:
-    """What a column's name gives: ``amount (EUR)``, ``catch [kg]``, ``sum in USD``, ``margin %``, ``sales (in thousands)``, ``output (bbl)``.
+    """What a column's name gives: ``amount (EUR)``, ``catch [kg]``, ``sum in USD``, ``margin %``,
+    ``sales (in thousands)``, ``output (bbl)``.
 
-    Words after ``in`` count where a known unit or a scale is among them: ``sum in all`` names none. A currency counts at the end without any of
-    that, a scale beside it: ``revenue TEUR``, ``sales EUR million``, ``amount_usd``. Beside a known unit, an unknown word is a remark.
+    Words after ``in`` count where a known unit or a scale is among them: ``sum in all`` names none.
+    A currency counts at the end without any of that, a scale beside it: ``revenue TEUR``, ``sales
+    EUR million``, ``amount_usd``. Beside a known unit, an unknown word is a remark.
     """
     name = name.replace("_", " ")
     if _PER_CENT_NAME.match(name):
@@ -132,7 +162,9 @@ def named_in(name: str) -> Named:
 
 
 def _currency_at_the_end(words: Sequence[str]) -> Sequence[str]:
-    """The last word where it is a currency, with the scale beside it; none where there is no such word."""
+    """The last word where it is a currency, with the scale beside it; none where there is no such
+    word.
+    """
     money = [is_currency(unit_of(word)) and word not in _WORDS_TOO for word in words[-2:]]
     scaled = [bool(_scale_of(word)) for word in words[-2:]]
     if money == scaled[::-1] == [True, False] or money == scaled[::-1] == [False, True]:
@@ -141,7 +173,9 @@ def _currency_at_the_end(words: Sequence[str]) -> Sequence[str]:
 
 
 def named_by(text: str) -> Named:
-    """What a text names, as a whole or by its parts: ``EUR``, ``net, EUR``, ``thousands of euros``; a part that is unknown leaves it a word."""
+    """What a text names, as a whole or by its parts: ``EUR``, ``net, EUR``, ``thousands of euros``;
+    a part that is unknown leaves it a word.
+    """
     text = " ".join(text.split())
     whole = _named(text) if text else Named()
     if not whole.word:
@@ -155,13 +189,17 @@ def named_by(text: str) -> Named:
 
 
 def unit_named(text: str) -> Named:
-    """What stands beside a number, or in a column of units: a scale, or a unit whether it is known or not."""
+    """What stands beside a number, or in a column of units: a scale, or a unit whether it is known
+    or not.
+    """
     named = named_by(text)
     return named if named.unit or named.scale else Named(unit_of(text))
 
 
 def in_full(scale: str, unit: str, word: str = "") -> str | None:
-    """A figure's unit: ``thousand EUR``, ``bbl``, ``service, EUR``; None where it makes no sense: thousands of per cent, or of TEUR."""
+    """A figure's unit: ``thousand EUR``, ``bbl``, ``service, EUR``; None where it makes no sense:
+    thousands of per cent, or of TEUR.
+    """
     if scale and (unit == PER_CENT or _is_scaled(unit)):
         return None
     if unit == PER_CENT:
@@ -171,7 +209,9 @@ def in_full(scale: str, unit: str, word: str = "") -> str | None:
 
 
 def agreed(one: str, other: str) -> str | None:
-    """The unit that two places name together, "" being no unit; None where they contradict. The dollar sign beside CAD is CAD."""
+    """The unit that two places name together, "" being no unit; None where they contradict. The
+    dollar sign beside CAD is CAD.
+    """
     if not one or not other or one == other:
         return one or other
     if other in _SIGN_OF.get(one, ()):
@@ -181,7 +221,11 @@ def agreed(one: str, other: str) -> str | None:
 
 def is_currency(unit: str) -> bool:
     """Whether it is a known currency, a sign of one, or thousands or millions of one."""
-    if unit in _CODES or unit in _NAMED_SIGNS or (_is_sign(unit[-1:]) and re.fullmatch(r"[A-Z]{0,3}", unit[:-1])):
+    if (
+        unit in _CODES
+        or unit in _NAMED_SIGNS
+        or (_is_sign(unit[-1:]) and re.fullmatch(r"[A-Z]{0,3}", unit[:-1]))
+    ):
         return True
     return _is_scaled(unit)
 
@@ -198,7 +242,11 @@ def _named(text: str) -> Named:
         return Named(unit)
     if scale := _scale_of(text):
         return Named(scale=scale)
-    return Named() if text.lower().rstrip(".") in _REMARKS or _PERIOD.fullmatch(text) else Named(word=text)
+    return (
+        Named()
+        if text.lower().rstrip(".") in _REMARKS or _PERIOD.fullmatch(text)
+        else Named(word=text)
+    )
 
 
 def _scale_of(text: str) -> str:
@@ -207,7 +255,10 @@ def _scale_of(text: str) -> str:
 
 def _together(found: Sequence[tuple[str, Named]]) -> Named:
     """What several texts name together; where they contradict, all of them are a word."""
-    units, scales = _distinct(one.unit for _, one in found), _distinct(one.scale for _, one in found)
+    units, scales = (
+        _distinct(one.unit for _, one in found),
+        _distinct(one.scale for _, one in found),
+    )
     unit, scale = "".join(units[:1]), "".join(scales[:1])
     if len(units) > 1 or len(scales) > 1 or in_full(scale, unit) is None:
         return Named(word=", ".join(_distinct(text for text, one in found if one != Named())))

@@ -1,8 +1,10 @@
-"""Which declarations an operator has confirmed: a small file of the data folder, ``confirmed-verbs.json``, written whole or not at all.
+"""Which declarations an operator has confirmed: a small file of the data folder,
+``confirmed-verbs.json``, written whole or not at all.
 
-A verb's effect, roles and trust are what its file says, so somebody looks at it once: what is confirmed is a digest over all that the verb is made of
-(``declaration_digest``), and what changes is unconfirmed again. The file is read only where nobody else can have written it: without it, or where it
-cannot be used, nothing is confirmed.
+A verb's effect, roles and trust are what its file says, so somebody looks at it once: what is
+confirmed is a digest over all that the verb is made of (``declaration_digest``), and what changes
+is unconfirmed again. The file is read only where nobody else can have written it: without it, or
+where it cannot be used, nothing is confirmed.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ _DECODER = msgspec.json.Decoder(_Kept)
 
 
 def declaration_digest(declared: Mapping[str, Any], code: Mapping[str, str]) -> str:
-    """Of a declaration as it is written, and of the templates or code that belong to it, by name; neither comments nor the order of keys count."""
+    """Of a declaration as it is written, and of the templates or code that belong to it, by name;
+    neither comments nor the order of keys count.
+    """
     return hashlib.sha256(msgspec.json.encode([declared, code], order="deterministic")).hexdigest()
 
 
@@ -61,7 +65,8 @@ def read_confirmed(file: Path) -> Mapping[str, Confirmation]:
         return {} if encoded is None else _DECODER.decode(encoded).verbs
     except OSError as error:
         raise _refused(file, f"cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # msgspec's errors and a text that is no UTF-8 are ValueErrors
+    except (ValueError, RecursionError) as error:
+        # msgspec's errors and a text that is no UTF-8 are ValueErrors
         raise _refused(file, f"no file of confirmations ({type(error).__name__})") from error
 
 

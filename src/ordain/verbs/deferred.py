@@ -1,4 +1,6 @@
-"""A verb of this build as it was declared when it was built; its code is imported and read when it is first called."""
+"""A verb of this build as it was declared when it was built; its code is imported and read when it
+is first called.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ _ARGUMENT = re.compile(r"\s+(?P<name>\w+)\s*(\([^)]*\))?:\s*(?P<text>.*)")
 
 
 class Documented(Struct, frozen=True):
-    """The words before the first section, and the meaning of each argument of the ``Args`` section."""
+    """The words before the first section, and the meaning of each argument of the ``Args``
+    section.
+    """
 
     description: str
     arguments: Mapping[str, str]

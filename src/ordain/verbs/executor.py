@@ -1,4 +1,6 @@
-"""The executor of leaf verbs: one attempt, every failure a value, nothing of what a failing verb held in a message."""
+"""The executor of leaf verbs: one attempt, every failure a value, nothing of what a failing verb
+held in a message.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ import msgspec
 from pydantic import BaseModel
 
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
-from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
+from ordain.ports.verb import (
+    AnyLeafResult,
+    LeafCall,
+    LeafFailed,
+    LeafReturned,
+    LeafTimedOut,
+    VerbPort,
+)
 from ordain.rules.proposals import nesting
 from ordain.runtime.time_limit import ended_within
 from ordain.verbs.functions import DELAY_MAX_S, AnyFunctionVerb, VerbContext, VerbError
@@ -34,7 +43,9 @@ OUTPUT_BYTES_MAX = 1_048_576
 OUTPUT_DEPTH_MAX = 64
 """Deepest nesting of an output."""
 
-NO_SLOT = LeafFailed(code="no_slot", message="no thread for plain functions was free", retryable=True)
+NO_SLOT = LeafFailed(
+    code="no_slot", message="no thread for plain functions was free", retryable=True
+)
 
 END_S = 5.0
 """How long the end waits for functions that were cancelled."""
@@ -50,7 +61,9 @@ class LeafExecutor(VerbPort):
     """``VerbPort`` over a registry of Python functions. Belongs to one event loop."""
 
     def __init__(self, registry: Registry, *, threads: int = THREADS) -> None:
-        """``threads`` bounds how many plain functions run at once, those past their time included."""
+        """``threads`` bounds how many plain functions run at once, those past their time
+        included.
+        """
         self._registry = registry
         self._threads = Threads(threads)
         self._active = 0
@@ -59,7 +72,9 @@ class LeafExecutor(VerbPort):
         self._tasks = set[asyncio.Task[Any]]()
 
     def replace(self, registry: Registry) -> None:
-        """Take the code of another registry from the next call on; calls under way end as they began."""
+        """Take the code of another registry from the next call on; calls under way end as they
+        began.
+        """
         self._registry = registry
 
     def implements(self, verb_id: str) -> bool:
@@ -73,7 +88,9 @@ class LeafExecutor(VerbPort):
         if self._closing:
             return LeafFailed(code="closing", message="no more calls are taken", retryable=True)
         if call.timeout_s <= 0:
-            return LeafFailed(code="no_time", message="the deadline had passed before the call began")
+            return LeafFailed(
+                code="no_time", message="the deadline had passed before the call began"
+            )
         verb = await self._code_of(call)
         if isinstance(verb, LeafFailed):
             return verb
@@ -103,7 +120,9 @@ class LeafExecutor(VerbPort):
                 self._idle.set()
 
     async def _code_of(self, call: LeafCall) -> AnyFunctionVerb | LeafFailed:
-        """What is called. Code that waits to be imported is so in a thread: that takes a while, and fails where files or memory have run out."""
+        """What is called. Code that waits to be imported is so in a thread: that takes a while, and
+        fails where files or memory have run out.
+        """
         registry, name = self._registry, call.spec.name
         if not registry.is_deferred(name):
             return registry.function(name)
@@ -112,37 +131,59 @@ class LeafExecutor(VerbPort):
         except NoSlot:
             return NO_SLOT
         except OutOfTime:
-            return LeafFailed(code="not_loaded", message="its code was not imported in time", retryable=True)
+            return LeafFailed(
+                code="not_loaded", message="its code was not imported in time", retryable=True
+            )
         if isinstance(found, Raised):
             _log.error("the code of %s cannot be imported", name, exc_info=found.error)
-            return LeafFailed(code="not_loaded", message=f"its code cannot be imported now ({type(found.error).__name__})", retryable=True)
+            return LeafFailed(
+                code="not_loaded",
+                message=f"its code cannot be imported now ({type(found.error).__name__})",
+                retryable=True,
+            )
         return found
 
     async def close(self) -> None:
-        """Take no more calls and wait for running ones, each of which ends by its own time-out, and a while for cancelled ones. Idempotent."""
+        """Take no more calls and wait for running ones, each of which ends by its own time-out, and
+        a while for cancelled ones. Idempotent.
+        """
         self._closing = True
         if self._active:
             await self._idle.wait()
         await self._threads.close()
         if self._tasks:
             _, stubborn = await asyncio.wait(self._tasks, timeout=END_S)
-            for task in stubborn:  # ``asyncio.run`` waits for every task that it knows: like a thread, this one must not keep the process
-                _log.error("a verb ignores its cancellation and is left behind: %s", task.get_name())
+            for task in stubborn:
+                # ``asyncio.run`` waits for every task that it knows: like a thread, this one must
+                # not keep the process
+                _log.error(
+                    "a verb ignores its cancellation and is left behind: %s", task.get_name()
+                )
                 asyncio._unregister_task(task)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - documented, for tasks of others
             self._tasks -= stubborn
 
-    async def _threaded(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
+    async def _threaded(
+        self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]
+    ) -> AnyLeafResult:
         try:
-            result = await self._threads.run(partial(_called, verb, call.spec, arguments), call.timeout_s)
+            result = await self._threads.run(
+                partial(_called, verb, call.spec, arguments), call.timeout_s
+            )
         except NoSlot:
             return NO_SLOT
         except OutOfTime:
             return LeafTimedOut()
         return _raised(result.error, call.spec) if isinstance(result, Raised) else result
 
-    async def _awaited(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
-        """Await the verb in a task of its own, so that one that ignores its cancellation cannot hold up the run."""
-        task = asyncio.get_running_loop().create_task(_caught(verb, call.spec, arguments), name=call.spec.name)
+    async def _awaited(
+        self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]
+    ) -> AnyLeafResult:
+        """Await the verb in a task of its own, so that one that ignores its cancellation cannot
+        hold up the run.
+        """
+        task = asyncio.get_running_loop().create_task(
+            _caught(verb, call.spec, arguments), name=call.spec.name
+        )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
@@ -162,56 +203,88 @@ def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) ->
     return _returned(verb.function(**arguments), verb, spec)
 
 
-async def _caught(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) -> AnyLeafResult:
+async def _caught(
+    verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]
+) -> AnyLeafResult:
     try:
         return _returned(await verb.function(**arguments), verb, spec)
-    except BaseException as error:  # foreign code in a task of its own: whatever it or its result raises, exit() included, is its failure
+    except BaseException as error:
+        # foreign code in a task of its own: whatever it or its result raises, exit() included, is
+        # its failure
         return _raised(error, spec)
 
 
 def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:
-    """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it, and gives the size."""
+    """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it,
+    and gives the size.
+    """
     trust: dict[str, Trust] = {}
     if inspect.iscoroutine(value):  # a plain function around an `async` one
         value.close()
-        return _bad_output("bad_output", "the function returned what has to be awaited: make it `async`", spec)
+        return _bad_output(
+            "bad_output", "the function returned what has to be awaited: make it `async`", spec
+        )
     try:
         if isinstance(value, Marked):
             marked = cast(Marked[Any], value)
-            value, trust = marked.value, {str(name): Trust(one) for name, one in marked.trust.items()}
-        encoded = msgspec.json.encode({"result": value} if verb.signature.wraps else value, enc_hook=_encode_model)
+            value, trust = (
+                marked.value,
+                {str(name): Trust(one) for name, one in marked.trust.items()},
+            )
+        encoded = msgspec.json.encode(
+            {"result": value} if verb.signature.wraps else value, enc_hook=_encode_model
+        )
         if len(encoded) > OUTPUT_BYTES_MAX:
-            return _bad_output("output_too_large", f"the output is larger than {OUTPUT_BYTES_MAX} bytes", spec)
+            return _bad_output(
+                "output_too_large", f"the output is larger than {OUTPUT_BYTES_MAX} bytes", spec
+            )
         if nesting(encoded.decode()) > OUTPUT_DEPTH_MAX:
-            return _bad_output("output_too_deep", f"the output nests deeper than {OUTPUT_DEPTH_MAX}", spec)
+            return _bad_output(
+                "output_too_deep", f"the output nests deeper than {OUTPUT_DEPTH_MAX}", spec
+            )
         output = msgspec.json.decode(encoded)
         # A number that is not finite was encoded as null, silently.
-        if b"null" in encoded and not _finite(msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_model)):
+        if b"null" in encoded and not _finite(
+            msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_model)
+        ):
             return _bad_output("bad_output", "the output holds a number that is not finite", spec)
-    except Exception as error:  # the value is foreign: its fields, hooks and nesting may fail in any way
-        return _bad_output("bad_output", f"the output has no JSON form ({type(error).__name__})", spec)
+    except Exception as error:
+        # the value is foreign: its fields, hooks and nesting may fail in any way
+        return _bad_output(
+            "bad_output", f"the output has no JSON form ({type(error).__name__})", spec
+        )
     if not isinstance(output, dict):
         return _bad_output("bad_output", "the output is not an object", spec)
     if spec.output_schema != verb.spec.output_schema:  # the run is pinned to another build's verb
-        output = as_declared(output, spec.output_schema, cast("dict[str, Any]", spec.output_schema.get("$defs", {})))
+        output = as_declared(
+            output, spec.output_schema, cast("dict[str, Any]", spec.output_schema.get("$defs", {}))
+        )
     return LeafReturned(output=cast(dict[str, Any], output), trust=trust)
 
 
 def as_declared(value: Any, schema: Any, defined: Mapping[str, Any]) -> Any:
-    """The value without the fields that a schema neither names nor takes: what a later build's verb says beside what the run was promised is nothing to it."""
+    """The value without the fields that a schema neither names nor takes: what a later build's verb
+    says beside what the run was promised is nothing to it.
+    """
     if not isinstance(schema, dict):
         return value
     declared = cast("dict[str, Any]", schema)
     if isinstance(named := declared.get("$ref"), str):
         return as_declared(value, defined.get(named.removeprefix("#/$defs/")), defined)
     if isinstance(value, list):
-        return [as_declared(one, declared.get("items"), defined) for one in cast("list[Any]", value)]
+        return [
+            as_declared(one, declared.get("items"), defined) for one in cast("list[Any]", value)
+        ]
     if not isinstance(value, dict):
         return value
     fields: dict[str, Any] = declared.get("properties", {})
     taken = declared.get("additionalProperties") is not False
     members = cast("dict[str, Any]", value)
-    return {name: as_declared(one, fields.get(name), defined) for name, one in members.items() if taken or name in fields}
+    return {
+        name: as_declared(one, fields.get(name), defined)
+        for name, one in members.items()
+        if taken or name in fields
+    }
 
 
 def _encode_model(value: Any) -> Any:
@@ -236,23 +309,33 @@ def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
     if isinstance(error, VerbError):
         try:
             return _declared(error, spec)
-        except BaseException as other:  # a subclass is foreign code too: whatever its attributes raise is what it raised
+        except BaseException as other:
+            # a subclass is foreign code too: whatever its attributes raise is what it raised
             error = other
-    # An exception's text is made of the values the verb worked with: only its type and place may leave.
+    # An exception's text is made of the values the verb worked with: only its type and place may
+    # leave.
     _log.debug("verb %s raised", spec.name, exc_info=error)
     message = f"raised {type(error).__name__}{_raised_at(error)}"
-    return LeafFailed(code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_read(spec))
+    return LeafFailed(
+        code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_read(spec)
+    )
 
 
 def _declared(error: Any, spec: VerbSpec) -> LeafFailed:
-    """What a ``VerbError`` says. Its attributes can be set to anything: one that is not of its type says nothing."""
+    """What a ``VerbError`` says. Its attributes can be set to anything: one that is not of its type
+    says nothing.
+    """
     code, message, happened = error.code, error.message, error.happened
     return LeafFailed(
         code=_plain(code) if isinstance(code, str) and _CODE.match(code) else "verb_error",
         message=_plain(message)[:MESSAGE_MAX] if isinstance(message, str) else "",
         retryable=error.retryable is True,
         retry_after_ms=_delay_ms(error.retry_after_s),
-        happened=False if spec.effect is VerbEffect.READ else happened if isinstance(happened, bool) else None,
+        happened=False
+        if spec.effect is VerbEffect.READ
+        else happened
+        if isinstance(happened, bool)
+        else None,
     )
 
 
@@ -262,7 +345,9 @@ def _plain(text: str) -> str:
 
 
 def _delay_ms(seconds: Any) -> int:
-    """A delay that foreign code named, as whole milliseconds, ``DELAY_MAX_S`` at most; what is no delay counts as not named."""
+    """A delay that foreign code named, as whole milliseconds, ``DELAY_MAX_S`` at most; what is no
+    delay counts as not named.
+    """
     if not isinstance(seconds, int | float) or not seconds > 0:  # nor is what is not a number
         return 0
     return math.ceil(min(seconds, DELAY_MAX_S) * 1000)
@@ -272,9 +357,15 @@ def _raised_at(error: BaseException) -> str:
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    return "" if traceback is None else f" at {PurePath(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
+    return (
+        ""
+        if traceback is None
+        else f" at {PurePath(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
+    )
 
 
 def _unless_read(spec: VerbSpec) -> bool | None:
-    """``happened`` after a failure in or after the code: of a read False, of anything else nobody knows."""
+    """``happened`` after a failure in or after the code: of a read False, of anything else nobody
+    knows.
+    """
     return False if spec.effect is VerbEffect.READ else None

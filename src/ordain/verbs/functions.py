@@ -1,7 +1,8 @@
-"""Python functions as verbs: ``@verb`` reads schemas from type hints, and everything else is declared beside the function.
+"""Python functions as verbs: ``@verb`` reads schemas from type hints, and everything else is
+declared beside the function.
 
-The decorator returns a value: nothing is registered anywhere. What is wrong is said at decoration, with the function's name
-and line, and never in a run.
+The decorator returns a value: nothing is registered anywhere. What is wrong is said at decoration,
+with the function's name and line, and never in a run.
 """
 
 from __future__ import annotations
@@ -40,15 +41,20 @@ R = TypeVar("R")
 E = TypeVar("E", bound=StrEnum)
 NO_EFFECT = f'it declares no effect: @verb(effect="read"), or another of {", ".join(VerbEffect)}'
 DELAY_MAX_S = 86_400
-"""What a longer delay counts as that a failure names: nobody waits for it, and the failure stands."""
+"""What a longer delay counts as that a failure names: nobody waits for it, and the failure
+stands.
+"""
 
 
 class VerbContext(Struct, frozen=True, kw_only=True):
-    """What a function may know of its call, as parameter ``context: VerbContext``, which no argument can stand for.
+    """What a function may know of its call, as parameter ``context: VerbContext``, which no
+    argument can stand for.
 
-    ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt`` counts from 1; ``left_s`` is
-    the time that was left when the attempt began, in seconds; ``at_us`` when that was, in microseconds since 1970 UTC (0: nobody said).
-    ``workspace``, ``session`` ("": none), ``run`` and ``principal`` (who asked for it, as journals name them) say on whose behalf.
+    ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt``
+    counts from 1; ``left_s`` is the time that was left when the attempt began, in seconds;
+    ``at_us`` when that was, in microseconds since 1970 UTC (0: nobody said). ``workspace``,
+    ``session`` ("": none), ``run`` and ``principal`` (who asked for it, as journals name them) say
+    on whose behalf.
     """
 
     key: str
@@ -64,9 +70,10 @@ class VerbContext(Struct, frozen=True, kw_only=True):
 class VerbError(Exception):
     """A failure that verb code declares. Anything else it raises is reported by its type alone.
 
-    ``code`` is a lower-case word, stable for programs; ``message`` (at most 300 characters reach anybody) holds no secret.
-    ``retryable``: the same call may succeed later; ``retry_after_s``: not before so many seconds, where that is known. ``happened``: False where the effect certainly did not happen, None where
-    nobody knows.
+    ``code`` is a lower-case word, stable for programs; ``message`` (at most 300 characters reach
+    anybody) holds no secret. ``retryable``: the same call may succeed later; ``retry_after_s``: not
+    before so many seconds, where that is known. ``happened``: False where the effect certainly did
+    not happen, None where nobody knows.
     """
 
     code: str = "verb_error"
@@ -75,23 +82,58 @@ class VerbError(Exception):
     happened: bool | None = None
     retry_after_s: float = 0
 
-    def __init__(self, code: str, message: str, *, retryable: bool = False, happened: bool | None = None, retry_after_s: float = 0) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        happened: bool | None = None,
+        retry_after_s: float = 0,
+    ) -> None:
         """Declare the failure; for a read ``happened`` means nothing."""
         super().__init__(code, message)
         self.code, self.message = str(code), str(message)
-        self.retryable, self.happened = bool(retryable), None if happened is None else bool(happened)
+        self.retryable, self.happened = (
+            bool(retryable),
+            None if happened is None else bool(happened),
+        )
         self.retry_after_s = retry_after_s
 
 
-CategoryWord = Literal["SelfModification", "MemoryAccess", "ExecutiveControl", "Generative", "Transform", "Perception", "MetaCognition"]
-RoleWord = Literal["recipient", "target", "amount", "when", "url", "attachment", "secret", "content", "label", "flag"]
+CategoryWord = Literal[
+    "SelfModification",
+    "MemoryAccess",
+    "ExecutiveControl",
+    "Generative",
+    "Transform",
+    "Perception",
+    "MetaCognition",
+]
+RoleWord = Literal[
+    "recipient",
+    "target",
+    "amount",
+    "when",
+    "url",
+    "attachment",
+    "secret",
+    "content",
+    "label",
+    "flag",
+]
 TrustWord = Literal["system", "own", "directory", "member", "foreign"]
 
 
 class VerbOptions(TypedDict, total=False):
-    """What a function's signature cannot say; see ``VerbSpec`` for each. ``name`` defaults to the function's. Each word may be a plain string."""
+    """What a function's signature cannot say; see ``VerbSpec`` for each. ``name`` defaults to the
+    function's. Each word may be a plain string.
+    """
 
-    effect: Required[VerbEffect | Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]]
+    effect: Required[
+        VerbEffect
+        | Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
+    ]
     name: str
     label: str
     description: str
@@ -130,14 +172,18 @@ class FunctionVerb(Generic[P, R]):
 AnyFunctionVerb = FunctionVerb[..., Any]
 
 
-def verb(bare: None = None, /, **options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionVerb[P, R]]:
-    """Make a verb of a plain or ``async`` function; ``bare`` is what ``@verb`` without its brackets is given, and is refused.
+def verb(
+    bare: None = None, /, **options: Unpack[VerbOptions]
+) -> Callable[[Callable[P, R]], FunctionVerb[P, R]]:
+    """Make a verb of a plain or ``async`` function; ``bare`` is what ``@verb`` without its brackets
+    is given, and is refused.
 
-    Input schema from the parameters, closed; output schema from the result, wrapped as ``{"result": ...}`` where it is no
-    object; description and the arguments' meanings from the docstring.
+    Input schema from the parameters, closed; output schema from the result, wrapped as ``{"result":
+    ...}`` where it is no object; description and the arguments' meanings from the docstring.
 
     Raises:
-        ConfigurationError: the function cannot be a verb, or the declaration does not fit it; names function, file and line.
+        ConfigurationError: the function cannot be a verb, or the declaration does not fit it; names
+            function, file and line.
     """
     if bare is not None:
         raise _refused(_place(bare), NO_EFFECT)
@@ -148,9 +194,16 @@ def verb(bare: None = None, /, **options: Unpack[VerbOptions]) -> Callable[[Call
             raise _refused(place, NO_EFFECT)
         documented = read_docstring(function.__doc__)
         signature = _read(function, documented.arguments, place)
-        fields: dict[str, Any] = {"name": function.__name__, "description": documented.description, **options}
+        fields: dict[str, Any] = {
+            "name": function.__name__,
+            "description": documented.description,
+            **options,
+        }
         if not fields["description"]:
-            raise _refused(place, "there is no description: it has neither a docstring nor the option description")
+            raise _refused(
+                place,
+                "there is no description: it has neither a docstring nor the option description",
+            )
         fields |= _words(options, place)
         fields["input_schema"] = _listed(signature.input_schema, fields["arguments"])
         fields["output_schema"] = signature.output_schema
@@ -158,7 +211,9 @@ def verb(bare: None = None, /, **options: Unpack[VerbOptions]) -> Callable[[Call
             spec = VerbSpec(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            raise _refused(place, f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip()) from error
+            raise _refused(
+                place, f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip()
+            ) from error
         _lint(spec, place)
         return _bound(spec, function, signature)
 
@@ -172,7 +227,9 @@ def _words(options: VerbOptions, place: str) -> dict[str, Any]:
         try:
             return kind(given)
         except ValueError as error:
-            raise _refused(place, f"{option} is one of {', '.join(kind)}, not {str(given)[:60]!r}") from error
+            raise _refused(
+                place, f"{option} is one of {', '.join(kind)}, not {str(given)[:60]!r}"
+            ) from error
 
     found: dict[str, Any] = {"effect": named(VerbEffect, options["effect"], "effect")}
     if "category" in options:
@@ -182,18 +239,23 @@ def _words(options: VerbOptions, place: str) -> dict[str, Any]:
     if "example" in options and not isinstance(options["example"], Example):
         found["example"] = dict(options["example"])
     found["arguments"] = {
-        name: Argument(role=named(ArgumentRole, given, f"arguments.{name}")) if isinstance(given, str) else given
+        name: Argument(role=named(ArgumentRole, given, f"arguments.{name}"))
+        if isinstance(given, str)
+        else given
         for name, given in options.get("arguments", {}).items()
     }
     found["output"] = {
-        name: OutputField(trust=named(Trust, given, f"output.{name}")) if isinstance(given, str) else given
+        name: OutputField(trust=named(Trust, given, f"output.{name}"))
+        if isinstance(given, str)
+        else given
         for name, given in options.get("output", {}).items()
     }
     return found
 
 
 def bind(spec: VerbSpec, function: Callable[P, R]) -> FunctionVerb[P, R]:
-    """Put a function behind a leaf spec written elsewhere (YAML); the spec's schemas stand, the names must be the same.
+    """Put a function behind a leaf spec written elsewhere (YAML); the spec's schemas stand, the
+    names must be the same.
 
     Raises:
         ConfigurationError: the parameters are not the spec's arguments.
@@ -207,7 +269,9 @@ def bind(spec: VerbSpec, function: Callable[P, R]) -> FunctionVerb[P, R]:
 
 
 def _listed(schema: dict[str, Any], arguments: Mapping[str, Argument]) -> dict[str, Any]:
-    """The schema with declared lists of values in it, so that a planner sees what it may choose from."""
+    """The schema with declared lists of values in it, so that a planner sees what it may choose
+    from.
+    """
     properties = dict(schema["properties"])
     for name, argument in arguments.items():
         if argument.allowed is not None and name in properties:
@@ -249,7 +313,9 @@ def _place(function: Callable[..., Any]) -> str:
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
         raise ConfigurationError(f"{function!r} is not a function", code="invalid_verb")
     code = function.__code__
-    return f"{function.__module__}.{function.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+    return (
+        f"{function.__module__}.{function.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+    )
 
 
 def _refused(place: str, what: str) -> ConfigurationError:

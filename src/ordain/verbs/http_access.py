@@ -1,4 +1,6 @@
-"""What verbs that send HTTP requests are given from outside. What sends them (``verbs.http_verb``, ``verbs.outbound``) is imported where there is such a verb."""
+"""What verbs that send HTTP requests are given from outside. What sends them (``verbs.http_verb``,
+``verbs.outbound``) is imported where there is such a verb.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret's value ("": not there now) and the hosts that it may be sent to; none: any that a verb declares."""
+    """A secret's value ("": not there now) and the hosts that it may be sent to; none: any that a
+    verb declares.
+    """
 
     value: str = field(repr=False)
     hosts: frozenset[str] = frozenset()
@@ -29,7 +33,8 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAccess:
-    """What HTTP verbs are given from outside: secrets by name, how a name becomes addresses, and where Ordain itself listens.
+    """What HTTP verbs are given from outside: secrets by name, how a name becomes addresses, and
+    where Ordain itself listens.
 
     ``private_hosts`` are the names of ``web.fetch`` that may have private addresses.
     """

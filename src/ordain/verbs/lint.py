@@ -1,7 +1,8 @@
-"""Lint of verbs as they are written: every problem of a file, each with its line and what to do about it.
+"""Lint of verbs as they are written: every problem of a file, each with its line and what to do
+about it.
 
-An error keeps the verb from being loaded, or from ever doing what it is for. A warning is what a reader, a planner or an attacker will
-stumble over later.
+An error keeps the verb from being loaded, or from ever doing what it is for. A warning is what a
+reader, a planner or an attacker will stumble over later.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ from ordain.verbs.yaml_document import YamlDocument, parse_document
 FINDINGS_MAX = 200
 _PASSES = 4
 _MODELS: Mapping[str, type[BaseModel]] = {
-    "": VerbSpec, "http": HttpCall, "plan": PlanStep, "arguments": Argument, "output": OutputField, "retry": Retry, "example": Example,
+    "": VerbSpec, "http": HttpCall, "plan": PlanStep, "arguments": Argument, "output": OutputField,
+        "retry": Retry, "example": Example,
     "safety_rules": SafetyRule, "query": SecretReference, "headers": SecretReference,
 }  # fmt: skip
 _UNKNOWN = re.compile(r"unknown name '([^']*)'")
@@ -93,14 +95,23 @@ class Linted:
 
 
 def lint_file(path: Path, access: HttpAccess, *, shipped: bool = False) -> Linted:
-    """Everything that is to be said about one YAML file and its templates; a ``shipped`` one may be a flow."""
+    """Everything that is to be said about one YAML file and its templates; a ``shipped`` one may be
+    a flow.
+    """
     linted = Linted(str(path))
     try:
         linted.document = parse_document(read_file(path.parent.resolve(), path.name), str(path))
     except ConfigurationError as error:
         line = error.details.get("line")
         message = error.message.partition(": ")[2] or error.message
-        linted.put(Finding(file=str(path), line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
+        linted.put(
+            Finding(
+                file=str(path),
+                line=line if isinstance(line, int) else 1,
+                severity=ERROR,
+                message=message,
+            )
+        )
         return linted
     fields = linted.document.value
     if not isinstance(fields, dict):
@@ -114,13 +125,20 @@ def lint_file(path: Path, access: HttpAccess, *, shipped: bool = False) -> Linte
     return linted
 
 
-# --- the declaration ----------------------------------------------------------------------------------------------------------------
+# --- the declaration ------------------------------------------------------------------------------
 
 
 def _spec(linted: Linted, fields: dict[str, Any], path: Path, *, shipped: bool) -> None:
-    """Validate, note what is wrong, take it out and validate again: so that one mistake does not hide the others."""
+    """Validate, note what is wrong, take it out and validate again: so that one mistake does not
+    hide the others.
+    """
     if fields.get("name") != path.stem:
-        linted.add(ERROR, ("name",), f"name must be {path.stem!r}, as the file is named", f"write `name: {path.stem}`, or rename the file")
+        linted.add(
+            ERROR,
+            ("name",),
+            f"name must be {path.stem!r}, as the file is named",
+            f"write `name: {path.stem}`, or rename the file",
+        )
         fields = {**fields, "name": path.stem}
     for said in sorted(SAID_BY_ORDAIN & fields.keys()):
         linted.add(ERROR, (said,), f"{said}: {NOT_WRITTEN}", f"take `{said}` out")
@@ -130,7 +148,10 @@ def _spec(linted: Linted, fields: dict[str, Any], path: Path, *, shipped: bool) 
     for _ in range(_PASSES):
         try:
             spec = VerbSpec.model_validate_json(
-                json.dumps(fields if shipped else {**fields, "trust_class": TrustClass.SKILL}, allow_nan=False)
+                json.dumps(
+                    fields if shipped else {**fields, "trust_class": TrustClass.SKILL},
+                    allow_nan=False,
+                )
             )
         except ValidationError as error:
             fields = _without_wrong(linted, fields, error, gone)
@@ -138,19 +159,31 @@ def _spec(linted: Linted, fields: dict[str, Any], path: Path, *, shipped: bool) 
             if gone:  # with stand-ins it is not the verb that is written
                 return
             if spec.flow is not None and not shipped:
-                linted.add(ERROR, ("flow",), "only shipped verbs are flows of Ordain itself", "take `flow` out")
+                linted.add(
+                    ERROR,
+                    ("flow",),
+                    "only shipped verbs are flows of Ordain itself",
+                    "take `flow` out",
+                )
             linted.spec = spec
             return
 
 
-def _without_wrong(linted: Linted, fields: dict[str, Any], error: ValidationError, gone: set[FieldPath]) -> dict[str, Any]:
-    """The fields without what is wrong with them, noted; ``gone`` are the places that were taken out before."""
+def _without_wrong(
+    linted: Linted, fields: dict[str, Any], error: ValidationError, gone: set[FieldPath]
+) -> dict[str, Any]:
+    """The fields without what is wrong with them, noted; ``gone`` are the places that were taken
+    out before.
+    """
     left: dict[str, Any] = json.loads(json.dumps(fields))
     for one in error.errors(include_url=False, include_input=False):
         if one["type"] == "verb_declaration":
             for place, message in faults_of(VerbSpec, error):
-                if "role" not in message or not any(taken[-1] == "role" for taken in gone):  # a role that was wrong is missed elsewhere
-                    linted.add(ERROR, place, message, _HINTS.get(str(place[0]) if place else "", ""))
+                if "role" not in message or not any(taken[-1] == "role" for taken in gone):
+                    # a role that was wrong is missed elsewhere
+                    linted.add(
+                        ERROR, place, message, _HINTS.get(str(place[0]) if place else "", "")
+                    )
             continue
         place = _own_place(fields, one["loc"])
         if place is None or (one["type"] == "missing" and place in gone):
@@ -158,11 +191,17 @@ def _without_wrong(linted: Linted, fields: dict[str, Any], error: ValidationErro
         if one["type"] == "extra_forbidden":
             linted.add(ERROR, place, placed(place, "there is no such key"), _suggested(place))
         elif one["type"] == "missing":
-            linted.add(ERROR, place[:-1], placed(place, MISSING), _HINTS.get(str(place[-1]), "add it"))
+            linted.add(
+                ERROR, place[:-1], placed(place, MISSING), _HINTS.get(str(place[-1]), "add it")
+            )
         else:
             linted.add(ERROR, place, placed(place, one["msg"].removeprefix("Input ")))
         gone.add(place)
-        _replace(left, place, _STAND_INS.get(str(place[-1])) if one["type"] != "extra_forbidden" else None)
+        _replace(
+            left,
+            place,
+            _STAND_INS.get(str(place[-1])) if one["type"] != "extra_forbidden" else None,
+        )
     return left
 
 
@@ -171,7 +210,9 @@ _STAND_INS: Mapping[str, Any] = {"description": "-", "role": "content"}
 
 
 def _own_place(fields: Any, place: FieldPath) -> FieldPath | None:
-    """The place as it is written; None where the error is about the other form of a value that may have two."""
+    """The place as it is written; None where the error is about the other form of a value that may
+    have two.
+    """
     if len(place) < 4 or place[0] != "http" or place[1] not in {"query", "headers"}:
         return place
     value = fields["http"][place[1]][place[2]]
@@ -207,30 +248,56 @@ def _suggested(place: FieldPath) -> str:
     return close_to(str(place[-1]), model.model_fields)
 
 
-# --- its templates ------------------------------------------------------------------------------------------------------------------------
+# --- its templates --------------------------------------------------------------------------------
 
 
 def _templates(linted: Linted, root: Path) -> None:
     spec = linted.spec
     assert spec is not None
     for name in dict.fromkeys(templates_of(spec)):
-        place = next((("plan", at) for at, step in enumerate(spec.plan) if step.prompt_template == name), ("prompt_template",))
+        place = next(
+            (("plan", at) for at, step in enumerate(spec.plan) if step.prompt_template == name),
+            ("prompt_template",),
+        )
         try:
             text = read_template(root, name, linted.file)
         except ConfigurationError as error:
-            hint = f"write {name} beside the verb file" if name.endswith(".j2") else "its name ends in .j2"
+            hint = (
+                f"write {name} beside the verb file"
+                if name.endswith(".j2")
+                else "its name ends in .j2"
+            )
             linted.add(ERROR, place, error.message, hint)
             continue
         linted.templates[name] = text
         for line, message in template_errors(text):
             unknown = _UNKNOWN.match(message)
             hint = close_to(unknown[1], TEMPLATE_NAMES) if unknown else ""
-            linted.put(Finding(file=str(root / name), line=line or 1, severity=ERROR, message=message.partition(";")[0], hint=hint))
+            linted.put(
+                Finding(
+                    file=str(root / name),
+                    line=line or 1,
+                    severity=ERROR,
+                    message=message.partition(";")[0],
+                    hint=hint,
+                )
+            )
         for severity, line, message, hint in argument_uses(text, properties_of(spec.input_schema)):
-            linted.put(Finding(file=str(root / name), line=line, severity=severity, message=message, hint=hint))
+            linted.put(
+                Finding(
+                    file=str(root / name), line=line, severity=severity, message=message, hint=hint
+                )
+            )
     whole = "\n".join(linted.templates.values())
-    for name in properties_of(spec.input_schema) if linted.templates and "input_schema" in spec.model_fields_set else ():
+    for name in (
+        properties_of(spec.input_schema)
+        if linted.templates and "input_schema" in spec.model_fields_set
+        else ()
+    ):
         if name not in whole and "input | json" not in whole:
             linted.add(
-                WARNING, ("input_schema", "properties", name), f"no template uses argument {name}", "use {{ input." + name + " | json }}"
+                WARNING,
+                ("input_schema", "properties", name),
+                f"no template uses argument {name}",
+                "use {{ input." + name + " | json }}",
             )

@@ -14,7 +14,9 @@ from msgspec import Struct
 
 _SEVEN_BITS = SMTP.clone(cte_type="7bit")
 _FOLD = ",\r\n "
-"""One address a line: no list is too long for one, and nothing has to find out where it may be broken."""
+"""One address a line: no list is too long for one, and nothing has to find out where it may be
+broken.
+"""
 
 
 class Letter(Struct, frozen=True, kw_only=True):
@@ -32,19 +34,24 @@ class Letter(Struct, frozen=True, kw_only=True):
 
 
 def message_id(key: str, sender: str) -> str:
-    """The Message-ID of the call with this idempotency key: the same in every attempt. The key itself is nobody else's to know."""
+    """The Message-ID of the call with this idempotency key: the same in every attempt. The key
+    itself is nobody else's to know.
+    """
     return f"<{sha256(f'ordain mail {key}'.encode()).hexdigest()[:40]}@{sender.rpartition('@')[2]}>"
 
 
 def composed(letter: Letter, *, sender: str, identity: str, at_us: int) -> bytes:
-    """The message with CRLF line ends, neither dot-stuffed nor ended; ``at_us`` 0 leaves the date to the server.
+    """The message with CRLF line ends, neither dot-stuffed nor ended; ``at_us`` 0 leaves the date
+    to the server.
 
     Raises:
         ValueError: a value would be more than its header's; what is checked never is.
     """
     content = EmailMessage(_SEVEN_BITS)
     content.set_content(letter.body)
-    head = "".join(f"{name}: {_one(value)}\r\n" for name, value in _headers(letter, sender, identity, at_us))
+    head = "".join(
+        f"{name}: {_one(value)}\r\n" for name, value in _headers(letter, sender, identity, at_us)
+    )
     return head.encode("ascii") + content.as_bytes()
 
 
@@ -60,7 +67,9 @@ def _headers(letter: Letter, sender: str, identity: str, at_us: int) -> Iterator
 
 
 def _subject(text: str) -> str:
-    """As it is where that reads back the same; else as encoded words, which keep every space where ``EmailMessage`` loses some."""
+    """As it is where that reads back the same; else as encoded words, which keep every space where
+    ``EmailMessage`` loses some.
+    """
     if text.isascii() and text == text.strip() and "=?" not in text:
         return text
     return Header(text, "utf-8", maxlinelen=76, header_name="Subject").encode(linesep="\r\n")
@@ -68,6 +77,9 @@ def _subject(text: str) -> str:
 
 def _one(value: str) -> str:
     """The value, which begins no other header: every line end in it is a fold."""
-    if not all(line[:1] == " " for line in value.split("\r\n")[1:]) or not value.replace("\r\n", "").isprintable():
+    if (
+        not all(line[:1] == " " for line in value.split("\r\n")[1:])
+        or not value.replace("\r\n", "").isprintable()
+    ):
         raise ValueError("a header has one value")
     return value

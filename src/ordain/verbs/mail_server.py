@@ -1,4 +1,6 @@
-"""The server through which mail goes out, as settings declare it. What speaks to it (``verbs.smtp``) is imported where there is one."""
+"""The server through which mail goes out, as settings declare it. What speaks to it
+(``verbs.smtp``) is imported where there is one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from ordain.verbs.own_addresses import OwnAddresses
 
 
 def trusted() -> ssl.SSLContext:
-    """A context of its own, for every connection: what HTTP negotiates (ALPN) has no place in it. SSL_CERT_FILE counts."""
+    """A context of its own, for every connection: what HTTP negotiates (ALPN) has no place in it.
+    SSL_CERT_FILE counts.
+    """
     import httpx2  # lazy: it brings the certificates that every other connection trusts
 
     return httpx2.create_ssl_context()
@@ -22,8 +26,9 @@ def trusted() -> ssl.SSLContext:
 class MailServer:
     """Where mail goes out and as whom; an empty ``user`` logs in nowhere.
 
-    ``timeout_ms`` bounds one attempt. ``resolver``, ``own`` and ``tls`` are what every verb has that goes out: how a name becomes addresses,
-    where Ordain itself listens, which certificates are trusted.
+    ``timeout_ms`` bounds one attempt. ``resolver``, ``own`` and ``tls`` are what every verb has
+    that goes out: how a name becomes addresses, where Ordain itself listens, which certificates are
+    trusted.
     """
 
     host: str

@@ -13,7 +13,9 @@ R = TypeVar("R")
 
 
 class Marked(Struct, Generic[R], frozen=True):
-    """A verb's result, and what lowers the declared trust of its top-level fields; a function returns it as ``-> Marked[Result]``."""
+    """A verb's result, and what lowers the declared trust of its top-level fields; a function
+    returns it as ``-> Marked[Result]``.
+    """
 
     value: R
     trust: Mapping[str, Trust]

@@ -1,8 +1,10 @@
 """One HTTP request to a declared host: the only way out of a verb.
 
-A name is resolved once, every address it has is checked, and the connection goes to a checked address: a name that answers differently
-the second time (DNS rebinding) is never asked a second time. The name stays in the Host header and in the TLS handshake, where it is
-verified. Proxies of the environment are not used, because they would resolve the name themselves; nothing is followed by itself.
+A name is resolved once, every address it has is checked, and the connection goes to a checked
+address: a name that answers differently the second time (DNS rebinding) is never asked a second
+time. The name stays in the Host header and in the TLS handshake, where it is verified. Proxies of
+the environment are not used, because they would resolve the name themselves; nothing is followed by
+itself.
 """
 
 from __future__ import annotations
@@ -36,9 +38,16 @@ BREATH = 32
 """Parts of a body after which others get their turn."""
 
 PORTS = {"http": 80, "https": 443}
-_LIMITS = httpx2.Timeout(None, connect=CONNECT_S).as_dict()  # the whole is bounded by the call's time
-_CHARSETS = re.compile(r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|euc_(?:jp|kr)")
-_TEXT_TYPES = re.compile(r"text/[a-z0-9.+-]+|application/(?:[a-z0-9.+-]+\+)?(?:json|xml)|application/(?:x-ndjson|javascript|yaml|toml)")
+# the whole is bounded by the call's time
+_LIMITS = httpx2.Timeout(None, connect=CONNECT_S).as_dict()
+_CHARSETS = re.compile(
+    r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|"
+    r"euc_(?:jp|kr)"
+)
+_TEXT_TYPES = re.compile(
+    r"text/[a-z0-9.+-]+|application/(?:[a-z0-9.+-]+\+)?(?:json|xml)|application/(?:x-ndjson|"
+    r"javascript|yaml|toml)"
+)
 _OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "ordain"}
 
 _EXCHANGING: ContextVar[bool] = ContextVar("_EXCHANGING", default=False)
@@ -48,23 +57,28 @@ def _not_exchanging(_: logging.LogRecord) -> bool:
     return not _EXCHANGING.get()
 
 
-# At level DEBUG the library logs the headers of answers, in which a server may echo a secret that it was sent.
+# At level DEBUG the library logs the headers of answers, in which a server may echo a secret that
+# it was sent.
 logging.getLogger("httpcore2.http11").addFilter(_not_exchanging)
 
 
 class NoExchange(Exception):
     """There is no answer; ``sent`` says whether the request may have reached the other side."""
 
-    def __init__(self, code: str, message: str, *, retryable: bool = False, sent: bool = False) -> None:
+    def __init__(
+        self, code: str, message: str, *, retryable: bool = False, sent: bool = False
+    ) -> None:
         """``code`` and ``message`` as of a ``VerbError``: no value, no secret."""
         super().__init__(code, message)
         self.code, self.message, self.retryable, self.sent = code, message, retryable, sent
 
 
 class Reach(Struct, frozen=True, kw_only=True):
-    """Where a request may go: which names may have private addresses, whether a literal private address may be dialled.
+    """Where a request may go: which names may have private addresses, whether a literal private
+    address may be dialled.
 
-    ``inside``: it must not leave, every address has to be private. ``own``: where Ordain listens, whatever is declared.
+    ``inside``: it must not leave, every address has to be private. ``own``: where Ordain listens,
+    whatever is declared.
     """
 
     private_hosts: frozenset[str] = frozenset()
@@ -84,23 +98,34 @@ class Outgoing(Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def exchange(
-    request: Outgoing, reach: Reach, resolver: Resolve = resolve, sending: asyncio.Event | None = None
+    request: Outgoing,
+    reach: Reach,
+    resolver: Resolve = resolve,
+    sending: asyncio.Event | None = None,
 ) -> AsyncGenerator[httpx2.Response]:
-    """The answer's head, its body still to be read; connection and all are gone at the end. ``sending`` is set before the first word goes out.
+    """The answer's head, its body still to be read; connection and all are gone at the end.
+    ``sending`` is set before the first word goes out.
 
     Raises:
-        NoExchange: the host is not within reach, or did not answer; while the body is read, that it broke off.
+        NoExchange: the host is not within reach, or did not answer; while the body is read, that it
+            broke off.
     """
     addresses = await _addresses(request.url, reach, resolver)
     token = _EXCHANGING.set(True)
     try:
-        # A transport and not a client: a client would already act on what it reads, for example parse the redirect's target.
+        # A transport and not a client: a client would already act on what it reads, for example
+        # parse the redirect's target.
         async with _transport() as transport:
             response = await _answered(transport, request, addresses, sending or asyncio.Event())
             try:
                 yield response
             except httpx2.HTTPError as error:
-                raise NoExchange("broken_answer", f"the answer broke off ({type(error).__name__})", retryable=True, sent=True) from error
+                raise NoExchange(
+                    "broken_answer",
+                    f"the answer broke off ({type(error).__name__})",
+                    retryable=True,
+                    sent=True,
+                ) from error
             finally:
                 await response.aclose()
     finally:
@@ -108,7 +133,9 @@ async def exchange(
 
 
 async def read_bytes(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
-    """The first ``most`` bytes of the body as sent, and whether there are more; others get their turn between many parts that are there already."""
+    """The first ``most`` bytes of the body as sent, and whether there are more; others get their
+    turn between many parts that are there already.
+    """
     body = bytearray()
     parts = 0
     async for part in response.aiter_raw():
@@ -128,14 +155,18 @@ def text_type(response: httpx2.Response) -> tuple[str, str]:
         NoExchange: ``not_text``.
     """
     if response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
-        raise NoExchange("not_text", "the answer is compressed although that was declined", sent=True)
+        raise NoExchange(
+            "not_text", "the answer is compressed although that was declined", sent=True
+        )
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not _TEXT_TYPES.fullmatch(kind) or len(kind) > 200:
         raise NoExchange("not_text", "the answer's content type is not text", sent=True)
     try:
         charset = codecs.lookup(response.charset_encoding or "utf-8").name
     except (LookupError, ValueError) as error:
-        raise NoExchange("not_text", "the answer's character set is not known", sent=True) from error
+        raise NoExchange(
+            "not_text", "the answer's character set is not known", sent=True
+        ) from error
     if not _CHARSETS.fullmatch(charset):
         raise NoExchange("not_text", "the answer's character set is not known", sent=True)
     return kind, charset
@@ -147,22 +178,31 @@ async def _addresses(target: httpx2.URL, reach: Reach, resolver: Resolve) -> Seq
         found: Sequence[str] = [str(ipaddress.ip_address(host))]
         declared = reach.literals
     except ValueError:
-        found, declared = await _resolved(host, target.port or PORTS[target.scheme], resolver), host in reach.private_hosts
+        found, declared = (
+            await _resolved(host, target.port or PORTS[target.scheme], resolver),
+            host in reach.private_hosts,
+        )
     public = [is_public(address) for address in found]
     port = target.port or PORTS[target.scheme]
     if any(reach.own.reached(address, port) for address in found):
         raise NoExchange("own_address", "Ordain itself listens there, and is no verb's business")
     if not declared and not all(public):
-        raise NoExchange("private_address", "the host resolves to a private address, which is not declared")
+        raise NoExchange(
+            "private_address", "the host resolves to a private address, which is not declared"
+        )
     if reach.inside and any(public):
-        raise NoExchange("public_address", "the host has a public address; this verb stays inside the private network")
+        raise NoExchange(
+            "public_address",
+            "the host has a public address; this verb stays inside the private network",
+        )
     return found[:ADDRESSES_MAX]
 
 
 async def _resolved(host: str, port: int, resolver: Resolve) -> Sequence[str]:
     try:
         found = await resolver(host, port)
-    except (OSError, UnicodeError) as error:  # a name whose labels are too long cannot even be asked for
+    except (OSError, UnicodeError) as error:
+        # a name whose labels are too long cannot even be asked for
         raise NoExchange("not_resolved", "the host has no address", retryable=True) from error
     if not found:
         raise NoExchange("not_resolved", "the host has no address", retryable=True)
@@ -174,11 +214,16 @@ def _transport() -> httpx2.AsyncHTTPTransport:
     try:
         return httpx2.AsyncHTTPTransport(verify=tls(), trust_env=False)
     except (OSError, ImportError) as error:
-        raise NoExchange("not_connected", f"no connection could be made ({type(error).__name__})", retryable=True) from error
+        raise NoExchange(
+            "not_connected", f"no connection could be made ({type(error).__name__})", retryable=True
+        ) from error
 
 
 async def _answered(
-    transport: httpx2.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str], sending: asyncio.Event
+    transport: httpx2.AsyncHTTPTransport,
+    request: Outgoing,
+    addresses: Sequence[str],
+    sending: asyncio.Event,
 ) -> httpx2.Response:
     given = {name.lower() for name in request.headers}
     if HEADER.lower() in given:
@@ -195,28 +240,43 @@ async def _answered(
             request.url.copy_with(host=address),
             headers={"Host": request.url.netloc.decode(), **own, **request.headers, HEADER: MARK},
             content=request.content,
-            extensions={"sni_hostname": request.url.raw_host.decode(), "timeout": _LIMITS, "trace": trace},
+            extensions={
+                "sni_hostname": request.url.raw_host.decode(),
+                "timeout": _LIMITS,
+                "trace": trace,
+            },
         )
         try:
             return await transport.handle_async_request(live)
         except (httpx2.HTTPError, OSError, ImportError) as error:
-            if not sending.is_set():  # refused, or nothing left to connect with: whatever it is, no word has gone out
+            if not sending.is_set():
+                # refused, or nothing left to connect with: whatever it is, no word has gone out
                 continue
-            raise NoExchange("no_answer", f"no answer ({type(error).__name__})", retryable=True, sent=True) from error
+            raise NoExchange(
+                "no_answer", f"no answer ({type(error).__name__})", retryable=True, sent=True
+            ) from error
     raise NoExchange("not_connected", "no connection to the host", retryable=True)
 
 
 @cache
 def tls() -> ssl.SSLContext:
-    """Loading the certificates takes 20 ms: once per process, it holds no state of a connection. SSL_CERT_FILE counts."""
+    """Loading the certificates takes 20 ms: once per process, it holds no state of a connection.
+    SSL_CERT_FILE counts.
+    """
     return httpx2.create_ssl_context()
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is one of the public network; addresses that carry another one are judged by that."""
+    """Whether an address is one of the public network; addresses that carry another one are judged
+    by that.
+    """
     parsed = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(parsed, ipaddress.IPv6Address):
-        if carried := parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo and parsed.teredo[1]):
+        if (
+            carried := parsed.ipv4_mapped
+            or parsed.sixtofour
+            or (parsed.teredo and parsed.teredo[1])
+        ):
             return is_public(str(carried))
         if parsed in _NAT64:
             return is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFF_FFFF)))
@@ -230,7 +290,11 @@ def is_public(address: str) -> bool:
 
 
 _ISATAP, _ISATAP_MASK = 0x5EFE, 0xFDFF_FFFF
-"""The third 32 bits of an address that tunnels to the IPv4 address in its last ones; one of them says whether that is unique (RFC 5214)."""
+"""The third 32 bits of an address that tunnels to the IPv4 address in its last ones; one of them
+says whether that is unique (RFC 5214).
+"""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _NOT_PUBLIC = tuple(ipaddress.ip_network(text) for text in ("::/96", "3fff::/20", "192.88.99.0/24"))
-"""IPv4-compatible addresses, documentation, and the relays of 6to4: what Python calls global and nobody reaches by right."""
+"""IPv4-compatible addresses, documentation, and the relays of 6to4: what Python calls global and
+nobody reaches by right.
+"""

@@ -17,7 +17,9 @@ class OwnAddresses:
         self._bound = set[tuple[Host, int]]()
 
     def add(self, host: str, port: int) -> None:
-        """Ordain listens at this address, or at every one of this machine (0.0.0.0, ::), from now on."""
+        """Ordain listens at this address, or at every one of this machine (0.0.0.0, ::), from now
+        on.
+        """
         self._bound.add((_plain(host), port))
 
     def remove(self, host: str, port: int) -> None:
@@ -25,7 +27,9 @@ class OwnAddresses:
         self._bound.discard((_plain(host), port))
 
     def reached(self, address: str, port: int) -> bool:
-        """Whether a connection to the address and port ends at one of them, however the address is spelt."""
+        """Whether a connection to the address and port ends at one of them, however the address is
+        spelt.
+        """
         asked = _plain(address)
         return any(bound == port and _reaches(asked, host) for host, bound in self._bound)
 

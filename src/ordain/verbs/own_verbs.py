@@ -1,4 +1,6 @@
-"""The operator's verbs folder as a whole: YAML verbs, and Python ones where they are switched on."""
+"""The operator's verbs folder as a whole: YAML verbs, and Python ones where they are switched
+on.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,12 @@ class OwnVerbs:
     def added_to(
         self, registry: Registry, functions: Sequence[AnyFunctionVerb] = (), *, strict: bool = False
     ) -> tuple[Registry, tuple[ConfigurationError, ...]]:
-        """The registry with the folder's verbs and ``functions``; and which Python files were left out of it.
+        """The registry with the folder's verbs and ``functions``; and which Python files were left
+        out of it.
 
         Raises:
-            ConfigurationError: a YAML verb or a function cannot be used; where ``strict``, also a Python file.
+            ConfigurationError: a YAML verb or a function cannot be used; where ``strict``, also a
+                Python file.
         """
         folders = [load_folder(self.folder)] if self.folder.is_dir() else []
         found = registry.extended(folders=folders, functions=functions, http=self.http)
@@ -47,7 +51,9 @@ class OwnVerbs:
         left_out: list[ConfigurationError] = []
         for name in names:
             try:
-                found = found.extended(functions=self.files.load(name), declarations=self.files.declarations(name))
+                found = found.extended(
+                    functions=self.files.load(name), declarations=self.files.declarations(name)
+                )
             except ConfigurationError as error:
                 if strict:
                     raise
@@ -56,7 +62,9 @@ class OwnVerbs:
 
 
 def files_of(folder: Path, suffixes: tuple[str, ...]) -> object:
-    """Name, identity, time and size of every file with one of these endings; None where the folder cannot be read."""
+    """Name, identity, time and size of every file with one of these endings; None where the folder
+    cannot be read.
+    """
     found: list[tuple[str, int, int, int]] = []
     try:
         with os.scandir(folder) as entries:
@@ -78,4 +86,6 @@ def _state(entry: os.DirEntry[str]) -> tuple[int, int, int]:
 
 def _off(path: Path) -> ConfigurationError:
     what = "not run: Python verbs are off; [verbs] python = true in ordain.toml switches them on"
-    return ConfigurationError(f"{path}: {what}", code="python_off", details={"file": str(path), "line": None})
+    return ConfigurationError(
+        f"{path}: {what}", code="python_off", details={"file": str(path), "line": None}
+    )

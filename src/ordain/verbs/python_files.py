@@ -1,8 +1,10 @@
-"""The operator's own Python verbs: ``*.py`` files of the verbs folder, run in this process where settings say so.
+"""The operator's own Python verbs: ``*.py`` files of the verbs folder, run in this process where
+settings say so.
 
-Such a file is code with all rights of this process, so it counts only where the operator asked for it (``[verbs] python = true``) and where
-nobody else can have written it: file and folder belong to this user or root, and to nobody else's pen. Each file is a module of its own
-under a private name. What is broken in one is a problem of that file.
+Such a file is code with all rights of this process, so it counts only where the operator asked for
+it (``[verbs] python = true``) and where nobody else can have written it: file and folder belong to
+this user or root, and to nobody else's pen. Each file is a module of its own under a private name.
+What is broken in one is a problem of that file.
 """
 
 from __future__ import annotations
@@ -48,12 +50,19 @@ class _Loaded(Struct, frozen=True):
 
     @property
     def declarations(self) -> Mapping[str, str]:
-        """What is to be confirmed of each verb: all of its file, for whatever stands there may be part of what it does."""
-        return {verb.spec.name: declaration_digest({"name": verb.spec.name}, {"code": self.digest}) for verb in self.verbs}
+        """What is to be confirmed of each verb: all of its file, for whatever stands there may be
+        part of what it does.
+        """
+        return {
+            verb.spec.name: declaration_digest({"name": verb.spec.name}, {"code": self.digest})
+            for verb in self.verbs
+        }
 
 
 class PythonFiles:
-    """The Python files of one folder; a file is run again only after its text has changed. Used by one thread at a time."""
+    """The Python files of one folder; a file is run again only after its text has changed. Used by
+    one thread at a time.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Nothing is read before ``load``."""
@@ -63,7 +72,9 @@ class PythonFiles:
     def names(self) -> list[str]:
         """The files that there are."""
         try:
-            return sorted(entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".py"))
+            return sorted(
+                entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".py")
+            )
         except OSError:
             return []
 
@@ -80,8 +91,15 @@ class PythonFiles:
         if known is not None and known.digest == digest:
             return known.verbs
         module = _run(path, source, f"{PREFIX}.{path.stem}_{digest[:16]}")
-        defined = [cast(AnyFunctionVerb, value) for value in vars(module).values() if isinstance(value, FunctionVerb)]
-        verbs = tuple(_skill(verb) for verb in defined if verb.function.__module__ == module.__name__)  # not those that it imports
+        defined = [
+            cast(AnyFunctionVerb, value)
+            for value in vars(module).values()
+            if isinstance(value, FunctionVerb)
+        ]
+        # not those that it imports
+        verbs = tuple(
+            _skill(verb) for verb in defined if verb.function.__module__ == module.__name__
+        )
         if not verbs:
             sys.modules.pop(module.__name__, None)
             raise _refused(path, "defines no verb: decorate a function with @verb(effect=...)")
@@ -90,7 +108,9 @@ class PythonFiles:
         return verbs
 
     def declarations(self, name: str) -> Mapping[str, str]:
-        """The digests of what an operator is to confirm, by id, of the verbs of a file that was loaded."""
+        """The digests of what an operator is to confirm, by id, of the verbs of a file that was
+        loaded.
+        """
         return self._loaded[name].declarations
 
     def forget(self, name: str) -> None:
@@ -146,7 +166,11 @@ def _run(path: Path, source: bytes, name: str) -> ModuleType:
         code = compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
-        raise _refused(path, f"not Python: {error.msg if isinstance(error, SyntaxError) else 'a null byte'}", line) from error
+        raise _refused(
+            path,
+            f"not Python: {error.msg if isinstance(error, SyntaxError) else 'a null byte'}",
+            line,
+        ) from error
     spec = importlib.util.spec_from_loader(name, _FromText(name, str(path), code))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
@@ -155,22 +179,32 @@ def _run(path: Path, source: bytes, name: str) -> ModuleType:
     def run() -> None:
         try:
             exec(code, module.__dict__)  # noqa: S102 - the operator's own code is what is asked for here
-        except BaseException as error:  # foreign code: whatever it raises, exit() included, is its failure
+        except BaseException as error:
+            # foreign code: whatever it raises, exit() included, is its failure
             failed.append(error)
 
     sys.modules[name] = module
     thread = threading.Thread(target=run, name=f"ordain-load-{path.stem}", daemon=True)
-    with contextlib.redirect_stdout(sys.stderr):  # what it prints must not stand in somebody's JSON; ended here, should it never end
+    with contextlib.redirect_stdout(sys.stderr):
+        # what it prints must not stand in somebody's JSON; ended here, should it never end
         thread.start()
         thread.join(LOAD_S)
     if thread.is_alive() or failed:
         sys.modules.pop(name, None)
-        raise _failed(path, failed[0]) if failed else _refused(path, f"did not end within {LOAD_S:g} s: a module of verbs only defines")
+        raise (
+            _failed(path, failed[0])
+            if failed
+            else _refused(path, f"did not end within {LOAD_S:g} s: a module of verbs only defines")
+        )
     return module
 
 
 def _failed(path: Path, error: BaseException) -> ConfigurationError:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
     line = lines[-1] if lines else None
     if isinstance(error, ConfigurationError):
         return _refused(path, error.message, line)
@@ -185,4 +219,6 @@ def _named(error: BaseException) -> str:
 
 def _refused(path: Path, what: str, line: int | None = None) -> ConfigurationError:
     place = str(path) if line is None else f"{path}:{line}"
-    return ConfigurationError(f"{place}: {what}", code="invalid_verb", details={"file": str(path), "line": line})
+    return ConfigurationError(
+        f"{place}: {what}", code="invalid_verb", details={"file": str(path), "line": line}
+    )

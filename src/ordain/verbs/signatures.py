@@ -1,7 +1,8 @@
 """Type hints read as JSON Schemas, and the conversion of JSON arguments to the hinted types.
 
-A hint goes through pydantic, or through msgspec where it mentions msgspec types or pydantic does not know it (a
-``typing.TypedDict`` before Python 3.12). Every object that a schema describes is closed unless its type says otherwise.
+A hint goes through pydantic, or through msgspec where it mentions msgspec types or pydantic does
+not know it (a ``typing.TypedDict`` before Python 3.12). Every object that a schema describes is
+closed unless its type says otherwise.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ JsonFields = dict[str, Any]
 Convert = Callable[[Any], Any]
 
 _REF = "#/$defs/{name}"
-_VALUES = frozenset({"const", "default", "enum", "examples"})  # keywords that hold values and not schemas
+# keywords that hold values and not schemas
+_VALUES = frozenset({"const", "default", "enum", "examples"})
 
 
 class UnreadableSignature(Exception):
@@ -36,7 +38,8 @@ class Unfitting(Exception):
 class Signature(Struct, frozen=True):
     """A function's parameters and result as JSON, closed and self-contained.
 
-    ``wraps``: the result is no object, so the output is ``{"result": ...}``. ``context``: the function takes the call's context.
+    ``wraps``: the result is no object, so the output is ``{"result": ...}``. ``context``: the
+    function takes the call's context.
     """
 
     input_schema: JsonFields
@@ -68,19 +71,29 @@ class Signature(Struct, frozen=True):
 
 _KEPT_MAX = 256
 _kept: dict[tuple[Any, ...], tuple[tuple[Any, ...], Signature]] = {}
-"""What was read, with all that it was read from: it is told by identity, which is its own only while it lives."""
+"""What was read, with all that it was read from: it is told by identity, which is its own only
+while it lives.
+"""
 
 
-def read_signature(function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]) -> Signature:
+def read_signature(
+    function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]
+) -> Signature:
     """Read the hints of a function; ``context_type`` marks the parameter that is not an argument.
 
-    A function that is made again of the same code, as shipped verbs are for every registry, is not read again.
+    A function that is made again of the same code, as shipped verbs are for every registry, is not
+    read again.
 
     Raises:
         UnreadableSignature: a parameter or the result has no usable hint.
     """
-    if not isinstance(function, FunctionType) or vars(function) or "<locals>" not in function.__qualname__:
-        return _read_signature(function, context_type, meanings)  # wrapped by somebody, or made once
+    if (
+        not isinstance(function, FunctionType)
+        or vars(function)
+        or "<locals>" not in function.__qualname__
+    ):
+        # wrapped by somebody, or made once
+        return _read_signature(function, context_type, meanings)
     told = function.__annotations__, function.__kwdefaults__ or {}
     values = (*(function.__defaults__ or ()), *(value for each in told for value in each.values()))
     parts = (function.__code__, function.__globals__, *values)
@@ -92,7 +105,9 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
     return _kept[key][1]
 
 
-def _read_signature(function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]) -> Signature:
+def _read_signature(
+    function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]
+) -> Signature:
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:
@@ -106,11 +121,17 @@ def _read_signature(function: Callable[..., Any], context_type: type, meanings: 
         hint = _hint_of(parameter, hints)
         if _bare(hint) is context_type:
             if name != "context":
-                raise UnreadableSignature(f"the parameter of type {context_type.__name__} is named context")
+                raise UnreadableSignature(
+                    f"the parameter of type {context_type.__name__} is named context"
+                )
             context = True
             continue
-        if _mentions(hint, context_type):  # what a model sends would be taken for what code knows of the call
-            raise UnreadableSignature(f"parameter {name}: {context_type.__name__} is the call's own and no part of an argument")
+        if _mentions(hint, context_type):
+            # what a model sends would be taken for what code knows of the call
+            raise UnreadableSignature(
+                f"parameter {name}: {context_type.__name__} is the call's own and no part of an "
+                "argument"
+            )
         schema, convert[name] = _read_hint(hint, name, definitions)
         if name in meanings:
             schema = {**schema, "description": meanings[name]}
@@ -123,13 +144,24 @@ def _read_signature(function: Callable[..., Any], context_type: type, meanings: 
         raise UnreadableSignature("the result has no type hint")
     result = hints["return"]
     output, wraps = _read_result(get_args(result)[0] if get_origin(result) is Marked else result)
-    return Signature(_object(properties, required, definitions), output, convert, frozenset(required), wraps, context)
+    return Signature(
+        _object(properties, required, definitions),
+        output,
+        convert,
+        frozenset(required),
+        wraps,
+        context,
+    )
 
 
 def _hint_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:
-    if parameter.kind not in {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
+    if parameter.kind not in {
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    }:
         raise UnreadableSignature(
-            f"parameter {parameter.name}: arguments are passed by name; *args, **kwargs and positional-only ones have none"
+            f"parameter {parameter.name}: arguments are passed by name; *args, **kwargs and "
+            "positional-only ones have none"
         )
     if parameter.name not in hints:
         raise UnreadableSignature(f"parameter {parameter.name} has no type hint")
@@ -137,7 +169,12 @@ def _hint_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:
 
 
 def _object(properties: JsonFields, required: list[str], definitions: JsonFields) -> JsonFields:
-    schema: JsonFields = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    schema: JsonFields = {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
     if definitions:
         schema["$defs"] = definitions
     return schema
@@ -148,7 +185,9 @@ def _default(parameter: inspect.Parameter, convert: Convert) -> Any:
         plain = _plain(parameter.default)
         convert(plain)
     except (ValidationError, msgspec.ValidationError, TypeError, NotImplementedError) as error:
-        raise UnreadableSignature(f"parameter {parameter.name}: the default does not fit the hint") from error
+        raise UnreadableSignature(
+            f"parameter {parameter.name}: the default does not fit the hint"
+        ) from error
     return plain
 
 
@@ -165,10 +204,16 @@ def _dump_model(value: Any) -> Any:
 def _read_result(hint: Any) -> tuple[JsonFields, bool]:
     definitions: JsonFields = {}
     schema, _ = _read_hint(hint, "the result", definitions, output=True)
-    target = definitions.get(schema["$ref"].removeprefix(_REF.format(name=""))) if "$ref" in schema else schema
+    target = (
+        definitions.get(schema["$ref"].removeprefix(_REF.format(name="")))
+        if "$ref" in schema
+        else schema
+    )
     if target is None or target.get("type") != "object":
         return _object({"result": schema}, ["result"], definitions), True
-    if target is not schema and not any(_refers(part, schema["$ref"]) for part in definitions.values()):
+    if target is not schema and not any(
+        _refers(part, schema["$ref"]) for part in definitions.values()
+    ):
         definitions.pop(schema["$ref"].removeprefix(_REF.format(name="")))
         schema = target
     return ({**schema, "$defs": definitions} if definitions else schema), False
@@ -177,18 +222,28 @@ def _read_result(hint: Any) -> tuple[JsonFields, bool]:
 def _refers(part: Any, reference: str) -> bool:
     if isinstance(part, dict):
         mapping = cast(JsonFields, part)
-        return mapping.get("$ref") == reference or any(_refers(value, reference) for value in mapping.values())
-    return isinstance(part, list) and any(_refers(item, reference) for item in cast(list[Any], part))
+        return mapping.get("$ref") == reference or any(
+            _refers(value, reference) for value in mapping.values()
+        )
+    return isinstance(part, list) and any(
+        _refers(item, reference) for item in cast(list[Any], part)
+    )
 
 
-def _read_hint(hint: Any, name: str, definitions: JsonFields, *, output: bool = False) -> tuple[JsonFields, Convert]:
-    """The schema of one hint, its definitions added to ``definitions``, and how to convert a JSON value to it."""
+def _read_hint(
+    hint: Any, name: str, definitions: JsonFields, *, output: bool = False
+) -> tuple[JsonFields, Convert]:
+    """The schema of one hint, its definitions added to ``definitions``, and how to convert a JSON
+    value to it.
+    """
     schema: JsonFields
     convert: Convert
     try:
         if not _mentions_msgspec(hint):
             adapter: TypeAdapter[Any] = TypeAdapter(hint)
-            schema = adapter.json_schema(ref_template="#/$defs/{model}", mode="serialization" if output else "validation")
+            schema = adapter.json_schema(
+                ref_template="#/$defs/{model}", mode="serialization" if output else "validation"
+            )
             convert = adapter.validate_python
             return _merge(schema, definitions, name), convert
     except (PydanticUserError, PydanticInvalidForJsonSchema):
@@ -216,12 +271,17 @@ def _merge(schema: JsonFields, definitions: JsonFields, name: str) -> JsonFields
 
 
 def _close(part: Any) -> Any:
-    """Close every object with named properties, unless its type keeps other keys; drop titles, which repeat names."""
+    """Close every object with named properties, unless its type keeps other keys; drop titles,
+    which repeat names.
+    """
     if isinstance(part, list):
         return [_close(item) for item in cast(list[Any], part)]
     if not isinstance(part, dict):
         return part
-    closed = {key: value if key in _VALUES else _close(value) for key, value in cast(JsonFields, part).items()}
+    closed = {
+        key: value if key in _VALUES else _close(value)
+        for key, value in cast(JsonFields, part).items()
+    }
     if isinstance(closed.get("title"), str):
         del closed["title"]
     if closed.get("type") == "object" and isinstance(closed.get("properties"), dict):
@@ -230,26 +290,36 @@ def _close(part: Any) -> Any:
 
 
 def _mentions_msgspec(hint: Any) -> bool:
-    """Whether pydantic would overlook or refuse a part of the hint: a Struct, or a ``msgspec.Meta`` constraint. Within its own models it does not."""
+    """Whether pydantic would overlook or refuse a part of the hint: a Struct, or a ``msgspec.Meta``
+    constraint. Within its own models it does not.
+    """
     return any(
         (isinstance(part, type) and issubclass(part, msgspec.Struct))
-        or (get_origin(part) is Annotated and any(isinstance(extra, msgspec.Meta) for extra in get_args(part)[1:]))
+        or (
+            get_origin(part) is Annotated
+            and any(isinstance(extra, msgspec.Meta) for extra in get_args(part)[1:])
+        )
         for part in _parts(hint, {}, skipped=BaseModel)
     )
 
 
 def _mentions(hint: Any, kind: type) -> bool:
-    """Whether a value of that kind can come in with the hint, in whatever of its parts; also where one of them cannot be looked into and is named so."""
+    """Whether a value of that kind can come in with the hint, in whatever of its parts; also where
+    one of them cannot be looked into and is named so.
+    """
     return any(
-        (isinstance(part, type) and issubclass(part, kind)) or (isinstance(part, str) and kind.__name__ in part)
+        (isinstance(part, type) and issubclass(part, kind))
+        or (isinstance(part, str) and kind.__name__ in part)
         for part in _parts(hint, {})
     )
 
 
 def _parts(hint: Any, seen: dict[int, Any], *, skipped: type | None = None) -> Iterator[Any]:
-    """The hint and all that it is made of, fields of its types among them, but for those of ``skipped``; a field whose hint cannot be resolved is its text.
+    """The hint and all that it is made of, fields of its types among them, but for those of
+    ``skipped``; a field whose hint cannot be resolved is its text.
 
-    ``seen`` holds what was met: some hints are made while they are asked for, and another would have the number of one that is gone.
+    ``seen`` holds what was met: some hints are made while they are asked for, and another would
+    have the number of one that is gone.
     """
     if id(hint) in seen:
         return
@@ -266,7 +336,11 @@ def _stands_for(hint: Any) -> Iterator[Any]:
     """What a generic type, an alias, a ``NewType`` or a type variable is made of."""
     if isinstance(origin := get_origin(hint), type):
         yield origin
-    yield from (part for name in ("__supertype__", "__bound__", "__value__") if (part := getattr(hint, name, None)) is not None)
+    yield from (
+        part
+        for name in ("__supertype__", "__bound__", "__value__")
+        if (part := getattr(hint, name, None)) is not None
+    )
     if isinstance(hint, TypeVar):
         yield from hint.__constraints__
 
@@ -280,7 +354,8 @@ def _field_hints(kind: type) -> Iterator[Any]:
         return
     try:
         yield from get_type_hints(cast(Any, kind), include_extras=True).values()
-    except (NameError, TypeError, AttributeError, SyntaxError):  # what was imported for checkers alone, or is no hint
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        # what was imported for checkers alone, or is no hint
         for base in kind.__mro__:
             yield from map(str, vars(base).get("__annotations__", {}).values())
 
@@ -289,7 +364,15 @@ def _bare(hint: Any) -> Any:
     """A hint without what is said beside it, and without that there may be none."""
     if get_origin(hint) is Annotated:
         return _bare(get_args(hint)[0])
-    if not isinstance(hint, type) and (named := getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None)) is not None:
+    if (
+        not isinstance(hint, type)
+        and (named := getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None))
+        is not None
+    ):
         return _bare(named)
-    others = [part for part in get_args(hint) if part is not type(None)] if get_origin(hint) in {Union, UnionType} else []
+    others = (
+        [part for part in get_args(hint) if part is not type(None)]
+        if get_origin(hint) in {Union, UnionType}
+        else []
+    )
     return _bare(others[0]) if len(others) == 1 else hint

@@ -1,8 +1,11 @@
-"""One mail to one SMTP server, over aiosmtplib: either it has taken the mail, or it certainly has not, or nobody knows.
+"""One mail to one SMTP server, over aiosmtplib: either it has taken the mail, or it certainly has
+not, or nobody knows.
 
-What is known hangs on one moment. Before the text of the mail goes out nothing can have happened, whatever the server does. After it only the
-server's reply tells: 250 is yes, 4xx and 5xx are no, and where none comes the mail may be on its way. So the text is written here and not by
-the library, which has the same exceptions for both sides of that moment; and there is no time-out but this module's, which knows its side.
+What is known hangs on one moment. Before the text of the mail goes out nothing can have happened,
+whatever the server does. After it only the server's reply tells: 250 is yes, 4xx and 5xx are no,
+and where none comes the mail may be on its way. So the text is written here and not by the library,
+which has the same exceptions for both sides of that moment; and there is no time-out but this
+module's, which knows its side.
 
 What a server says stays here: of a reply its number gets out.
 """
@@ -31,7 +34,9 @@ ADDRESSES_MAX = 3
 """Most addresses of one name that are tried."""
 
 GOODBYE_S = 2.0
-"""How long a server that was told goodbye may keep the connection, in seconds. Nobody waits for it."""
+"""How long a server that was told goodbye may keep the connection, in seconds. Nobody waits for
+it.
+"""
 
 _DOTS = re.compile(rb"(?m)^\.")
 _TAKEN, _GO_ON = 250, 354
@@ -48,7 +53,9 @@ class _Phase(Enum):
     TEXT = "mail_refused", "the mail server refused the mail"
 
 
-async def deliver(server: MailServer, recipients: Sequence[str], message: bytes, seconds: float) -> None:
+async def deliver(
+    server: MailServer, recipients: Sequence[str], message: bytes, seconds: float
+) -> None:
     """Hand a mail over, to every recipient or to none; once this returns, the server has taken it.
 
     Raises:
@@ -71,7 +78,9 @@ async def greet(server: MailServer, seconds: float) -> None:
 
 @asynccontextmanager
 async def _connected(server: MailServer, seconds: float) -> AsyncGenerator[_Connection]:
-    """A connection that takes mail. Whatever the library raises while it lives is a ``VerbError`` here."""
+    """A connection that takes mail. Whatever the library raises while it lives is a ``VerbError``
+    here.
+    """
     connection = _Connection(server)
     try:
         async with TimeLimit(seconds):
@@ -101,7 +110,9 @@ _LOST = "broken_answer", "the connection to the mail server broke off"
 
 
 class _Connection:
-    """One connection, and what is known of the mail: ``handed`` is whether its text is going out, or has."""
+    """One connection, and what is known of the mail: ``handed`` is whether its text is going out,
+    or has.
+    """
 
     def __init__(self, server: MailServer) -> None:
         self._server = server
@@ -110,12 +121,16 @@ class _Connection:
         self._smtp = aiosmtplib.SMTP()
         self._transport: asyncio.BaseTransport | None = None
 
-    # --- what it comes to -------------------------------------------------------------------------------------------------------------
+    # --- what it comes to -------------------------------------------------------------------------
 
     def broken(self, code: str, message: str) -> VerbError:
         """Nobody answered, or nothing that is an answer."""
         if self._handed:
-            return VerbError(code, f"{message} after the mail had gone out: it may have been taken", happened=None)
+            return VerbError(
+                code,
+                f"{message} after the mail had gone out: it may have been taken",
+                happened=None,
+            )
         return VerbError(code, f"{message}; no mail has gone out", retryable=True, happened=False)
 
     def refused(self, reply: int, words: str = "") -> VerbError:
@@ -124,16 +139,28 @@ class _Connection:
         if not 400 <= reply < 600:
             return self.broken("broken_answer", "what the mail server answered is no SMTP")
         deferred = reply < 500
-        return VerbError("mail_deferred" if deferred else code, f"{words or known} ({reply})", retryable=deferred, happened=False)
+        return VerbError(
+            "mail_deferred" if deferred else code,
+            f"{words or known} ({reply})",
+            retryable=deferred,
+            happened=False,
+        )
 
     def untrusted(self, error: ssl.SSLError) -> VerbError:
         """There is no encrypted connection to the server that was meant."""
         if self._handed:
             return self.broken(*_LOST)
-        why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error.reason
-        return _failed("tls_failed", f"no trusted encrypted connection to the mail server ({why or type(error).__name__})")
+        why = (
+            error.verify_message
+            if isinstance(error, ssl.SSLCertVerificationError)
+            else error.reason
+        )
+        return _failed(
+            "tls_failed",
+            f"no trusted encrypted connection to the mail server ({why or type(error).__name__})",
+        )
 
-    # --- the conversation -------------------------------------------------------------------------------------------------------------
+    # --- the conversation -------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Up to where mail is taken."""
@@ -158,16 +185,26 @@ class _Connection:
             await self._log_in(smtp)
 
     async def _encrypt(self, smtp: aiosmtplib.SMTP) -> None:
-        """What was said before is forgotten, and what came with the server's yes: anybody on the way may have said it."""
+        """What was said before is forgotten, and what came with the server's yes: anybody on the
+        way may have said it.
+        """
         self._phase = _Phase.TLS
         if not smtp.supports_extension("starttls"):
-            raise _failed("tls_not_offered", "the mail server does not offer STARTTLS, or somebody on the way took the offer out")
+            raise _failed(
+                "tls_not_offered",
+                (
+                    "the mail server does not offer STARTTLS, or somebody on the way took the "
+                    "offer out"
+                ),
+            )
         await smtp.starttls()
         self._transport = smtp.transport
         await smtp.ehlo()
 
     async def _log_in(self, smtp: aiosmtplib.SMTP) -> None:
-        """Once, in the plainest way that is offered: a second try with the same password only locks accounts."""
+        """Once, in the plainest way that is offered: a second try with the same password only locks
+        accounts.
+        """
         self._phase = _Phase.LOGIN
         user, password = self._server.user, self._server.password
         if not password:
@@ -184,7 +221,9 @@ class _Connection:
         sized = smtp.supports_extension("size")
         most = smtp.esmtp_extensions.get("size", "")
         if most.isascii() and most.isdecimal() and len(most) < 16 and 0 < int(most) < size:
-            raise _failed("too_large", f"the mail has {size} bytes, the mail server takes {int(most)}")
+            raise _failed(
+                "too_large", f"the mail has {size} bytes, the mail server takes {int(most)}"
+            )
         await smtp.mail(self._server.sender, options=[f"SIZE={size}"] if sized else [])
         self._phase = _Phase.RECIPIENTS
         refused: list[int] = []
@@ -194,7 +233,10 @@ class _Connection:
             except aiosmtplib.SMTPRecipientRefused as error:
                 refused.append(error.code)
         if refused:
-            words = f"the mail server refused {len(refused)} of {len(recipients)} recipients, and so nobody gets the mail"
+            words = (
+                f"the mail server refused {len(refused)} of {len(recipients)} recipients, and so "
+                "nobody gets the mail"
+            )
             raise self.refused(max(refused), words)
 
     async def hand_over(self, message: bytes) -> None:
@@ -246,14 +288,18 @@ def _context(server: MailServer) -> ssl.SSLContext:
 
 
 async def _socket(server: MailServer) -> socket.socket:
-    """Connected to a checked address: a name that answers differently the second time is never asked a second time."""
+    """Connected to a checked address: a name that answers differently the second time is never
+    asked a second time.
+    """
     try:
         found = await server.resolver(server.host, server.port)
     except (OSError, UnicodeError) as error:
         raise _failed("not_resolved", "the mail server has no address", retryable=True) from error
     if any(server.own.reached(address, server.port) for address in found):
         raise _failed("own_address", "Ordain itself listens there, and is no verb's business")
-    if server.security == "none" and not all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in found):
+    if server.security == "none" and not all(
+        ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in found
+    ):
         raise _failed("not_loopback", "mail goes out unencrypted to this machine only")
     for address in found[:ADDRESSES_MAX]:
         if (connected := await _tried(address, server.port)) is not None:
@@ -263,7 +309,9 @@ async def _socket(server: MailServer) -> socket.socket:
 
 async def _tried(address: str, port: int) -> socket.socket | None:
     try:
-        tried = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+        tried = socket.socket(
+            socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM
+        )
     except OSError:  # no descriptor is left
         return None
     try:
@@ -280,6 +328,8 @@ async def _tried(address: str, port: int) -> socket.socket | None:
 
 
 def _address_literal(connected: socket.socket) -> str:
-    """Who this is, as RFC 5321 has it for those without a name: the address that the server sees anyway."""
+    """Who this is, as RFC 5321 has it for those without a name: the address that the server sees
+    anyway.
+    """
     address = str(connected.getsockname()[0]).partition("%")[0]
     return f"[IPv6:{address}]" if ":" in address else f"[{address}]"

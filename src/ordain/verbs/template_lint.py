@@ -35,12 +35,16 @@ def argument_uses(text: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str
     for output in tree.find_all(nodes.Output):
         for shown in output.nodes:
             if not isinstance(shown, nodes.TemplateData) and _raw(shown, foreign):
-                message = "what comes from outside is put in raw: it can pass for a part of the prompt"
+                message = (
+                    "what comes from outside is put in raw: it can pass for a part of the prompt"
+                )
                 yield WARNING, shown.lineno, message, "put it through json: {{ input.NAME | json }}"
 
 
 def _asked(tree: nodes.Template) -> Iterator[tuple[int, str]]:
-    """The arguments that a template asks for, ``input.NAME`` and ``input["NAME"]``, each with its line."""
+    """The arguments that a template asks for, ``input.NAME`` and ``input["NAME"]``, each with its
+    line.
+    """
     for use in tree.find_all((nodes.Getattr, nodes.Getitem)):
         if not isinstance(use.node, nodes.Name) or use.node.name != "input":
             continue
@@ -51,8 +55,14 @@ def _asked(tree: nodes.Template) -> Iterator[tuple[int, str]]:
 
 
 def _foreign_names(tree: nodes.Template) -> frozenset[str]:
-    """The names of what comes from outside: the template's own, and those that a loop or an assignment gives to it, however often."""
-    given = [(_names(target), _names(source)) for target, source in _assigned(tree) if not _quoted(source)]
+    """The names of what comes from outside: the template's own, and those that a loop or an
+    assignment gives to it, however often.
+    """
+    given = [
+        (_names(target), _names(source))
+        for target, source in _assigned(tree)
+        if not _quoted(source)
+    ]
     foreign, before = _OUTSIDE, frozenset[str]()
     while foreign != before:
         before = foreign
@@ -72,9 +82,13 @@ def _raw(node: nodes.Node, foreign: frozenset[str]) -> bool:
 
 
 def _names(node: nodes.Node) -> frozenset[str]:
-    return frozenset(name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name))
+    return frozenset(
+        name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name)
+    )
 
 
 def _quoted(node: nodes.Node) -> bool:
-    filters = {one.name for one in (node, *node.find_all(nodes.Filter)) if isinstance(one, nodes.Filter)}
+    filters = {
+        one.name for one in (node, *node.find_all(nodes.Filter)) if isinstance(one, nodes.Filter)
+    }
     return bool(filters & {"json", "length"})

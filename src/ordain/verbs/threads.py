@@ -1,7 +1,8 @@
-"""A bounded set of threads for plain functions, in which a slot stays taken until its function has really ended.
+"""A bounded set of threads for plain functions, in which a slot stays taken until its function has
+really ended.
 
-The threads are daemons of our own: a function that never returns must not keep the process from ending, which the threads of
-``concurrent.futures`` do.
+The threads are daemons of our own: a function that never returns must not keep the process from
+ending, which the threads of ``concurrent.futures`` do.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from ordain.runtime.time_limit import TimeLimit
 
 
 class Raised(Struct, frozen=True):
-    """What a function raised, as a value: a thread's ``SystemExit`` must not travel into the event loop."""
+    """What a function raised, as a value: a thread's ``SystemExit`` must not travel into the event
+    loop.
+    """
 
     error: BaseException
 
@@ -36,7 +39,9 @@ class OutOfTime(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """One call. Whoever takes ``claim`` first owns its start: the thread that runs it, or the caller that gives it up."""
+    """One call. Whoever takes ``claim`` first owns its start: the thread that runs it, or the
+    caller that gives it up.
+    """
 
     function: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
@@ -46,7 +51,9 @@ class _Job:
 
 
 class Threads:
-    """At most ``size`` functions at once; more wait in order of arrival. Belongs to one event loop."""
+    """At most ``size`` functions at once; more wait in order of arrival. Belongs to one event
+    loop.
+    """
 
     def __init__(self, size: int) -> None:
         """Start no thread before it is needed."""
@@ -83,10 +90,14 @@ class Threads:
             raise
 
     async def close(self) -> None:
-        """Wait for what still runs, each within its own time, and let the idle threads end. Idempotent."""
+        """Wait for what still runs, each within its own time, and let the idle threads end.
+        Idempotent.
+        """
         now = time.monotonic()
         if waiting := [job for job in self._jobs if job.deadline > now]:
-            await asyncio.wait([job.ended for job in waiting], timeout=max(job.deadline for job in waiting) - now)
+            await asyncio.wait(
+                [job.ended for job in waiting], timeout=max(job.deadline for job in waiting) - now
+            )
         for _ in range(self._started):
             self._queue.put(None)
         self._started = 0
@@ -94,8 +105,11 @@ class Threads:
     def _start(self, job: _Job) -> _Job:
         if self._started < min(self._size, len(self._jobs) + 1):
             try:
-                threading.Thread(target=self._work, name=f"ordain-verb-{self._started + 1}", daemon=True).start()
-            except RuntimeError as error:  # the system gives no more threads now; the place is for whoever comes later
+                threading.Thread(
+                    target=self._work, name=f"ordain-verb-{self._started + 1}", daemon=True
+                ).start()
+            except RuntimeError as error:
+                # the system gives no more threads now; the place is for whoever comes later
                 self._free.release()
                 raise NoSlot from error
             self._started += 1
@@ -122,7 +136,8 @@ class Threads:
                 continue
             try:
                 outcome = job.function()
-            except BaseException as error:  # foreign code: even SystemExit is its failure and not the process's
+            except BaseException as error:
+                # foreign code: even SystemExit is its failure and not the process's
                 outcome = Raised(error)
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 job.loop.call_soon_threadsafe(self._end, job, outcome)

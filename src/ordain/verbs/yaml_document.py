@@ -1,8 +1,9 @@
 """One YAML text into one JSON value, with the line of every place in it. The text may be hostile.
 
-Only the parser's events are used: no tag, alias or constructor of the YAML library ever runs, so there is nothing to switch
-off. Refused are anchors and aliases (a small text must not become a large value), tags, duplicate and non-string keys, merge
-keys, several documents, deep nesting and non-finite numbers. Plain scalars follow YAML 1.2: ``no`` and ``on`` are strings.
+Only the parser's events are used: no tag, alias or constructor of the YAML library ever runs, so
+there is nothing to switch off. Refused are anchors and aliases (a small text must not become a
+large value), tags, duplicate and non-string keys, merge keys, several documents, deep nesting and
+non-finite numbers. Plain scalars follow YAML 1.2: ``no`` and ``on`` are strings.
 """
 
 from __future__ import annotations
@@ -36,14 +37,17 @@ _WORDS: MappingProxyType[str, bool | None] = MappingProxyType(
     | dict.fromkeys(("false", "False", "FALSE"), False)
 )
 # The C parser is twenty times faster; both give the same events.
-_parse: Callable[[str], Iterator[Any]] = partial(cast(Any, yaml).parse, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+_parse: Callable[[str], Iterator[Any]] = partial(
+    cast(Any, yaml).parse, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+)
 
 
 def parse_document(text: str, source: str) -> YamlDocument:
     """Parse one document; ``source`` names the file in errors.
 
     Raises:
-        ConfigurationError: not YAML, or more than plain data; the message is ``source:line: what is wrong``.
+        ConfigurationError: not YAML, or more than plain data; the message is ``source:line: what is
+            wrong``.
     """
     try:
         return _Builder(source).document(_parse(text))
@@ -55,7 +59,9 @@ def parse_document(text: str, source: str) -> YamlDocument:
 
 
 def _refused(source: str, line: int, what: str) -> ConfigurationError:
-    return ConfigurationError(f"{source}:{line}: {what}", code="invalid_yaml", details={"file": source, "line": line})
+    return ConfigurationError(
+        f"{source}:{line}: {what}", code="invalid_yaml", details={"file": source, "line": line}
+    )
 
 
 class _Builder:
@@ -73,7 +79,9 @@ class _Builder:
                 count += 1
                 if count > 1:
                     raise self._error(event, "more than one document")
-            elif not isinstance(event, (parsed.StreamStartEvent, parsed.StreamEndEvent, parsed.DocumentEndEvent)):
+            elif not isinstance(
+                event, (parsed.StreamStartEvent, parsed.StreamEndEvent, parsed.DocumentEndEvent)
+            ):
                 value = self._node(event, events, ())
         return YamlDocument(value, MappingProxyType(self._lines))
 
@@ -85,7 +93,10 @@ class _Builder:
         if isinstance(event, parsed.MappingStartEvent):
             return self._mapping(events, path)
         if isinstance(event, parsed.SequenceStartEvent):
-            return [self._node(item, events, (*path, index)) for index, item in enumerate(_until(events, parsed.SequenceEndEvent))]
+            return [
+                self._node(item, events, (*path, index))
+                for index, item in enumerate(_until(events, parsed.SequenceEndEvent))
+            ]
         return self._scalar(event)
 
     def _mapping(self, events: Iterator[Any], path: FieldPath) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Lint of the files of a ``YamlFolder``: every problem with its line, those that keep one from being loaded first."""
+"""Lint of the files of a ``YamlFolder``: every problem with its line, those that keep one from
+being loaded first.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,15 @@ ToSay = tuple[str, FieldPath, str, str]
 
 
 def lint_named(
-    folder: YamlFolder[M], path: Path, what: Sequence[str], more: Callable[[M], Iterable[ToSay]], *, unknown: str
+    folder: YamlFolder[M],
+    path: Path,
+    what: Sequence[str],
+    more: Callable[[M], Iterable[ToSay]],
+    *,
+    unknown: str,
 ) -> list[Linted]:
-    """Lint what is named, files and names, shipped ones as well; else every file of the folder at ``path``, and whether they go together.
+    """Lint what is named, files and names, shipped ones as well; else every file of the folder at
+    ``path``, and whether they go together.
 
     Raises:
         NotFound: there is no such file; by code ``unknown``.
@@ -32,7 +40,9 @@ def lint_named(
     return every
 
 
-def _lint_one(folder: YamlFolder[M], path: Path, name: str, more: Callable[[M], Iterable[ToSay]], unknown: str) -> Linted:
+def _lint_one(
+    folder: YamlFolder[M], path: Path, name: str, more: Callable[[M], Iterable[ToSay]], unknown: str
+) -> Linted:
     file = Path(name) if "/" in name or name.endswith(SUFFIXES) else path / f"{name}{SUFFIX}"
     if file.exists():
         return lint_yaml(folder, file, more)
@@ -56,7 +66,14 @@ def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[To
     except ConfigurationError as error:
         line = error.details.get("line")
         message = error.message.partition(": ")[2] or error.message
-        linted.put(Finding(file=str(path), line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
+        linted.put(
+            Finding(
+                file=str(path),
+                line=line if isinstance(line, int) else 1,
+                severity=ERROR,
+                message=message,
+            )
+        )
         return linted
     if not isinstance(linted.document.value, dict):
         linted.add(ERROR, (), folder.mapping, f"begin with `{folder.key}: {stem}`")
@@ -64,7 +81,12 @@ def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[To
     for place, message in folder.faults(linted.document, stem):
         linted.add(ERROR, place, placed(place, message, f"the {folder.noun}"))
     if stem in folder.shipped():
-        linted.add(ERROR, (folder.key,), f"{stem} is a shipped {folder.noun}", f"give it another {folder.key}")
+        linted.add(
+            ERROR,
+            (folder.key,),
+            f"{stem} is a shipped {folder.noun}",
+            f"give it another {folder.key}",
+        )
     if not linted.findings:
         for found in more(folder.load_file(root, path.name)):
             linted.add(*found)
@@ -72,12 +94,24 @@ def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[To
 
 
 def lint_folder(folder: YamlFolder[Any], path: Path, linted: Sequence[Linted]) -> None:
-    """Add to its files' findings what the loader refuses the folder for though no file of it is wrong by itself: a lint without errors is taken up."""
+    """Add to its files' findings what the loader refuses the folder for though no file of it is
+    wrong by itself: a lint without errors is taken up.
+    """
     try:
         folder.of(path)
     except ConfigurationError as error:
         whole = error.details.get("file") == str(path.resolve())
         if linted and (whole or not any(one.errors for one in linted)):
-            line, message = error.details.get("line"), error.message.partition(": ")[2] or error.message
+            line, message = (
+                error.details.get("line"),
+                error.message.partition(": ")[2] or error.message,
+            )
             file = str(path) if whole else str(error.details.get("file", path))
-            linted[-1].put(Finding(file=file, line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
+            linted[-1].put(
+                Finding(
+                    file=file,
+                    line=line if isinstance(line, int) else 1,
+                    severity=ERROR,
+                    message=message,
+                )
+            )

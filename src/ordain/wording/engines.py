@@ -1,4 +1,6 @@
-"""The engines by number. One that recorded decisions name is never changed: another way of reading is another engine, beside it."""
+"""The engines by number. One that recorded decisions name is never changed: another way of reading
+is another engine, beside it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Reader(Protocol):
         ...
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
-        """The text as the engine sees it: each piece with the name of the sign that it is taken for."""
+        """The text as the engine sees it: each piece with the name of the sign that it is taken
+        for.
+        """
         ...
 
 
@@ -40,8 +44,9 @@ class Choosing(Reader, Protocol):
 class WordingEngine(Struct, frozen=True, kw_only=True):
     """A way of reading.
 
-    ``signs`` are those that phrases may have, by name, with the letter of each in a shape and in order of precedence; ``lists`` the
-    word lists that it looks into. ``keys`` are what of a phrase is compared with a text: equal keys are one phrase to it.
+    ``signs`` are those that phrases may have, by name, with the letter of each in a shape and in
+    order of precedence; ``lists`` the word lists that it looks into. ``keys`` are what of a phrase
+    is compared with a text: equal keys are one phrase to it.
     """
 
     number: int
@@ -105,7 +110,11 @@ def _engine(number: int, lists: frozenset[str], reader: Callable[[Table], Reader
     from ordain.wording.engine_1.signs import PRECEDENCE  # lazy: see above
 
     return WordingEngine(
-        number=number, signs={sign.name.lower(): sign.value for sign in PRECEDENCE}, lists=lists, keys=keys, compile=reader
+        number=number,
+        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
+        lists=lists,
+        keys=keys,
+        compile=reader,
     )
 
 

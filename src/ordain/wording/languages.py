@@ -1,7 +1,9 @@
-"""Files of phrases, one per language: their form, their bounds, and the table that they come to. What stands in a file is handed over.
+"""Files of phrases, one per language: their form, their bounds, and the table that they come to.
+What stands in a file is handed over.
 
-A file is TOML: ``language``, a table ``phrases`` of texts by sign, their phrases separated by ``|`` or line ends, and a table ``lists`` of words in
-the same form. The shipped ones stand in ``tables``; an operator's own have the same form, and what they say of a phrase comes first.
+A file is TOML: ``language``, a table ``phrases`` of texts by sign, their phrases separated by ``|``
+or line ends, and a table ``lists`` of words in the same form. The shipped ones stand in ``tables``;
+an operator's own have the same form, and what they say of a phrase comes first.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ FILE_BYTES: Final = 512 * 1024
 PHRASES_MAX: Final = 20_000
 """Most phrases of an operator's own, all files together."""
 WORDS_MAX: Final = 200
-"""Most words of an operator's own lists: they stand side by side in one pattern, which is looked for at every word of a message."""
+"""Most words of an operator's own lists: they stand side by side in one pattern, which is looked
+for at every word of a message.
+"""
 PHRASE_CHARS: Final = 120
 PHRASE_TOKENS: Final = 16
 """A phrase of many words is looked for at every place where its first one stands."""
@@ -55,7 +59,9 @@ class Language(Struct, frozen=True, kw_only=True):
         return sum(map(len, self.lists.values()))
 
     def line(self, name: str, phrase: str) -> int:
-        """The line of a phrase under a sign or list; the first one, where it is written twice. 0: it is written in another spelling of TOML."""
+        """The line of a phrase under a sign or list; the first one, where it is written twice. 0:
+        it is written in another spelling of TOML.
+        """
         whole = re.compile(rf"(?:^|[|'\"=])\s*{re.escape(phrase)}\s*(?:$|[|'\"])")
         under = re.compile(rf"\s*\"?{re.escape(name)}\"?\s*=(.*)", re.DOTALL)
         inside = False
@@ -73,7 +79,8 @@ def read_language(file: str, encoded: bytes) -> Language:
     """A file's phrases.
 
     Raises:
-        ConfigurationError: it is no TOML, too large, or has a sign, list or phrase that the newest engine cannot use. Names file and line.
+        ConfigurationError: it is no TOML, too large, or has a sign, list or phrase that the newest
+            engine cannot use. Names file and line.
     """
     if len(encoded) > FILE_BYTES:
         raise wrong_file(file, f"more than {FILE_BYTES // 1024} KB")
@@ -81,14 +88,25 @@ def read_language(file: str, encoded: bytes) -> Language:
         source = encoded.decode()
         content: dict[str, Any] = tomllib.loads(source)
     except UnicodeDecodeError as error:
-        raise wrong_file(file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1) from None
-    except (ValueError, RecursionError) as error:  # a ValueError that is none of TOML's: a number with more digits than can be read
+        raise wrong_file(
+            file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1
+        ) from None
+    except (ValueError, RecursionError) as error:
+        # a ValueError that is none of TOML's: a number with more digits than can be read
         at = _LINE.search(str(error))
-        raise wrong_file(file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0) from None
+        raise wrong_file(
+            file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0
+        ) from None
     source = source.replace("\r\n", "\n")
     for name, value in content.items():
-        if name not in ("language", "phrases", "lists") or isinstance(value, dict) is (name == "language"):
-            raise wrong_file(file, f"{name}: a file has `language`, [phrases] and [lists], nothing else", _line_of(source, name))
+        if name not in ("language", "phrases", "lists") or isinstance(value, dict) is (
+            name == "language"
+        ):
+            raise wrong_file(
+                file,
+                f"{name}: a file has `language`, [phrases] and [lists], nothing else",
+                _line_of(source, name),
+            )
     language = content.get("language", file.rpartition("/")[2].removesuffix(SUFFIX))
     if not isinstance(language, str) or not 0 < len(language) <= PHRASE_CHARS:
         raise wrong_file(file, "language: a name", _line_of(source, "language"))
@@ -102,15 +120,21 @@ def read_language(file: str, encoded: bytes) -> Language:
     )
 
 
-def _texts(file: str, source: str, content: Mapping[str, Any], known: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+def _texts(
+    file: str, source: str, content: Mapping[str, Any], known: Iterable[str]
+) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, text in content.items():
         if name not in known:
             raise wrong_file(
-                file, f"{name[:40]}: there is no such sign or list; there are {', '.join(sorted(known))}", _line_of(source, name)
+                file,
+                f"{name[:40]}: there is no such sign or list; there are {', '.join(sorted(known))}",
+                _line_of(source, name),
             )
         if not isinstance(text, str):
-            raise wrong_file(file, f"{name}: a text with phrases, separated by |", _line_of(source, name))
+            raise wrong_file(
+                file, f"{name}: a text with phrases, separated by |", _line_of(source, name)
+            )
         found[name] = tuple(phrase for part in _SEPARATOR.split(text) if (phrase := part.strip()))
     return found
 
@@ -119,14 +143,17 @@ def check_phrases(language: Language) -> None:
     """Hold what somebody else wrote against what the newest engine can look for.
 
     Raises:
-        ConfigurationError: a phrase is too long, or holds no word and would be found between words. Names file and line.
+        ConfigurationError: a phrase is too long, or holds no word and would be found between words.
+            Names file and line.
     """
     engine = ENGINES[NEWEST]
     for name, phrases in (*language.phrases.items(), *language.lists.items()):
         for phrase in phrases:
             why = _unusable(phrase, engine)
             if why:
-                raise wrong_file(language.file, f"{name}: {phrase[:60]!r} {why}", language.line(name, phrase))
+                raise wrong_file(
+                    language.file, f"{name}: {phrase[:60]!r} {why}", language.line(name, phrase)
+                )
 
 
 def _unusable(phrase: str, engine: WordingEngine) -> str:
@@ -137,7 +164,11 @@ def _unusable(phrase: str, engine: WordingEngine) -> str:
     found = engine.keys(phrase)
     if not found or not all(key[0][0].isalnum() or ord(key[0][0]) > WORDS_BEYOND for key in found):
         return "does not begin with a word"
-    return f"has more than {PHRASE_TOKENS} words" if any(len(key) > PHRASE_TOKENS for key in found) else ""
+    return (
+        f"has more than {PHRASE_TOKENS} words"
+        if any(len(key) > PHRASE_TOKENS for key in found)
+        else ""
+    )
 
 
 def check_sizes(folder: str, languages: Sequence[Language]) -> None:
@@ -160,12 +191,16 @@ def shipped_languages() -> tuple[Language, ...]:
 
 @lru_cache(maxsize=1)
 def shipped_table() -> Table:
-    """The table of the shipped files alone, as ``python -m scripts.shipped --write`` made it of them: a start reads no TOML."""
+    """The table of the shipped files alone, as ``python -m scripts.shipped --write`` made it of
+    them: a start reads no TOML.
+    """
     return Table.from_bytes(packaged_table("shipped"))
 
 
 def table_of(shipped: Sequence[Language], own: Sequence[Language] = ()) -> Table:
-    """The table of these files. Where two of them, or two signs, claim a phrase: own files come before the shipped ones, then the newest engine's precedence."""
+    """The table of these files. Where two of them, or two signs, claim a phrase: own files come
+    before the shipped ones, then the newest engine's precedence.
+    """
     engine = ENGINES[NEWEST]
     claims = [
         (sign, [phrase for language in group for phrase in language.phrases.get(sign, ())])
@@ -173,21 +208,40 @@ def table_of(shipped: Sequence[Language], own: Sequence[Language] = ()) -> Table
         for sign in engine.signs
     ]
     every = (*own, *shipped)
-    return Table.of(claims, {name: [word for language in every for word in language.lists.get(name, ())] for name in engine.lists})
+    return Table.of(
+        claims,
+        {
+            name: [word for language in every for word in language.lists.get(name, ())]
+            for name in engine.lists
+        },
+    )
 
 
 def table_with(own: Sequence[Language]) -> Table:
     """The shipped table with an operator's own files."""
-    return table_of(shipped_languages(), own) if any(language.phrases or language.lists for language in own) else shipped_table()
+    return (
+        table_of(shipped_languages(), own)
+        if any(language.phrases or language.lists for language in own)
+        else shipped_table()
+    )
 
 
 def _line_of(source: str, name: str) -> int:
     """The line on which a key or a section is named; 0 where it is spelled otherwise."""
     named = re.compile(rf"\s*\[?\s*\"?{re.escape(name)}\"?\s*[\]=.]")
-    return next((number for number, line in enumerate(source.split("\n"), start=1) if named.match(line) is not None), 0)
+    return next(
+        (
+            number
+            for number, line in enumerate(source.split("\n"), start=1)
+            if named.match(line) is not None
+        ),
+        0,
+    )
 
 
 def wrong_file(file: str, message: str, line: int = 0) -> ConfigurationError:
     """What is wrong with a file of phrases, or with a folder of them."""
     place = f"{file}:{line}" if line else file
-    return ConfigurationError(f"{place}: {message}", code="invalid_wording", details={"file": file, "line": line or None})
+    return ConfigurationError(
+        f"{place}: {message}", code="invalid_wording", details={"file": file, "line": line or None}
+    )

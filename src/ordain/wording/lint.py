@@ -1,4 +1,6 @@
-"""Lint of an operator's own phrases: what is said twice, and what is said of one phrase under two signs. Held against the shipped files, too."""
+"""Lint of an operator's own phrases: what is said twice, and what is said of one phrase under two
+signs. Held against the shipped files, too.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class WordingFinding(Struct, frozen=True, kw_only=True):
 
 
 class _Saying(Struct, frozen=True):
-    """A phrase under a sign, in a file. ``rank`` orders them as the table does: the smallest that names a key keeps it; ``number`` as written."""
+    """A phrase under a sign, in a file. ``rank`` orders them as the table does: the smallest that
+    names a key keeps it; ``number`` as written.
+    """
 
     rank: tuple[int, int]
     number: int
@@ -54,7 +58,9 @@ class _Saying(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        return f"{self.language.file.rpartition('/')[2]}:{self.language.line(self.sign, self.phrase)}"
+        return (
+            f"{self.language.file.rpartition('/')[2]}:{self.language.line(self.sign, self.phrase)}"
+        )
 
 
 def lint(own: Sequence[Language]) -> list[WordingFinding]:
@@ -68,8 +74,15 @@ def lint(own: Sequence[Language]) -> list[WordingFinding]:
     shipped = _shipped()
     findings: list[WordingFinding] = []
     for saying in sayings:
-        others = [[one for one in (*named[key], *shipped.get(key, ())) if one is not saying] for key in engine.keys(saying.phrase)]
-        if (finding := _contradicts_own(saying, others) or _shadowed(saying, others) or _contradicts_shipped(saying, others)) is not None:
+        others = [
+            [one for one in (*named[key], *shipped.get(key, ())) if one is not saying]
+            for key in engine.keys(saying.phrase)
+        ]
+        if (
+            finding := _contradicts_own(saying, others)
+            or _shadowed(saying, others)
+            or _contradicts_shipped(saying, others)
+        ) is not None:
             findings.append(finding)
     return findings
 
@@ -79,19 +92,34 @@ def _contradicts_own(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> Wo
     if not against:
         return None
     holds = min((saying, *against), key=lambda one: one.rank).sign
-    message = f"{against[0].place} says that it means {against[0].sign}, this that it means {saying.sign}: {holds} holds"
+    message = (
+        f"{against[0].place} says that it means {against[0].sign}, this that it means "
+        f"{saying.sign}: {holds} holds"
+    )
     return _about(saying, FindingKind.CONTRADICTS, Severity.ERROR, message)
 
 
 def _shadowed(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> WordingFinding | None:
-    """Where everything that it names would mean the same without it; of two of ours that say so, the one that is written later."""
+    """Where everything that it names would mean the same without it; of two of ours that say so,
+    the one that is written later.
+    """
     without = [min(named, key=lambda one: one.rank, default=saying) for named in others]
-    if any(first is saying or first.sign != saying.sign or (first.own and first.number > saying.number) for first in without):
+    if any(
+        first is saying or first.sign != saying.sign or (first.own and first.number > saying.number)
+        for first in without
+    ):
         return None
-    return _about(saying, FindingKind.SHADOWED, Severity.WARNING, f"{without[0].place} says so already, of {without[0].phrase!r}")
+    return _about(
+        saying,
+        FindingKind.SHADOWED,
+        Severity.WARNING,
+        f"{without[0].place} says so already, of {without[0].phrase!r}",
+    )
 
 
-def _contradicts_shipped(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> WordingFinding | None:
+def _contradicts_shipped(
+    saying: _Saying, others: Sequence[Sequence[_Saying]]
+) -> WordingFinding | None:
     first = [min(named, key=lambda one: one.rank) for named in others if named]
     against = [one for one in first if one.sign != saying.sign and not one.own]
     if not against:
@@ -112,10 +140,15 @@ def _about(saying: _Saying, found: FindingKind, severity: Severity, message: str
     )
 
 
-def _sayings(languages: Sequence[Language], engine: WordingEngine, *, own: bool) -> Iterator[_Saying]:
+def _sayings(
+    languages: Sequence[Language], engine: WordingEngine, *, own: bool
+) -> Iterator[_Saying]:
     order = {sign: number for number, sign in enumerate(engine.signs)}
     written = (
-        (language, sign, phrase) for language in languages for sign in language.phrases for phrase in dict.fromkeys(language.phrases[sign])
+        (language, sign, phrase)
+        for language in languages
+        for sign in language.phrases
+        for phrase in dict.fromkeys(language.phrases[sign])
     )
     for number, (language, sign, phrase) in enumerate(written):
         yield _Saying((0 if own else 1, order[sign]), number, sign, phrase, language, own)

@@ -1,4 +1,6 @@
-"""Phrases that come with code, from this room's folder ``tables``: the files of languages, their table, and the first table, frozen."""
+"""Phrases that come with code, from this room's folder ``tables``: the files of languages, their
+table, and the first table, frozen.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ _TABLES = files("ordain.wording").joinpath("tables")
 
 def packaged_files(suffix: str) -> list[tuple[str, bytes]]:
     """Every file with this suffix, by name: where it stands, and what stands in it."""
-    found = sorted((entry for entry in _TABLES.iterdir() if entry.name.endswith(suffix)), key=lambda entry: entry.name)
+    found = sorted(
+        (entry for entry in _TABLES.iterdir() if entry.name.endswith(suffix)),
+        key=lambda entry: entry.name,
+    )
     return [(str(entry), entry.read_bytes()) for entry in found]
 
 

@@ -1,7 +1,9 @@
-"""A table of phrases: what each sign is said with, and lists of words that stand inside patterns. Content-addressed; which engine reads it stands beside it.
+"""A table of phrases: what each sign is said with, and lists of words that stand inside patterns.
+Content-addressed; which engine reads it stands beside it.
 
-Where two signs claim one phrase, the claim that comes first keeps it: a table *is* its own order of precedence. Within a claim the order
-says nothing, so the phrases are sorted, and a file that only moved lines makes no other table.
+Where two signs claim one phrase, the claim that comes first keeps it: a table *is* its own order of
+precedence. Within a claim the order says nothing, so the phrases are sorted, and a file that only
+moved lines makes no other table.
 """
 
 from __future__ import annotations
@@ -21,16 +23,26 @@ PhraseClaim = tuple[str, tuple[str, ...]]
 
 
 class Table(Struct, frozen=True, kw_only=True, dict=True):
-    """Phrases by sign, in order of precedence, and the word lists. Made by ``of``; as it stands here it is what is stored."""
+    """Phrases by sign, in order of precedence, and the word lists. Made by ``of``; as it stands
+    here it is what is stored.
+    """
 
     phrases: tuple[PhraseClaim, ...]
     lists: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def of(cls, claims: Iterable[tuple[str, Iterable[str]]], lists: Mapping[str, Iterable[str]] | None = None) -> Self:
-        """A table of these claims, the first one first; without phrases named twice in one claim, and without empty claims."""
+    def of(
+        cls,
+        claims: Iterable[tuple[str, Iterable[str]]],
+        lists: Mapping[str, Iterable[str]] | None = None,
+    ) -> Self:
+        """A table of these claims, the first one first; without phrases named twice in one claim,
+        and without empty claims.
+        """
         sorted_claims = ((sign, tuple(sorted(set(phrases)))) for sign, phrases in claims)
-        sorted_lists = {name: tuple(sorted(set(words))) for name, words in sorted((lists or {}).items())}
+        sorted_lists = {
+            name: tuple(sorted(set(words))) for name, words in sorted((lists or {}).items())
+        }
         return cls(
             phrases=tuple(claim for claim in sorted_claims if claim[1]),
             lists={name: words for name, words in sorted_lists.items() if words},
@@ -46,7 +58,9 @@ class Table(Struct, frozen=True, kw_only=True, dict=True):
         try:
             return msgspec.json.decode(encoded, type=cls)
         except msgspec.MsgspecError as error:
-            raise ConfigurationError(f"this is no table of phrases: {error}", code="invalid_wording") from error
+            raise ConfigurationError(
+                f"this is no table of phrases: {error}", code="invalid_wording"
+            ) from error
 
     @cached_property
     def encoded(self) -> bytes:

@@ -1,4 +1,6 @@
-"""Wording: a table of phrases together with the engine that reads by it, compiled once per process and identity."""
+"""Wording: a table of phrases together with the engine that reads by it, compiled once per process
+and identity.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +42,31 @@ class Wording:
             return self.reader.cues(text)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the one option that a text chooses, "" where it chooses none; engines before 3 know A and B and no labels."""
+        """The letter of the one option that a text chooses, "" where it chooses none; engines
+        before 3 know A and B and no labels.
+        """
         with one_reading():
-            return self.reader.chosen(text, options) if isinstance(self.reader, Choosing) else self.reader.cues(text).choice
+            return (
+                self.reader.chosen(text, options)
+                if isinstance(self.reader, Choosing)
+                else self.reader.cues(text).choice
+            )
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
-        """Whether a text has a word of one of the options, as engines from 4 on see it: what engine 3 read was not asked."""
+        """Whether a text has a word of one of the options, as engines from 4 on see it: what engine
+        3 read was not asked.
+        """
         with one_reading():
-            return self.engine >= MENTIONING and isinstance(self.reader, Choosing) and self.reader.mentions(text, options)
+            return (
+                self.engine >= MENTIONING
+                and isinstance(self.reader, Choosing)
+                and self.reader.mentions(text, options)
+            )
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
-        """The text as its engine sees it: known phrases and unknown words, each with the name of its sign."""
+        """The text as its engine sees it: known phrases and unknown words, each with the name of
+        its sign.
+        """
         with one_reading():
             return self.reader.parts(text)
 
@@ -72,13 +88,16 @@ def wording_of(catalog: Catalog) -> Wording:
     """The wording that a catalog pins; one of before there were any reads with the first one.
 
     Raises:
-        JournalCorrupt: its table is stored nowhere or was altered, or this build has no such engine.
+        JournalCorrupt: its table is stored nowhere or was altered, or this build has no such
+            engine.
     """
     return _compiled(_Kept(catalog.wording_id, catalog.table))
 
 
 def first_wording() -> Wording:
-    """Engine 1 with the table that it was shipped with, frozen: what everything was read with before catalogs named a wording."""
+    """Engine 1 with the table that it was shipped with, frozen: what everything was read with
+    before catalogs named a wording.
+    """
     return _compiled(_Kept(FIRST_WORDING, _nowhere))
 
 
@@ -96,4 +115,8 @@ def _compiled(kept: _Kept) -> Wording:
         raise JournalCorrupt(f"this build has no wording engine {number}")
     if hashlib.sha256(encoded).hexdigest() != digest:
         raise JournalCorrupt(f"wording {kept.id[:14]} was altered")
-    return Wording(engine=int(number), digest=digest, reader=ENGINES[int(number)].compile(Table.from_bytes(encoded)))
+    return Wording(
+        engine=int(number),
+        digest=digest,
+        reader=ENGINES[int(number)].compile(Table.from_bytes(encoded)),
+    )

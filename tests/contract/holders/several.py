@@ -1,4 +1,6 @@
-"""Several engines over one shared memory, each with a process's own services; what they have in common is the store, the clock and the world outside."""
+"""Several engines over one shared memory, each with a process's own services; what they have in
+common is the store, the clock and the world outside.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,15 @@ from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
-from ordain.testing import MemoryApprovals, MemoryConfiguration, MemorySessions, MemoryStore, SharedMemory, catalog_of, kind_of
+from ordain.testing import (
+    MemoryApprovals,
+    MemoryConfiguration,
+    MemorySessions,
+    MemoryStore,
+    SharedMemory,
+    catalog_of,
+    kind_of,
+)
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.registry import Registry
 from tests.contract.holders.virtual import SECOND, VirtualClock
@@ -49,7 +59,9 @@ LASTS = 24 * 3600 * SECOND
 
 
 class World:
-    """What is outside of all of them: how often each call was made, by its key, and by which run."""
+    """What is outside of all of them: how often each call was made, by its key, and by which
+    run.
+    """
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
@@ -58,7 +70,12 @@ class World:
     def verbs(self) -> list[Any]:
         """The same code for each process."""
 
-        @verb(name="shelf.put", effect="private", arguments={"ms": ArgumentRole.CONTENT}, timeout_ms=600_000)
+        @verb(
+            name="shelf.put",
+            effect="private",
+            arguments={"ms": ArgumentRole.CONTENT},
+            timeout_ms=600_000,
+        )
         async def put(ms: int, context: VerbContext) -> str:
             """Put a book on the shelf, which nobody can see afterwards."""
             self.calls[context.key] += 1
@@ -79,19 +96,43 @@ async def _works(context: FlowContext, steps: list[Step]) -> list[str]:
     for what, ms in steps:
         until = context.now() + ms * 1000
         if what == "put":
-            became.append(type((await act(context, Call(verb="shelf.put", args={"ms": ms}))).result).__name__)
+            became.append(
+                type((await act(context, Call(verb="shelf.put", args={"ms": ms}))).result).__name__
+            )
         elif what == "wait":
-            became.append(type(await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=until))).__name__)
+            became.append(
+                type(
+                    await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=until))
+                ).__name__
+            )
         elif what == "ask":
-            became.append(type(await context.fx.perform(Wait(what=WaitFor.ANSWER, about="x", deadline=context.hard))).__name__)
+            became.append(
+                type(
+                    await context.fx.perform(
+                        Wait(what=WaitFor.ANSWER, about="x", deadline=context.hard)
+                    )
+                ).__name__
+            )
         else:
-            spawns = tuple(Spawn[Any](flow="child", input=raw(ms + n), deadline=context.hard, allowance=context.share(2)) for n in (0, 7))
+            spawns = tuple(
+                Spawn[Any](
+                    flow="child",
+                    input=raw(ms + n),
+                    deadline=context.hard,
+                    allowance=context.share(2),
+                )
+                for n in (0, 7)
+            )
             became += [type(one).__name__ for one in await context.fx.children(spawns, Join())]
     return became
 
 
 async def _child(context: FlowContext, ms: int) -> str:
-    return type(await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=context.now() + ms * 1000))).__name__
+    return type(
+        await context.fx.perform(
+            Wait(what=WaitFor.TIMER, about="x", deadline=context.now() + ms * 1000)
+        )
+    ).__name__
 
 
 CHILD: Kind[Any, Any] = replace(kind_of(_child), name="child")
@@ -121,7 +162,9 @@ class NoUpkeep:
 
 
 class Heart:
-    """Implements ``Leases``: those of a process whose heart may stop, while everything else of it goes on, until it joins again."""
+    """Implements ``Leases``: those of a process whose heart may stop, while everything else of it
+    goes on, until it joins again.
+    """
 
     def __init__(self, leases: MemoryStore) -> None:
         self._leases, self.stopped, self.joined = leases, False, list[Lease]()
@@ -136,7 +179,12 @@ class Heart:
             await self._leases.beat(lease, beat)
 
     async def hold(
-        self, lease: Lease, *, limit: int, flows: Collection[tuple[str, int]] | None, only: Sequence[str] = ()
+        self,
+        lease: Lease,
+        *,
+        limit: int,
+        flows: Collection[tuple[str, int]] | None,
+        only: Sequence[str] = (),
     ) -> Sequence[Held]:
         return await self._leases.hold(lease, limit=limit, flows=flows, only=only)
 
@@ -153,7 +201,11 @@ class Holder:
     def __init__(self, several: Several, kinds: Sequence[Kind[Any, Any]]) -> None:
         shared, self.clock = several.shared, several.clock
         self.store, self.kinds = MemoryStore(shared), Kinds(kinds)
-        self.sessions, headers, functions = MemorySessions(shared), Headers(self.store, self.kinds), several.world.verbs()
+        self.sessions, headers, functions = (
+            MemorySessions(shared),
+            Headers(self.store, self.kinds),
+            several.world.verbs(),
+        )
         records = MemoryConfiguration(shared)
         tokens: TokenStore = NoTokens()  # type: ignore[assignment] - it is asked for nothing
         self.services = Services(
@@ -161,7 +213,10 @@ class Holder:
             clock=self.clock,
             models={},
             verbs=LeafExecutor(Registry(functions=functions)),
-            catalogs=Catalogs(catalog_of(*several.kinds, verbs=[one.spec for one in functions], policy=POLICY), self.store.catalog),
+            catalogs=Catalogs(
+                catalog_of(*several.kinds, verbs=[one.spec for one in functions], policy=POLICY),
+                self.store.catalog,
+            ),
             kinds=self.kinds,
             headers=headers,
             sessions=self.sessions,
@@ -203,15 +258,30 @@ class Holder:
             deadline=self.clock.now() + LASTS,
         )
         new = root_run(kind, opening, self.services.catalogs.current)
-        decided = Ruling(writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=run)
+        decided = Ruling(
+            writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=run
+        )
         once = RequestKey(request_id=run, digest="d")
-        await self.submit(Arrive(workspace=DEFAULT_WORKSPACE, once=once, shared=Shared(reads=(), decide=lambda: decided)))
+        await self.submit(
+            Arrive(
+                workspace=DEFAULT_WORKSPACE,
+                once=once,
+                shared=Shared(reads=(), decide=lambda: decided),
+            )
+        )
         return run
 
     async def answer(self, run: str, addr: int) -> str:
         """What refused it; "duplicate" where it has come already."""
         body = bytes(raw(AnswerBody(value="yes", by="user:ada")))
-        mail = NewMail(run=run, kind=MailKind.ANSWER, key=f"answer:{addr}", body=body, at=self.clock.now(), addr=addr)
+        mail = NewMail(
+            run=run,
+            kind=MailKind.ANSWER,
+            key=f"answer:{addr}",
+            body=body,
+            at=self.clock.now(),
+            addr=addr,
+        )
         return (await self.submit(posted(DEFAULT_WORKSPACE, mail))).refused
 
 
@@ -263,11 +333,17 @@ class Several:
         return became
 
     async def check(self) -> None:
-        """What holds whenever all is at rest: each run has ended once and replays equal, and no effect was made twice."""
+        """What holds whenever all is at rest: each run has ended once and replays equal, and no
+        effect was made twice.
+        """
         for stored in await self.all_runs():
             assert stored.status in SETTLED
             assert len(bodies(stored, RecordKind.ENDED)) == 1
-            at_work = next(one for one in self.holders if (stored.flow, stored.flow_version) in one.kinds.by_id)
+            at_work = next(
+                one for one in self.holders if (stored.flow, stored.flow_version) in one.kinds.by_id
+            )
             assert replayed(at_work.services, stored).equal
         assert not [key for key, calls in self.world.calls.items() if calls > 1]
-        assert not any(self.shared.rows.accounts.values()) or set(self.shared.rows.accounts.values()) == {(0, 0)}
+        assert not any(self.shared.rows.accounts.values()) or set(
+            self.shared.rows.accounts.values()
+        ) == {(0, 0)}

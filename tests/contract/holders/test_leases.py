@@ -1,4 +1,6 @@
-"""What two engines promise each other through their leases, by the ports alone: who holds what, whose writes count, which deaths are counted."""
+"""What two engines promise each other through their leases, by the ports alone: who holds what,
+whose writes count, which deaths are counted.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,12 @@ class Two:
             self.at += LAPSE // 2
             await self.stores[1 - by].beat(self.leases[1 - by], Beat(at=self.at))
 
-    async def hold(self, by: int, *only: str, flows: Sequence[tuple[str, int]] | None = None, limit: int = 9) -> list[Held]:
-        return list(await self.stores[by].hold(self.leases[by], limit=limit, flows=flows, only=only))
+    async def hold(
+        self, by: int, *only: str, flows: Sequence[tuple[str, int]] | None = None, limit: int = 9
+    ) -> list[Held]:
+        return list(
+            await self.stores[by].hold(self.leases[by], limit=limit, flows=flows, only=only)
+        )
 
 
 def run_of(held: Held) -> StoredRun:
@@ -48,7 +54,9 @@ def run_of(held: Held) -> StoredRun:
 
 
 async def test_no_two_engines_hold_a_run() -> None:
-    """What a guest opened is whoever's asks first; by name it is not there for the other, until it is let go of."""
+    """What a guest opened is whoever's asks first; by name it is not there for the other, until it
+    is let go of.
+    """
     two = await Two().joined()
     await two.guest.submit(Run("a").open())
     ((mine,), theirs) = await two.hold(0), await two.hold(1)
@@ -74,20 +82,28 @@ async def test_only_runs_of_its_flows_are_an_engines() -> None:
     over = Run("over")
     for run in (Run("a"), over):
         await two.guest.submit(run.open())
-    await two.guest.submit(Append(run="over", epoch=0, records=over.end().records, status=Status.COMPLETED))
+    await two.guest.submit(
+        Append(run="over", epoch=0, records=over.end().records, status=Status.COMPLETED)
+    )
     assert await two.hold(0, flows=[("another", 1), ("planner", 2)]) == []
     assert [held.id for held in await two.hold(0, "a", "over", flows=[])] == ["over"]
     assert [held.id for held in await two.hold(0, flows=[("planner", 1)])] == ["a"]
 
 
 async def test_a_zombie_writes_nothing_but_what_comes_from_outside() -> None:
-    """Its engine is lost, and as another one it has lost the run; mail that it posts is taken as anybody's."""
+    """Its engine is lost, and as another one it has lost the run; mail that it posts is taken as
+    anybody's.
+    """
     two = await Two().joined()
     run = Run("a")
     await two.stores[0].submit(run.open())
     await two.lapses()
     zombie, lease = two.stores[0], two.leases[0]
-    for asked in (zombie.submit(run.step()), zombie.beat(lease, Beat(at=two.at)), zombie.hold(lease, limit=1, flows=None)):
+    for asked in (
+        zombie.submit(run.step()),
+        zombie.beat(lease, Beat(at=two.at)),
+        zombie.hold(lease, limit=1, flows=None),
+    ):
         with pytest.raises(EngineLost):
             await asked
     ((held,),) = (await two.hold(1),)
@@ -121,7 +137,9 @@ async def test_a_zombies_new_runs_are_nobodys() -> None:
 
 
 async def test_deaths_are_counted_per_run_and_anew_after_progress() -> None:
-    """Of each run that a lapsed engine held; that a call is made again or time was lost is no progress."""
+    """Of each run that a lapsed engine held; that a call is made again or time was lost is no
+    progress.
+    """
     two = await Two().joined()
     run = Run("a")
     await two.stores[0].submit(run.open())
@@ -131,8 +149,14 @@ async def test_deaths_are_counted_per_run_and_anew_after_progress() -> None:
         if writes == "note":
             records = (run.note(),)
         elif writes == "lost":
-            records = (run.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why="x", lost_us=1)),)
-        await two.stores[by].submit(Append(run="a", epoch=epoch, records=records, status=Status.RUNNING if epoch == 1 else None))
+            records = (
+                run.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why="x", lost_us=1)),
+            )
+        await two.stores[by].submit(
+            Append(
+                run="a", epoch=epoch, records=records, status=Status.RUNNING if epoch == 1 else None
+            )
+        )
         await two.lapses(by)
         ((held,),) = (await two.hold(1 - by),)
         counted.append(run_of(held).resumes)
@@ -141,7 +165,9 @@ async def test_deaths_are_counted_per_run_and_anew_after_progress() -> None:
 
 
 async def test_time_without_a_living_engine_is_the_runs_loss() -> None:
-    """From the last beat of the one that held it until it is taken; of one that waits, or that was let go of, none."""
+    """From the last beat of the one that held it until it is taken; of one that waits, or that was
+    let go of, none.
+    """
     two = await Two().joined()
     runs = [Run("running"), Run("waiting"), Run("free")]
     for run in runs:
@@ -157,13 +183,20 @@ async def test_time_without_a_living_engine_is_the_runs_loss() -> None:
 
 
 async def test_a_pause_of_one_engine_is_none_while_another_is_at_work() -> None:
-    """Where nobody was, it is told to whoever joins later; and so is since when nobody has been at work."""
+    """Where nobody was, it is told to whoever joins later; and so is since when nobody has been at
+    work.
+    """
     two = await Two().joined()
-    assert [(lease.last_beat, lease.alone) for lease in two.leases] == [(None, False), (None, False)]
+    assert [(lease.last_beat, lease.alone) for lease in two.leases] == [
+        (None, False),
+        (None, False),
+    ]
     await two.guest.submit(Run("a").open())
     two.at += 50
     for by in (1, 0):
-        await two.stores[by].beat(two.leases[by], Beat(at=two.at, pauses=(Pause(two.at - 50 + by, two.at),)))
+        await two.stores[by].beat(
+            two.leases[by], Beat(at=two.at, pauses=(Pause(two.at - 50 + by, two.at),))
+        )
     assert (await two.guest.join("test")).pauses == (Pause(1001, 1050),)
     for store in (*two.stores, two.guest):
         store.close()
@@ -177,5 +210,8 @@ async def test_an_engine_that_closes_is_none_any_more() -> None:
     await two.stores[0].submit(Run("a").open())
     two.stores[0].close()
     assert [held.id for held in await two.hold(1)] == ["a"]
-    numbers = [two.leases[1].engine, *[(await MemoryStore(two.shared).join("test")).engine for _ in range(3)]]
+    numbers = [
+        two.leases[1].engine,
+        *[(await MemoryStore(two.shared).join("test")).engine for _ in range(3)],
+    ]
     assert all(one < other for one, other in pairwise(numbers))

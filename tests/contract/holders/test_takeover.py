@@ -1,4 +1,6 @@
-"""Two engines over one store: what one of them leaves in the midst of work the other takes over, and neither spoils what the other does."""
+"""Two engines over one store: what one of them leaves in the midst of work the other takes over,
+and neither spoils what the other does.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ def test_work_goes_on_where_an_engine_lapses() -> None:
     async def work() -> None:
         async with Several(KINDS, KINDS) as several:
             first, second = several.holders
-            runs = [await first.open(WORKS, [("put", 20_000), ("wait", 100), ("put", 10)]) for _ in range(3)]
+            runs = [
+                await first.open(WORKS, [("put", 20_000), ("wait", 100), ("put", 10)])
+                for _ in range(3)
+            ]
             await asyncio.sleep(1)
             first.heart.stopped = True
             await asyncio.sleep(UNTIL_TAKEN_S)
@@ -34,7 +39,9 @@ def test_work_goes_on_where_an_engine_lapses() -> None:
 
 
 def test_what_a_call_came_to_is_told_as_long_as_it_is_asked() -> None:
-    """A call that ends before its run is taken over, or after: it is made once, and either what came back is known or that nobody knows."""
+    """A call that ends before its run is taken over, or after: it is made once, and either what
+    came back is known or that nobody knows.
+    """
 
     async def work(ms: int) -> list[str]:
         async with Several(KINDS, KINDS) as several:
@@ -53,7 +60,9 @@ def test_what_a_call_came_to_is_told_as_long_as_it_is_asked() -> None:
 
 
 def test_what_came_back_before_the_run_went_on_is_taken() -> None:
-    """The run is another engine's, which has not looked yet: the zombie's record is refused, and mail for whoever drives the run next."""
+    """The run is another engine's, which has not looked yet: the zombie's record is refused, and
+    mail for whoever drives the run next.
+    """
 
     async def work() -> None:
         async with Several(KINDS, KINDS) as several:
@@ -80,7 +89,9 @@ def test_what_came_back_before_the_run_went_on_is_taken() -> None:
 
 
 def test_an_engine_that_lapsed_works_on_under_another_number() -> None:
-    """It finds out by its next write or beat, joins again, and drives what is opened after that; nothing is driven under its old number."""
+    """It finds out by its next write or beat, joins again, and drives what is opened after that;
+    nothing is driven under its old number.
+    """
 
     async def work() -> None:
         async with Several(KINDS, KINDS) as several:
@@ -95,14 +106,19 @@ def test_an_engine_that_lapsed_works_on_under_another_number() -> None:
             assert [lease.engine for lease in second.heart.joined] == [2]
             run = await first.open(WORKS, [("put", 100)])
             await several.settled(run)
-            assert ((await several.stored(run)).holder, await several.became(run)) == (3, ["VerbReturned"])
+            assert ((await several.stored(run)).holder, await several.became(run)) == (
+                3,
+                ["VerbReturned"],
+            )
             await several.check()
 
     virtually(work())
 
 
 def test_an_engine_without_a_flow_leaves_its_runs_to_one_that_has_it() -> None:
-    """Whoever hears of a run first: it is driven where its flow is, and waits where there is none."""
+    """Whoever hears of a run first: it is driven where its flow is, and waits where there is
+    none.
+    """
 
     async def work() -> None:
         async with Several((OTHER,), KINDS) as several:
@@ -117,7 +133,9 @@ def test_an_engine_without_a_flow_leaves_its_runs_to_one_that_has_it() -> None:
             assert (await several.stored(left)).holder == 0
             await having.engine.start()
             await several.settled(left)
-            assert {(await several.stored(run)).holder for run in (*runs, left)}.isdisjoint({0, without.heart.joined[0].engine})
+            assert {(await several.stored(run)).holder for run in (*runs, left)}.isdisjoint(
+                {0, without.heart.joined[0].engine}
+            )
             await several.check()
 
     virtually(work())
@@ -129,7 +147,10 @@ def test_an_engine_that_ends_in_order_leaves_its_runs_uncounted() -> None:
     async def work() -> None:
         async with Several(KINDS, KINDS) as several:
             first = several.holders[0]
-            runs = [await first.open(WORKS, [("wait", 3000), ("put", 10)]), await first.open(WORKS, [("put", 10), ("ask", 0)])]
+            runs = [
+                await first.open(WORKS, [("wait", 3000), ("put", 10)]),
+                await first.open(WORKS, [("put", 10), ("ask", 0)]),
+            ]
             addr = await several.waits(runs[1])
             await first.engine.stop(grace_s=0.0)
             first.store.close()

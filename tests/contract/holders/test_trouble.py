@@ -1,4 +1,6 @@
-"""Several engines over one store that answers badly: acknowledgements that never arrive, announcements in any order, hearts that stop and go on."""
+"""Several engines over one store that answers badly: acknowledgements that never arrive,
+announcements in any order, hearts that stop and go on.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ STEPS: list[Step] = [("put", 50), ("wait", 30), ("ask", 0), ("spawn", 20), ("put
 CAME = ["VerbReturned", "Expired", "Answered", "Completed", "Completed", "VerbReturned"]
 MAY_COME = {"VerbReturned", "VerbUnknown", "Expired", "Answered", "Completed"}
 steps = st.lists(
-    st.tuples(st.sampled_from(["put", "put", "wait", "ask", "spawn"]), st.sampled_from([0, 1, 40, 900, 7000])), min_size=1, max_size=5
+    st.tuples(
+        st.sampled_from(["put", "put", "wait", "ask", "spawn"]),
+        st.sampled_from([0, 1, 40, 900, 7000]),
+    ),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -53,7 +60,9 @@ def _claims(unit: Unit) -> bool:
 
 
 async def answering(several: Several, run: str) -> None:
-    """Somebody answers what the run asks, again and again, through any of the processes, until it has ended."""
+    """Somebody answers what the run asks, again and again, through any of the processes, until it
+    has ended.
+    """
     count = 0
     while (stored := await several.stored(run)).status not in SETTLED:
         asked = [(record.seq, body.addr) for record, body in _suspended(stored)]
@@ -69,9 +78,15 @@ def _suspended(stored: Any) -> list[tuple[Any, Any]]:
     return [(record, body) for record, body in found if body.waits_for == "answer"]
 
 
-@pytest.mark.parametrize("which", [_opens, _mails, _goes_on, _suspends, _ends, _claims], ids=lambda which: which.__name__.strip("_"))
+@pytest.mark.parametrize(
+    "which",
+    [_opens, _mails, _goes_on, _suspends, _ends, _claims],
+    ids=lambda which: which.__name__.strip("_"),
+)
 def test_a_lost_acknowledgement_changes_nothing(which: Callable[[Unit], bool]) -> None:
-    """Whoever was not told offers the unit again, or reads: the run becomes what it would have, and nothing of it was done twice."""
+    """Whoever was not told offers the unit again, or reads: the run becomes what it would have, and
+    nothing of it was done twice.
+    """
 
     async def work() -> None:
         async with Several(KINDS, KINDS) as several:
@@ -96,15 +111,22 @@ def test_a_lost_acknowledgement_changes_nothing(which: Callable[[Unit], bool]) -
 
 @settings(max_examples=examples(100))
 @given(st.integers(0, 10**9), st.floats(0, 0.4), steps)
-def test_everything_ends_however_it_is_announced(seed: int, loses: float, given_steps: list[Step]) -> None:
-    """Late, shuffled and repeated hints, and answers that get lost at random: each run ends once and does each thing once."""
+def test_everything_ends_however_it_is_announced(
+    seed: int, loses: float, given_steps: list[Step]
+) -> None:
+    """Late, shuffled and repeated hints, and answers that get lost at random: each run ends once
+    and does each thing once.
+    """
 
     async def work() -> None:
         chance = random.Random(seed)
         async with Several(KINDS, KINDS) as several:
             several.shared.unruly(chance)
             several.shared.loses = lambda _: chance.random() < loses
-            runs = [await holder.open(WORKS, given_steps) for holder in (*several.holders, several.holders[0])]
+            runs = [
+                await holder.open(WORKS, given_steps)
+                for holder in (*several.holders, several.holders[0])
+            ]
             await asyncio.gather(*(answering(several, run) for run in runs))
             several.shared.loses = lambda _: False
             for run in runs:
@@ -117,7 +139,9 @@ def test_everything_ends_however_it_is_announced(seed: int, loses: float, given_
 @settings(max_examples=examples(100))
 @given(st.integers(0, 10**9), steps)
 def test_everything_ends_whatever_hearts_do(seed: int, given_steps: list[Step]) -> None:
-    """Engines lapse at any moment, in turns, and come back: what nobody knows is said so, and nothing is done twice or sleeps for ever."""
+    """Engines lapse at any moment, in turns, and come back: what nobody knows is said so, and
+    nothing is done twice or sleeps for ever.
+    """
 
     async def work() -> None:
         chance = random.Random(seed)
@@ -143,9 +167,17 @@ def test_everything_ends_whatever_hearts_do(seed: int, given_steps: list[Step]) 
 
 
 @settings(max_examples=examples(200))
-@given(st.lists(st.tuples(st.sampled_from(["suspend", "mail"]), st.integers(0, 1), st.integers(0, 5)), min_size=2, max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["suspend", "mail"]), st.integers(0, 1), st.integers(0, 5)),
+        min_size=2,
+        max_size=12,
+    )
+)
 def test_no_run_sleeps_on_its_mail(acts: list[tuple[str, int, int]]) -> None:
-    """Suspensions and mail of two processes in any interleaving: mail is refused, or keeps the run awake, or wakes it."""
+    """Suspensions and mail of two processes in any interleaving: mail is refused, or keeps the run
+    awake, or wakes it.
+    """
 
     async def work() -> None:
         shared = SharedMemory(now=VirtualClock().now)
@@ -161,7 +193,8 @@ def test_no_run_sleeps_on_its_mail(acts: list[tuple[str, int, int]]) -> None:
             else:
                 await stores[0].submit(run.suspend(0))
 
-        waiting = [act for act in enumerate(acts) if act[1][0] == "suspend"][:1]  # who drives a run waits once
+        # who drives a run waits once
+        waiting = [act for act in enumerate(acts) if act[1][0] == "suspend"][:1]
         mailing = [act for act in enumerate(acts) if act[1][0] == "mail"]
         await asyncio.gather(*(one(number, *act) for number, act in sorted([*waiting, *mailing])))
         stored = await load_run(stores[1], "a")

@@ -1,4 +1,6 @@
-"""An event loop whose time is virtual: where nothing is ready it is at once the moment of the next timer. What runs on it is the same each time."""
+"""An event loop whose time is virtual: where nothing is ready it is at once the moment of the next
+timer. What runs on it is the same each time.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +47,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class VirtualClock:
-    """Implements ``Clock`` by the time of the loop it is made on; ids and keys follow from how many there were."""
+    """Implements ``Clock`` by the time of the loop it is made on; ids and keys follow from how many
+    there were.
+    """
 
     def __init__(self) -> None:
-        self.made, self._loop = 0, asyncio.get_running_loop()  # a flow that asks for the time has no loop
+        # a flow that asks for the time has no loop
+        self.made, self._loop = 0, asyncio.get_running_loop()
 
     def now(self) -> int:
         return BEGAN + round(self._loop.time() * SECOND)

@@ -1,4 +1,6 @@
-"""Every store there is, by its ports alone: journal store, leases and sessions over one storage, under an engine that has joined it."""
+"""Every store there is, by its ports alone: journal store, leases and sessions over one storage,
+under an engine that has joined it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from ordain.testing import MemoryConfiguration, MemorySessions, MemoryStore, Sha
 from tests.at_once import at_once
 
 ADAPTERS = ["file", "threaded", "in-memory", "memory"]
-"""SQLite in a file, written on the loop or in a thread, and in memory; and the memory that ships with the doubles."""
+"""SQLite in a file, written on the loop or in a thread, and in memory; and the memory that ships
+with the doubles.
+"""
 IN_MEMORY = ["in-memory", "memory"]
 
 
@@ -60,9 +64,15 @@ def opened(adapter: str, folder: Path | None = None) -> Generator[Ports]:
         store = MemoryStore(shared)
         leases, sessions, configuration = store, MemorySessions(shared), MemoryConfiguration(shared)
     else:
-        options = StoreOptions(holder="test", lock=False, threaded=adapter == "threaded", tables=(BOOKS,))
+        options = StoreOptions(
+            holder="test", lock=False, threaded=adapter == "threaded", tables=(BOOKS,)
+        )
         store = SqliteStore(None if adapter == "in-memory" else folder, options)
-        leases, sessions, configuration = SqliteLeases(store, clock.now), SqliteSessions(store), SqliteConfiguration(store)
+        leases, sessions, configuration = (
+            SqliteLeases(store, clock.now),
+            SqliteSessions(store),
+            SqliteConfiguration(store),
+        )
     try:
         yield Ports(store, leases, sessions, configuration, at_once(leases.join("test")), clock)
     finally:

@@ -1,4 +1,6 @@
-"""Approvals and grants as rows, the same for every adapter: one decision, as many uses as there are, none of what is over or was taken back."""
+"""Approvals and grants as rows, the same for every adapter: one decision, as many uses as there
+are, none of what is over or was taken back.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 from ordain.contracts.approvals import Grant, GrantAudit, GrantScope, Subject, Tier
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import Constraint
-from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, ApprovalRow, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import (
+    ApprovalClaimed,
+    ApprovalDecided,
+    ApprovalRow,
+    GrantRevoked,
+    GrantUse,
+    NewApproval,
+)
 from ordain.ports.shared import ApprovalRead, GrantRead, GrantsRead
 from ordain.ports.store import JournalStore
 from ordain.rules.approve import ApprovalState
@@ -18,7 +27,11 @@ from tests.contract.ports.test_shared import read, written
 from tests.contract.writing import Run
 
 BEN, AT = "local:ben", 1_000
-SCOPE = GrantScope(capabilities=("post.*",), targets=("ada@example.org",), constraints={"post.out": Constraint(max_calls=2)})
+SCOPE = GrantScope(
+    capabilities=("post.*",),
+    targets=("ada@example.org",),
+    constraints={"post.out": Constraint(max_calls=2)},
+)
 
 
 def grant(grant_id: str = "g", **more: Any) -> Grant:
@@ -41,12 +54,16 @@ async def standing(store: JournalStore, at: int = AT, principal: str = "token:we
 
 
 async def one(store: JournalStore, name: str = "g", workspace: str = "") -> Grant | None:
-    (found,) = await read(store, GrantRead(grant=name), **({"workspace": workspace} if workspace else {}))
+    (found,) = await read(
+        store, GrantRead(grant=name), **({"workspace": workspace} if workspace else {})
+    )
     return found
 
 
 async def test_a_grant_is_read_as_it_was_given(store: JournalStore) -> None:
-    """By its id in its workspace; among those of its principal while it stands, those that expire first first."""
+    """By its id in its workspace; among those of its principal while it stands, those that expire
+    first first.
+    """
     late, early = grant("late", expires_at=AT + 20), grant("early", expires_at=AT + 1, uses_left=3)
     await written(store, late, early, grant("another", principal="token:else"))
     assert await one(store, "late") == late
@@ -78,7 +95,11 @@ async def test_what_bounds_count_is_kept(store: JournalStore) -> None:
         await written(store, GrantUse(grant="g", bounds=("post.out",)), GrantUse(grant="g"))
     found = await one(store)
     assert found is not None
-    assert (found.uses_left, found.calls, found.calls_left) == (None, {"post.out": 2}, {"post.out": 0})
+    assert (found.uses_left, found.calls, found.calls_left) == (
+        None,
+        {"post.out": 2},
+        {"post.out": 0},
+    )
 
 
 async def test_a_grant_that_was_taken_back_is_of_no_use(store: JournalStore) -> None:
@@ -88,7 +109,11 @@ async def test_a_grant_that_was_taken_back_is_of_no_use(store: JournalStore) -> 
     await written(store, GrantRevoked(grant="g", by="local:cleo", at=AT + 1, why="again"))
     found = await one(store)
     assert found is not None
-    assert (found.audit.revoked_by, found.audit.revoked_at, found.audit.revoked_why) == (BEN, AT, "it is over")
+    assert (found.audit.revoked_by, found.audit.revoked_at, found.audit.revoked_why) == (
+        BEN,
+        AT,
+        "it is over",
+    )
     assert (found.scope, found.reason, found.uses_left) == (SCOPE, "why it was given", 2)
     assert await standing(store) == []
     assert (await written(store, GrantUse(grant="g"))).refused == "grant_used_up"
@@ -98,7 +123,15 @@ async def test_an_approval_is_decided_once(store: JournalStore) -> None:
     """What decides it is the first word; asking again opens nothing but what was withdrawn."""
     run = Run("a")
     await store.submit(run.open())
-    asked = NewApproval(id="p", addr=0, subject=Subject.CALL, tier=Tier.WRITE, digest="d", asked_at=AT, expires_at=AT + 10)
+    asked = NewApproval(
+        id="p",
+        addr=0,
+        subject=Subject.CALL,
+        tier=Tier.WRITE,
+        digest="d",
+        asked_at=AT,
+        expires_at=AT + 10,
+    )
 
     async def ask() -> ApprovalRow:
         await store.submit(run.step(writes=(asked,)))
@@ -108,21 +141,42 @@ async def test_an_approval_is_decided_once(store: JournalStore) -> None:
     assert (await ask()).state == ApprovalState.OPEN
     await written(store, ApprovalDecided(id="p", state=ApprovalState.WITHDRAWN, at=AT))
     assert ((again := await ask()).state, again.decided_at) == (ApprovalState.OPEN, 0)
-    await written(store, ApprovalDecided(id="p", state=ApprovalState.APPROVED, at=AT + 1, by=BEN, grant="g"))
-    await written(store, ApprovalDecided(id="p", state=ApprovalState.DENIED, at=AT + 2, by="local:cleo"))
+    await written(
+        store, ApprovalDecided(id="p", state=ApprovalState.APPROVED, at=AT + 1, by=BEN, grant="g")
+    )
+    await written(
+        store, ApprovalDecided(id="p", state=ApprovalState.DENIED, at=AT + 2, by="local:cleo")
+    )
     found = await ask()
-    assert (found.state, found.decided_at, found.decided_by, found.grant) == (ApprovalState.APPROVED, AT + 1, BEN, "g")
+    assert (found.state, found.decided_at, found.decided_by, found.grant) == (
+        ApprovalState.APPROVED,
+        AT + 1,
+        BEN,
+        "g",
+    )
 
 
 async def test_a_claim_is_of_what_is_open(store: JournalStore) -> None:
-    """The last one stands, with its moment, until it is given up or its approval ends, which keeps it; what is asked anew nobody looks at."""
+    """The last one stands, with its moment, until it is given up or its approval ends, which keeps
+    it; what is asked anew nobody looks at.
+    """
     run = Run("a")
     await store.submit(run.open())
-    asked = NewApproval(id="p", addr=0, subject=Subject.CALL, tier=Tier.WRITE, digest="d", asked_at=AT, expires_at=AT + 10)
+    asked = NewApproval(
+        id="p",
+        addr=0,
+        subject=Subject.CALL,
+        tier=Tier.WRITE,
+        digest="d",
+        asked_at=AT,
+        expires_at=AT + 10,
+    )
     await store.submit(run.step(writes=(asked,)))
 
     async def claimed(by: str, at: int = AT) -> tuple[str, int, str]:
-        await written(store, ApprovalClaimed(id="p", by=by, at=at), ApprovalClaimed(id="none", by=by, at=at))
+        await written(
+            store, ApprovalClaimed(id="p", by=by, at=at), ApprovalClaimed(id="none", by=by, at=at)
+        )
         (found,) = await read(store, ApprovalRead(approval="p"))
         return found.claimed_by, found.claimed_at, found.in_review_by
 
@@ -141,12 +195,28 @@ async def test_what_came_with_an_approval_is_read_whole(store: JournalStore) -> 
     """Wherever it stands, while the run's content does: taken back too."""
     run = Run("a")
     await store.submit(run.open())
-    asked = NewApproval(id="p", addr=0, subject=Subject.CALL, tier=Tier.WRITE, digest="d", asked_at=AT, expires_at=AT + 10)
+    asked = NewApproval(
+        id="p",
+        addr=0,
+        subject=Subject.CALL,
+        tier=Tier.WRITE,
+        digest="d",
+        asked_at=AT,
+        expires_at=AT + 10,
+    )
     await store.submit(run.step(writes=(asked,)))
     given = grant(audit=GrantAudit(by=BEN, at=AT, approval="p"), uses_left=4)
-    await written(store, ApprovalDecided(id="p", state=ApprovalState.APPROVED, at=AT, by=BEN, grant="g"), given)
+    await written(
+        store,
+        ApprovalDecided(id="p", state=ApprovalState.APPROVED, at=AT, by=BEN, grant="g"),
+        given,
+    )
     assert await standing(store) == [given]
     await written(store, GrantUse(grant="g", bounds=("post.out",)))
     await written(store, GrantRevoked(grant="g", by=BEN, at=AT + 1, why="enough"))
-    audit = msgspec.structs.replace(given.audit, revoked_by=BEN, revoked_at=AT + 1, revoked_why="enough")
-    assert await one(store) == msgspec.structs.replace(given, audit=audit, uses_left=3, calls={"post.out": 1})
+    audit = msgspec.structs.replace(
+        given.audit, revoked_by=BEN, revoked_at=AT + 1, revoked_why="enough"
+    )
+    assert await one(store) == msgspec.structs.replace(
+        given, audit=audit, uses_left=3, calls={"post.out": 1}
+    )

@@ -1,4 +1,6 @@
-"""The behaviour of ``JournalStore``, the same for every adapter, spoken of by the port alone: what is accepted, in which order, and what is refused."""
+"""The behaviour of ``JournalStore``, the same for every adapter, spoken of by the port alone: what
+is accepted, in which order, and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from hypothesis import strategies as st
 from ordain.errors import JournalCorrupt, OrdainError, RunLost, StorageUnavailable
 from ordain.journal.codec import verify
 from ordain.journal.records import Status
-from ordain.ports.store import Append, Change, JournalStore, Operation, Outcome, StoredRun, Unit, load_run
+from ordain.ports.store import (
+    Append,
+    Change,
+    JournalStore,
+    Operation,
+    Outcome,
+    StoredRun,
+    Unit,
+    load_run,
+)
 from ordain.ports.writes import MailKind, OutboxRow, TakenMail
 from tests.contract.ports.conftest import OpenPorts
 from tests.contract.writing import KEY, Run
@@ -33,7 +44,7 @@ async def settle(store: JournalStore, *units: Unit) -> list[Outcome | BaseExcept
     return await asyncio.gather(*[store.submit(unit) for unit in units], return_exceptions=True)
 
 
-# --- order, prefix, atomicity -----------------------------------------------------------------------------------------------------
+# --- order, prefix, atomicity ---------------------------------------------------------------------
 
 
 async def found(store: JournalStore, run: str) -> StoredRun:
@@ -43,10 +54,15 @@ async def found(store: JournalStore, run: str) -> StoredRun:
     return stored
 
 
-async def test_the_units_of_a_run_are_durable_in_the_order_of_submission(store: JournalStore) -> None:
-    """However many are submitted at once, with those of other runs between them: every run comes back as it was written."""
+async def test_the_units_of_a_run_are_durable_in_the_order_of_submission(
+    store: JournalStore,
+) -> None:
+    """However many are submitted at once, with those of other runs between them: every run comes
+    back as it was written.
+    """
     runs = await opened(store, "a", "b", "c")
-    await settle(store, *(runs[(number * number) % 3].step() for number in range(700)))  # more than one batch
+    # more than one batch
+    await settle(store, *(runs[(number * number) % 3].step() for number in range(700)))
     for run in runs:
         stored = await found(store, run.id)
         assert list(stored.records) == run.records
@@ -54,8 +70,12 @@ async def test_the_units_of_a_run_are_durable_in_the_order_of_submission(store: 
         verify(run.id, KEY, stored.records)
 
 
-async def test_what_is_told_is_durable_and_so_is_all_of_its_run_before_it(store: JournalStore) -> None:
-    """When a unit's future has ended, that unit and everything submitted of its run before it is read by a load that is asked for then."""
+async def test_what_is_told_is_durable_and_so_is_all_of_its_run_before_it(
+    store: JournalStore,
+) -> None:
+    """When a unit's future has ended, that unit and everything submitted of its run before it is
+    read by a load that is asked for then.
+    """
     (run,) = await opened(store, "a")
 
     async def told(number: int, unit: Unit) -> bool:
@@ -65,8 +85,12 @@ async def test_what_is_told_is_durable_and_so_is_all_of_its_run_before_it(store:
     assert all(await asyncio.gather(*(told(number, run.step()) for number in range(1, 601))))
 
 
-async def test_what_was_acknowledged_precedes_what_is_submitted_after_it(store: JournalStore) -> None:
-    """Across runs too: a decision that is submitted after another's answer reads what that has written, and a load finds both."""
+async def test_what_was_acknowledged_precedes_what_is_submitted_after_it(
+    store: JournalStore,
+) -> None:
+    """Across runs too: a decision that is submitted after another's answer reads what that has
+    written, and a load finds both.
+    """
     for number in range(20):
         first = Run(f"a{number}")
         assert (await store.submit(first.open("r"))).refused == ("same" if number else "")
@@ -80,7 +104,12 @@ async def test_a_unit_is_applied_whole_or_not_at_all(store: JournalStore) -> Non
     before = await found(store, "a")
     bad = run.step(
         status=Status.RUNNING,
-        writes=(Run("child", parent=run).new, other.mail(), OutboxRow(addr=1, text="hello", at=1), Run("other", given="another").new),
+        writes=(
+            Run("child", parent=run).new,
+            other.mail(),
+            OutboxRow(addr=1, text="hello", at=1),
+            Run("other", given="another").new,
+        ),
     )
     (failure,) = await settle(store, bad)
     assert isinstance(failure, RunLost)
@@ -105,14 +134,25 @@ async def test_a_unit_that_fails_fails_alone(store: JournalStore) -> None:
         good.step(),
     )
     kinds = [type(result) for result in results]
-    assert kinds == [Outcome, RunLost, Outcome, JournalCorrupt, OrdainError, OrdainError, OrdainError, Outcome]
+    assert kinds == [
+        Outcome,
+        RunLost,
+        Outcome,
+        JournalCorrupt,
+        OrdainError,
+        OrdainError,
+        OrdainError,
+        Outcome,
+    ]
     stored = await found(store, "good")
     assert list(stored.records) == good.records
     assert len((await found(store, "bad")).records) == 1
 
 
 async def test_a_gap_or_a_repetition_is_refused(store: JournalStore) -> None:
-    """Only the record that follows the durable head is taken: a driver with an old view cannot append. What is durable already is told so."""
+    """Only the record that follows the durable head is taken: a driver with an old view cannot
+    append. What is durable already is told so.
+    """
     (run,) = await opened(store, "a")
     first, second = run.note(), run.note()
     gap, exact, again = await settle(
@@ -129,9 +169,16 @@ async def test_a_gap_or_a_repetition_is_refused(store: JournalStore) -> None:
 
 
 async def test_numbers_of_runs_that_never_came_to_be_are_forgotten(store: JournalStore) -> None:
-    """Mail for a run that a failed unit would have opened reaches no other run that was given its place."""
+    """Mail for a run that a failed unit would have opened reaches no other run that was given its
+    place.
+    """
     (run,) = await opened(store, "a")
-    await settle(store, Append(run="a", epoch=1, writes=(Run("lost", parent=run).new, Run("a", given="another").new)))
+    await settle(
+        store,
+        Append(
+            run="a", epoch=1, writes=(Run("lost", parent=run).new, Run("a", given="another").new)
+        ),
+    )
     await opened(store, "other")
     (result,) = await settle(store, Append(run="a", epoch=1, writes=(Run("lost").mail(),)))
     assert isinstance(result, JournalCorrupt)
@@ -141,10 +188,23 @@ async def test_numbers_of_runs_that_never_came_to_be_are_forgotten(store: Journa
 Step = tuple[str, int]
 
 
-@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])  # it opens a store for each example
-@given(steps=st.lists(st.tuples(st.sampled_from(["step", "gap", "post", "take", "child", "end", "wait"]), st.integers(0, 2)), max_size=30))
-async def test_any_sequence_of_units_leaves_what_a_simple_model_says(in_memory: OpenPorts, steps: list[Step]) -> None:
-    """After any mixture of good and bad units, awaited or not, runs hold exactly the records of the units that were applied."""
+# it opens a store for each example
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["step", "gap", "post", "take", "child", "end", "wait"]),
+            st.integers(0, 2),
+        ),
+        max_size=30,
+    )
+)
+async def test_any_sequence_of_units_leaves_what_a_simple_model_says(
+    in_memory: OpenPorts, steps: list[Step]
+) -> None:
+    """After any mixture of good and bad units, awaited or not, runs hold exactly the records of the
+    units that were applied.
+    """
     with in_memory() as ports:
         store = ports.store
         runs = await opened(store, "a", "b", "c")
@@ -202,26 +262,42 @@ async def test_a_settled_run_stays_settled(store: JournalStore) -> None:
     (run,) = await opened(store, "a")
     await store.submit(run.end())
     before = await found(store, "a")
-    results = await settle(store, Append(run="a", epoch=1, status=Status.QUARANTINED), Append(run="a", epoch=1, status=Status.READY))
+    results = await settle(
+        store,
+        Append(run="a", epoch=1, status=Status.QUARANTINED),
+        Append(run="a", epoch=1, status=Status.READY),
+    )
     assert [type(result) for result in results] == [RunLost, RunLost]
     assert await found(store, "a") == before
     assert isinstance((await settle(store, run.step()))[0], Outcome)
 
 
-# --- mail -------------------------------------------------------------------------------------------------------------------------
+# --- mail -----------------------------------------------------------------------------------------
 
 
 async def test_a_duplicate_is_ignored_and_the_first_counts(store: JournalStore) -> None:
-    """Mail is unique by key and run: a second row with the key changes nothing, however it arrives."""
+    """Mail is unique by key and run: a second row with the key changes nothing, however it
+    arrives.
+    """
     run, other = await opened(store, "a", "b")
-    first, second, elsewhere = await settle(store, run.post(body=b'"first"'), run.post(body=b'"second"'), other.post(body=b'"else"'))
-    assert [getattr(outcome, "refused", None) for outcome in (first, second, elsewhere)] == ["", "duplicate", ""]
-    assert isinstance((await settle(store, other.step(writes=(run.mail(body=b'"third"'),))))[0], Outcome)
+    first, second, elsewhere = await settle(
+        store, run.post(body=b'"first"'), run.post(body=b'"second"'), other.post(body=b'"else"')
+    )
+    assert [getattr(outcome, "refused", None) for outcome in (first, second, elsewhere)] == [
+        "",
+        "duplicate",
+        "",
+    ]
+    assert isinstance(
+        (await settle(store, other.step(writes=(run.mail(body=b'"third"'),))))[0], Outcome
+    )
     assert [(mail.key, mail.body) for mail in await store.mail("a")] == [("k", b'"first"')]
 
 
 async def test_mail_waits_until_one_record_takes_it(store: JournalStore) -> None:
-    """Mail is listed oldest first until a record takes it; it cannot be taken twice, and its key stays used."""
+    """Mail is listed oldest first until a record takes it; it cannot be taken twice, and its key
+    stays used.
+    """
     (run,) = await opened(store, "a")
     await settle(store, run.post("one", addr=3), run.post("two"))
     one, two = await store.mail("a")
@@ -245,11 +321,17 @@ async def test_nobody_writes_to_a_settled_run(store: JournalStore, kind: MailKin
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("deaf", [False, True])
 @pytest.mark.parametrize("addr", [7, 8])
-async def test_a_run_does_not_suspend_over_mail_that_concerns_it(store: JournalStore, kind: MailKind, deaf: bool, addr: int) -> None:
-    """Suspending is refused where untaken mail is for that effect, or is an interrupt and the run is not deaf to them."""
+async def test_a_run_does_not_suspend_over_mail_that_concerns_it(
+    store: JournalStore, kind: MailKind, deaf: bool, addr: int
+) -> None:
+    """Suspending is refused where untaken mail is for that effect, or is an interrupt and the run
+    is not deaf to them.
+    """
     (run,) = await opened(store, "a")
     await store.submit(run.post(kind=kind, addr=addr))
-    concerns = (kind in {MailKind.CHILD, MailKind.ANSWER} and addr == 7) or (kind is MailKind.INTERRUPT and not deaf)
+    concerns = (kind in {MailKind.CHILD, MailKind.ANSWER} and addr == 7) or (
+        kind is MailKind.INTERRUPT and not deaf
+    )
     outcome = await store.submit(run.suspend(7, deaf=deaf, wake_at=5))
     stored = await found(store, "a")
     assert (outcome.refused, stored.status, len(stored.records), stored.wake_at) == (
@@ -258,22 +340,33 @@ async def test_a_run_does_not_suspend_over_mail_that_concerns_it(store: JournalS
 
 
 async def test_taken_mail_does_not_keep_a_run_awake(store: JournalStore) -> None:
-    """Mail that a record of an earlier unit of the same batch takes no longer refuses the suspension."""
+    """Mail that a record of an earlier unit of the same batch takes no longer refuses the
+    suspension.
+    """
     (run,) = await opened(store, "a")
     await store.submit(run.post())
     (mail,) = await store.mail("a")
-    taken, waits = await settle(store, run.step(writes=(TakenMail(mail=mail.id, seq=1),)), run.suspend(0))
+    taken, waits = await settle(
+        store, run.step(writes=(TakenMail(mail=mail.id, seq=1),)), run.suspend(0)
+    )
     assert isinstance(taken, Outcome)
     assert waits == Outcome(run="a")
 
 
-# --- requests ---------------------------------------------------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------------
 
 
 async def test_a_request_becomes_one_run(store: JournalStore) -> None:
-    """The same request id and body names the same run, another body is refused, also within one batch."""
+    """The same request id and body names the same run, another body is refused, also within one
+    batch.
+    """
     outcomes = await settle(
-        store, Run("a").open("r", "body"), Run("b").open("r", "body"), Run("c").open("r", "other"), Run("d").open(None), Run("e").open(None)
+        store,
+        Run("a").open("r", "body"),
+        Run("b").open("r", "body"),
+        Run("c").open("r", "other"),
+        Run("d").open(None),
+        Run("e").open(None),
     )
     assert outcomes == [
         Outcome(run="a"),
@@ -286,7 +379,9 @@ async def test_a_request_becomes_one_run(store: JournalStore) -> None:
 
 
 async def test_over_the_limit_only_new_requests_are_refused(store: JournalStore) -> None:
-    """At the limit a new request is busy, a repeated one still finds its run; children do not count, settled runs make room."""
+    """At the limit a new request is busy, a repeated one still finds its run; children do not
+    count, settled runs make room.
+    """
     parent = Run("a")
     await settle(store, parent.open("r"), parent.step(writes=(Run("child", parent=parent).new,)))
     busy, same = await settle(store, Run("b").open("s", accepted=1), Run("c").open("r", accepted=1))
@@ -304,28 +399,49 @@ async def test_catalogs_are_kept_by_digest(store: JournalStore) -> None:
     assert await store.catalog("d" * 64) is None
 
 
-# --- looking ----------------------------------------------------------------------------------------------------------------------
+# --- looking --------------------------------------------------------------------------------------
 
 
 async def test_a_run_is_loaded_as_it_hangs(store: JournalStore) -> None:
-    """A child knows its parent, place and root; status, reason and times are those of the last unit."""
+    """A child knows its parent, place and root; status, reason and times are those of the last
+    unit.
+    """
     parent = Run("a")
     child = Run("child", parent=parent, addr=4, index=2)
-    await settle(store, parent.open(), parent.step(writes=(child.new,), status=Status.RUNNING), child.end())
+    await settle(
+        store, parent.open(), parent.step(writes=(child.new,), status=Status.RUNNING), child.end()
+    )
     stored, root = await found(store, "child"), await found(store, "a")
     assert (stored.parent, stored.parent_addr, stored.index, stored.root) == ("a", 4, 2, "a")
-    assert (stored.status, stored.reason, stored.ended_at) == (Status.COMPLETED, "ok", child.records[-1].at)
-    assert (root.parent, root.root, root.status, root.ended_at, root.key) == (None, "a", Status.RUNNING, None, KEY)
+    assert (stored.status, stored.reason, stored.ended_at) == (
+        Status.COMPLETED,
+        "ok",
+        child.records[-1].at,
+    )
+    assert (root.parent, root.root, root.status, root.ended_at, root.key) == (
+        None,
+        "a",
+        Status.RUNNING,
+        None,
+        KEY,
+    )
     assert await load_run(store, "nobody") is None
 
 
 async def test_listeners_hear_of_opened_runs_and_mail(store: JournalStore) -> None:
-    """After a commit, and never before, each run that it opened or wrote mail to is announced; of units that failed nothing is."""
+    """After a commit, and never before, each run that it opened or wrote mail to is announced; of
+    units that failed nothing is.
+    """
     ears, parent = Ears(store), Run("a")
     await settle(store, parent.open(), parent.step(writes=(Run("child", parent=parent).new,)))
     await ears.hear("a", "child")
     ears.runs.clear()
-    await settle(store, parent.post(), parent.step(), Append(run="a", epoch=1, writes=(Run("never").new, Run("a", given="another").new)))
+    await settle(
+        store,
+        parent.post(),
+        parent.step(),
+        Append(run="a", epoch=1, writes=(Run("never").new, Run("a", given="another").new)),
+    )
     await ears.hear("a")
     assert ears.runs <= {"a", "child"}
 

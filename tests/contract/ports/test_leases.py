@@ -1,4 +1,6 @@
-"""The behaviour of ``Leases``, the same for every adapter: which runs an engine gets, what it lets go of, and who may write a run."""
+"""The behaviour of ``Leases``, the same for every adapter: which runs an engine gets, what it lets
+go of, and who may write a run.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ async def held(ports: Ports, *only: str, limit: int = 99) -> dict[str, StoredRun
 
 
 async def test_what_an_engine_opens_it_holds(ports: Ports) -> None:
-    """In its first epoch, and it is not offered to it again; asked for by name it is there as it stands."""
+    """In its first epoch, and it is not offered to it again; asked for by name it is there as it
+    stands.
+    """
     await opened(ports, "a")
     assert await held(ports) == {}
     run = (await held(ports, "a"))["a"]
@@ -41,7 +45,12 @@ async def test_what_was_let_go_of_is_taken_again_in_the_next_epoch(ports: Ports)
     await ports.store.submit(run.step(status=Status.RUNNING))
     await ports.leases.release(ports.lease, ["a"])
     taken = (await held(ports))["a"]
-    assert (taken.epoch, taken.holder, taken.resumes, taken.status) == (2, ports.lease.engine, 0, Status.RUNNING)
+    assert (taken.epoch, taken.holder, taken.resumes, taken.status) == (
+        2,
+        ports.lease.engine,
+        0,
+        Status.RUNNING,
+    )
     with pytest.raises(RunLost):
         await ports.store.submit(run.step())
     await ports.store.submit(Append(run="a", epoch=2, status=Status.READY))
@@ -53,11 +62,16 @@ async def test_all_that_an_engine_holds_is_let_go_of(ports: Ports) -> None:
     await ports.store.submit(waiting.suspend(0, wake_at=ports.clock.at))
     await ports.store.submit(running.step(status=Status.RUNNING))
     await ports.leases.release(ports.lease)
-    assert {run: (one.epoch, one.resumes) for run, one in (await held(ports)).items()} == {"waiting": (2, 0), "running": (2, 0)}
+    assert {run: (one.epoch, one.resumes) for run, one in (await held(ports)).items()} == {
+        "waiting": (2, 0),
+        "running": (2, 0),
+    }
 
 
 async def test_an_engine_gets_what_has_something_to_do(ports: Ports) -> None:
-    """Ready, in the midst of work, or due: no more of them than there are places for. What waits, has stopped or has ended is left."""
+    """Ready, in the midst of work, or due: no more of them than there are places for. What waits,
+    has stopped or has ended is left.
+    """
     runs = await opened(ports, "ready", "running", "due", "waiting", "mailed", "stopped", "ended")
     by_id = {run.id: run for run in runs}
     await ports.store.submit(by_id["running"].step(status=Status.RUNNING))
@@ -80,14 +94,19 @@ async def test_an_engine_gets_what_has_something_to_do(ports: Ports) -> None:
 
 
 async def test_a_clock_that_was_set_back_brings_moments_nearer(ports: Ports) -> None:
-    """By as much as it was set back, those that lay ahead of the clock as it was; what was written since stands, and so does what is not waiting."""
+    """By as much as it was set back, those that lay ahead of the clock as it was; what was written
+    since stands, and so does what is not waiting.
+    """
     before, since = await opened(ports, "before", "since")
     hour, now = 3_600_000_000, ports.clock.at - 3_600_000_000
     await ports.store.submit(before.suspend(0, wake_at=ports.clock.at + 5))
     await ports.store.submit(since.suspend(0, wake_at=now + 7))
     await ports.leases.beat(ports.lease, Beat(at=now, clock_back=now, back_us=hour))
     found = await ports.store.load(["before", "since"])
-    assert [one.wake_at for one in found.values() if isinstance(one, StoredRun)] == [now + 5, now + 7]
+    assert [one.wake_at for one in found.values() if isinstance(one, StoredRun)] == [
+        now + 5,
+        now + 7,
+    ]
 
 
 async def test_mail_comes_with_the_run(ports: Ports) -> None:
@@ -106,7 +125,10 @@ async def test_by_name_a_run_is_shown_however_it_stands(ports: Ports) -> None:
     await ports.store.submit(stopped.step(status=Status.FAULTED))
     await ports.leases.release(ports.lease, ["over", "stopped"])
     found = await held(ports, "over", "stopped", "none")
-    assert {run: (one.status, one.epoch) for run, one in found.items()} == {"over": (Status.COMPLETED, 1), "stopped": (Status.FAULTED, 2)}
+    assert {run: (one.status, one.epoch) for run, one in found.items()} == {
+        "over": (Status.COMPLETED, 1),
+        "stopped": (Status.FAULTED, 2),
+    }
 
 
 async def test_a_beat_may_be_told_twice(ports: Ports) -> None:

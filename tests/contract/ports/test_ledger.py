@@ -1,4 +1,6 @@
-"""The ledger of every store: at most one row for a commit, none for what it does not cover, and after every one it says what stands."""
+"""The ledger of every store: at most one row for a commit, none for what it does not cover, and
+after every one it says what stands.
+"""
 
 from __future__ import annotations
 
@@ -63,10 +65,16 @@ async def test_units_of_one_batch_share_a_row(ports: Ports) -> None:
 
 
 async def test_a_session_goes_on_under_the_ledger(ports: Ports) -> None:
-    """Its head, threads, questions' ends and the places of its turns are covered as each changes."""
+    """Its head, threads, questions' ends and the places of its turns are covered as each
+    changes.
+    """
     run, writes = turn("a")
     await ports.store.submit(
-        message(entry("m1"), *writes, placed=Placed(attached="new_request", reason="x", decision=b"{}", thread=1, serves="a"))
+        message(
+            entry("m1"),
+            *writes,
+            placed=Placed(attached="new_request", reason="x", decision=b"{}", thread=1, serves="a"),
+        )
     )
     await told(ports)
     second, queued = turn("b", queued=True)
@@ -82,17 +90,28 @@ async def test_a_session_goes_on_under_the_ledger(ports: Ports) -> None:
 
 
 async def test_a_message_that_is_placed_anew_is_said_so(ports: Ports) -> None:
-    """Its link stays, what stands now is on the ledger, and so is each message that its run kept."""
+    """Its link stays, what stands now is on the ledger, and so is each message that its run
+    kept.
+    """
     run, writes = turn("a")
     postponed = Placed(attached="triage", reason="x", decision=b"{}", thread=1, serves="a")
     await ports.store.submit(message(entry("m1"), *writes, placed=postponed))
-    await ports.store.submit(message(entry("m2", at=2), placed=Placed(attached="filler", reason="x", decision=b"{}", serves="a")))
+    await ports.store.submit(
+        message(
+            entry("m2", at=2),
+            placed=Placed(attached="filler", reason="x", decision=b"{}", serves="a"),
+        )
+    )
     anew = Placed(attached="new_request", reason="y", decision=b'{"a":1}', thread=1, serves="b")
     placed = EntryPlaced(session="s1", seq=1, instead_of="a", placed=anew)
     await ports.store.submit(msgspec.structs.replace(run.step(), writes=(placed,)))
-    entries = {one.seq: one for one in await ports.sessions.entries(WORKSPACE, "s1", after=0, limit=9)}
+    entries = {
+        one.seq: one for one in await ports.sessions.entries(WORKSPACE, "s1", after=0, limit=9)
+    }
     fold = await told(ports)
-    assert {seq: cover for seq, (cover, _) in fold.placed[WORKSPACE, "s1"].items()} == {seq: one.cover for seq, one in entries.items()}
+    assert {seq: cover for seq, (cover, _) in fold.placed[WORKSPACE, "s1"].items()} == {
+        seq: one.cover for seq, one in entries.items()
+    }
     assert [len(one.marks or b"") for one in entries.values()] == [48, 48]
 
 
@@ -100,15 +119,23 @@ async def test_accounts_are_covered(ports: Ports) -> None:
     """What is charged and given back."""
     run = Run("a")
     await ports.store.submit(run.open())
-    await ports.store.submit(msgspec.structs.replace(run.step(), writes=(AccountCharge(account="day", tokens=5, usd_micros=7),)))
+    await ports.store.submit(
+        msgspec.structs.replace(
+            run.step(), writes=(AccountCharge(account="day", tokens=5, usd_micros=7),)
+        )
+    )
     charged = await told(ports)
-    await ports.store.submit(msgspec.structs.replace(run.step(), writes=(Refund(account="day", tokens=1, usd_micros=2),)))
+    await ports.store.submit(
+        msgspec.structs.replace(run.step(), writes=(Refund(account="day", tokens=1, usd_micros=2),))
+    )
     assert (await told(ports)).no == charged.no + 1
 
 
 @pytest.mark.parametrize("status", [Status.FAULTED, Status.DIVERGED, Status.QUARANTINED])
 async def test_a_stop_and_what_comes_after_it_are_covered(ports: Ports, status: Status) -> None:
-    """A stopped run has its reason on the ledger; it keeps that when it goes on, and each way it goes on is covered."""
+    """A stopped run has its reason on the ledger; it keeps that when it goes on, and each way it
+    goes on is covered.
+    """
     run = Run("a")
     await ports.store.submit(run.open())
     await ports.store.submit(Append(run="a", epoch=1, status=status, reason="broken"))
@@ -127,9 +154,14 @@ async def test_what_is_refused_leaves_no_trace(ports: Ports) -> None:
     """A unit that is undone after it wrote has written nothing into the ledger."""
     before = (await told(ports)).no
     read = SessionRead(session="s9", channel="", message_id="m", author="")
-    undone = Arrive(workspace=WORKSPACE, shared=Shared(reads=(), decide=lambda: Ruling(writes=(Run("a").new,), accepted=0)))
+    undone = Arrive(
+        workspace=WORKSPACE,
+        shared=Shared(reads=(), decide=lambda: Ruling(writes=(Run("a").new,), accepted=0)),
+    )
     assert (await ports.store.submit(undone)).refused == "busy"
     with pytest.raises(Exception, match=r".*"):
-        await ports.store.submit(Arrive(workspace=WORKSPACE, shared=Shared(reads=(read,), decide=lambda _: Ruling())))
+        await ports.store.submit(
+            Arrive(workspace=WORKSPACE, shared=Shared(reads=(read,), decide=lambda _: Ruling()))
+        )
     assert (await told(ports)).no == before
     assert Thing.RUN == "run"

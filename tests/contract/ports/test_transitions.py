@@ -1,4 +1,6 @@
-"""A store changes a run's status along the table of transitions, for who holds it, and in no other way."""
+"""A store changes a run's status along the table of transitions, for who holds it, and in no other
+way.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from tests.lanes import examples
 
 HELD_ANEW = "held anew"
 MAIL = "mail"
-steps = st.lists(st.tuples(st.sampled_from([*Status, HELD_ANEW, MAIL]), st.booleans(), st.sampled_from([-1, 0, 0, 0, 1])), max_size=25)
+steps = st.lists(
+    st.tuples(
+        st.sampled_from([*Status, HELD_ANEW, MAIL]),
+        st.booleans(),
+        st.sampled_from([-1, 0, 0, 0, 1]),
+    ),
+    max_size=25,
+)
 
 
 def _record(run: Run, status: Status) -> Record:
@@ -24,11 +33,16 @@ def _record(run: Run, status: Status) -> Record:
 
 
 @settings(
-    max_examples=examples(150, quick=100), suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150, quick=100),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # it opens a store for each example
 @given(steps=steps)
-async def test_every_way_through_the_table_and_none_beside_it(in_memory: OpenPorts, steps: list[tuple[str, bool, int]]) -> None:
-    """With records and without, in the epoch of who holds the run and in others, mail between them: the status is the machine's."""
+async def test_every_way_through_the_table_and_none_beside_it(
+    in_memory: OpenPorts, steps: list[tuple[str, bool, int]]
+) -> None:
+    """With records and without, in the epoch of who holds the run and in others, mail between them:
+    the status is the machine's.
+    """
     with in_memory() as ports:
         store, leases, run = ports.store, ports.leases, Run("a")
         await store.submit(run.open())
@@ -48,9 +62,12 @@ async def test_every_way_through_the_table_and_none_beside_it(in_memory: OpenPor
                 target, mark, length = Status(what), run.scribe.mark(), len(run.records)
                 records = (_record(run, target),) if with_record or target in SETTLED else ()
                 held_now = off == 0
-                may = held_now and (status in SOURCES[target] or (not records and status is target))  # said again, it is so already
+                # said again, it is so already
+                may = held_now and (status in SOURCES[target] or (not records and status is target))
                 try:
-                    outcome = await store.submit(Append(run="a", epoch=epoch + off, records=records, status=target))
+                    outcome = await store.submit(
+                        Append(run="a", epoch=epoch + off, records=records, status=target)
+                    )
                 except RunLost:
                     assert not may
                     run.scribe.back_to(mark)
@@ -60,4 +77,8 @@ async def test_every_way_through_the_table_and_none_beside_it(in_memory: OpenPor
                     status = target
             stored = await load_run(store, "a")
             assert stored is not None
-            assert (stored.status, stored.epoch, list(stored.records)) == (status, epoch, run.records)
+            assert (stored.status, stored.epoch, list(stored.records)) == (
+                status,
+                epoch,
+                run.records,
+            )

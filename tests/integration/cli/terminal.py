@@ -1,4 +1,6 @@
-"""A terminal for the command under test: a pty, and a screen that understands what the command writes to it."""
+"""A terminal for the command under test: a pty, and a screen that understands what the command
+writes to it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ _MODES = {"1", "7", "12", "25", "2004"}
 
 
 class VirtualScreen:
-    """Rows of text, the oldest first, scrolled-off ones included; refuses every control that it does not know."""
+    """Rows of text, the oldest first, scrolled-off ones included; refuses every control that it
+    does not know.
+    """
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
@@ -38,7 +42,9 @@ class VirtualScreen:
         self.row = self.column = 0
         self.colours = 0
         self.wraps = False
-        """Whether what runs over goes on below, as a terminal has it: of what a program says when it no longer draws."""
+        """Whether what runs over goes on below, as a terminal has it: of what a program says when
+        it no longer draws.
+        """
         self._rest = b""
 
     def write(self, data: bytes) -> None:
@@ -97,7 +103,9 @@ class VirtualScreen:
         elif order == "m":
             self.colours += given.strip("0") != ""
         else:
-            assert given[:1] == "?" and given[1:] in _MODES and order in ("h", "l"), f"unknown order {given}{order}"  # noqa: PT018 - one law
+            assert given[:1] == "?" and given[1:] in _MODES and order in ("h", "l"), (  # noqa: PT018 - one law
+                f"unknown order {given}{order}"
+            )
 
     @property
     def lines(self) -> list[str]:
@@ -116,14 +124,23 @@ class VirtualScreen:
 class Terminal:
     """One command in a terminal of its own."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], columns: int) -> None:
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], columns: int
+    ) -> None:
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
         self.before = termios.tcgetattr(slave)
         self._slave, self._master = slave, master
         self.screen = VirtualScreen(columns)
         self._ahead = b""
-        self.process = start_command(*arguments, environment=environment, stdin=slave, stdout=slave, stderr=slave, session=True)
+        self.process = start_command(
+            *arguments,
+            environment=environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            session=True,
+        )
 
     def type(self, text: str, *, enter: bool = True) -> None:
         """Press keys."""
@@ -141,9 +158,11 @@ class Terminal:
         self.process.send_signal(signal.SIGWINCH)
 
     def read(self, for_s: float) -> bool:
-        """Take the next drawing, or what of it is there, waiting so long for its first bytes; whether anything came.
+        """Take the next drawing, or what of it is there, waiting so long for its first bytes;
+        whether anything came.
 
-        One at a time: nothing that stood on the screen is passed over, however much came while this process was not looking.
+        One at a time: nothing that stood on the screen is passed over, however much came while this
+        process was not looking.
         """
         if not self._ahead and select.select([self._master], [], [], for_s)[0]:
             with suppress(OSError):
@@ -161,28 +180,42 @@ class Terminal:
         return self._until(words, lambda: words in self.screen.text)
 
     def until_prompt(self, prompt: str) -> str:
-        """Wait until the prompt is the last line, as it is once the screen was drawn whole; returns the screen."""
+        """Wait until the prompt is the last line, as it is once the screen was drawn whole; returns
+        the screen.
+        """
         return self._until(prompt, lambda: self.screen.lines[-1] == prompt)
 
     def until_wide(self, columns: int) -> None:
         """Wait until a line takes more columns."""
-        self._until(f"a line of more than {columns} columns", lambda: any(len(line) > columns for line in self.screen.lines))
+        self._until(
+            f"a line of more than {columns} columns",
+            lambda: any(len(line) > columns for line in self.screen.lines),
+        )
 
     def until_answered(self, words: str) -> str:
-        """Wait until the words stand there for good: nothing is at work, whose words could still change; returns the screen."""
+        """Wait until the words stand there for good: nothing is at work, whose words could still
+        change; returns the screen.
+        """
         return self._until(words, lambda: words in self.screen.text and self._rests())
 
     def _rests(self) -> bool:
         """Whether the screen was drawn whole, and no line of it says that something is at work."""
         lines = self.screen.lines
-        return lines[-1].endswith(" >") and not any(line.startswith(tuple(SPINNER)) for line in lines)
+        return lines[-1].endswith(" >") and not any(
+            line.startswith(tuple(SPINNER)) for line in lines
+        )
 
     def _until(self, what: str, seen: Callable[[], bool]) -> str:
         deadline = time.monotonic() + PATIENCE_S
         while not seen():
-            assert time.monotonic() < deadline, f"never saw {what!r}; the screen:\n{self.screen.text}"
+            assert time.monotonic() < deadline, (
+                f"never saw {what!r}; the screen:\n{self.screen.text}"
+            )
             if not self.read(0.2) and self.process.poll() is not None and not seen():
-                raise AssertionError(f"ended with {self.process.returncode} before {what!r}; the screen:\n{self.screen.text}")
+                raise AssertionError(
+                    f"ended with {self.process.returncode} before {what!r}; the screen:\n"
+                    f"{self.screen.text}"
+                )
         return self.screen.text
 
     def end(self) -> int:
@@ -208,7 +241,9 @@ class Terminal:
 
 
 @contextmanager
-def chatting(home: Path | None, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
+def chatting(
+    home: Path | None, *arguments: str, columns: int = COLUMNS, **environment: str
+) -> Iterator[Terminal]:
     """``ordain chat`` in a terminal, over a data folder of its own, or what the arguments say."""
     terminal = Terminal(
         ("chat", *(() if home is None else ("--data-dir", str(home))), *arguments),

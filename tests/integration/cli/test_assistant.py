@@ -1,4 +1,6 @@
-"""`[assistant]` in ordain.toml, and a verb of one's own in the place of `chat_general`: over real commands and a model's endpoint."""
+"""`[assistant]` in ordain.toml, and a verb of one's own in the place of `chat_general`: over real
+commands and a model's endpoint.
+"""
 
 import json
 from collections.abc import Iterator
@@ -33,12 +35,16 @@ def endpoint() -> Iterator[ModelEndpoint]:
 class Home:
     """A data folder, and commands over it."""
 
-    def __init__(self, folder: Path, endpoint: ModelEndpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self, folder: Path, endpoint: ModelEndpoint, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         self.folder, self.endpoint, self._capsys = folder, endpoint, capsys
         self.out = self.err = ""
 
     def settings(self, text: str) -> None:
-        (self.folder / "ordain.toml").write_text(text + ENDPOINT.format(url=self.endpoint.url), encoding="utf-8")
+        (self.folder / "ordain.toml").write_text(
+            text + ENDPOINT.format(url=self.endpoint.url), encoding="utf-8"
+        )
 
     def run(self, *words: str) -> int:
         code = main([*words, "--data-dir", str(self.folder)])
@@ -59,7 +65,9 @@ def home(tmp_path: Path, endpoint: ModelEndpoint, capsys: pytest.CaptureFixture[
 
 
 def test_a_conversation_is_told_who_the_assistant_is(home: Home, endpoint: ModelEndpoint) -> None:
-    """Name, language and instructions stand behind the prompt's own rules; a run keeps what it began with, and replays equal after a change."""
+    """Name, language and instructions stand behind the prompt's own rules; a run keeps what it
+    began with, and replays equal after a change.
+    """
     home.settings("")
     endpoint.will_answer("Hello.", "Hallo.")
     assert home.run("chat", "Hello") == 0, home.err
@@ -69,7 +77,10 @@ def test_a_conversation_is_told_who_the_assistant_is(home: Home, endpoint: Model
     assert after.startswith(before)
     assert after.removeprefix(before).splitlines()[-3:] == [
         "Your name is Ada.",
-        "Answer in German, whatever language you are written to in, unless you are asked for another.",
+        (
+            "Answer in German, whatever language you are written to in, unless you are asked for "
+            "another."
+        ),
         "Be brief.",
     ]
     home.settings("")
@@ -77,13 +88,27 @@ def test_a_conversation_is_told_who_the_assistant_is(home: Home, endpoint: Model
 
 
 def test_an_agent_in_a_conversation_is_told_too(home: Home, endpoint: ModelEndpoint) -> None:
-    """In agent mode the prompt of each step says it; a plan outside of conversations is told nothing of it."""
+    """In agent mode the prompt of each step says it; a plan outside of conversations is told
+    nothing of it.
+    """
     home.settings(ADA)
-    step = {"thought": "t", "finish": True, "action": None, "final_answer": {"content": "Fertig.", "structured": {}}}
+    step = {
+        "thought": "t",
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": "Fertig.", "structured": {}},
+    }
     endpoint.will_answer(step, step)
     home.run("chat", "--mode", "agent", "Hello")
     request = home.folder / "request.json"
-    request.write_text(json.dumps({"goal": {"type": "analysis", "description": "Say done."}, "toolset": [{"tool_id": "math.evaluate"}]}))
+    request.write_text(
+        json.dumps(
+            {
+                "goal": {"type": "analysis", "description": "Say done."},
+                "toolset": [{"tool_id": "math.evaluate"}],
+            }
+        )
+    )
     home.run("plan", str(request))
     talked, planned = (endpoint.prompt(number) for number in range(2))
     assert "Your name is Ada." in talked
@@ -92,7 +117,9 @@ def test_an_agent_in_a_conversation_is_told_too(home: Home, endpoint: ModelEndpo
 
 
 def test_a_verb_of_ones_own_answers(home: Home, endpoint: ModelEndpoint) -> None:
-    """`verbs new --for chat` makes one without a finding; named in the settings it answers wherever no verb is named, and sees what was said before."""
+    """`verbs new --for chat` makes one without a finding; named in the settings it answers wherever
+    no verb is named, and sees what was said before.
+    """
     home.settings("")
     assert home.run("verbs", "new", "my.chat", "--for", "chat") == 0, home.err
     assert home.run("verbs", "lint", "my.chat", "--strict") == 0, home.out
@@ -117,8 +144,12 @@ def test_a_verb_of_ones_own_answers(home: Home, endpoint: ModelEndpoint) -> None
         ("agent_runtime", "no_chat_verb", "cannot answer a message"),
     ],
 )
-def test_a_verb_that_cannot_answer_stops_the_start(home: Home, verb: str, code: str, says: str) -> None:
-    """What is not there, takes more than a text, or is another mode's entry: refused before anything is sent, with what to do."""
+def test_a_verb_that_cannot_answer_stops_the_start(
+    home: Home, verb: str, code: str, says: str
+) -> None:
+    """What is not there, takes more than a text, or is another mode's entry: refused before
+    anything is sent, with what to do.
+    """
     home.settings(f'[assistant]\nverb = "{verb}"\n')
     refused = home.refused("chat", "Hello")
     assert refused["code"] == code

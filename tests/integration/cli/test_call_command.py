@@ -29,7 +29,11 @@ def test_a_call_is_a_run(server: Server, served: bool) -> None:
     header, _, *output = done.stdout.decode().splitlines()
     assert (done.returncode, header[:22]) == (0, "✓ no model · 1 tool · ")
     assert json.loads("".join(line.removeprefix("> ") for line in output))["result"] == "42"
-    reply = json.loads(server.cli("call", "math.evaluate", "--input", '{"expression": "1"}', "expression=2", "--json").stdout)
+    reply = json.loads(
+        server.cli(
+            "call", "math.evaluate", "--input", '{"expression": "1"}', "expression=2", "--json"
+        ).stdout
+    )
     assert (reply["ok"], reply["output"]["result"]) == (True, "2")
     assert server.cli("replay", reply["run_id"]).stdout.decode().startswith("equal")
 
@@ -42,7 +46,8 @@ def test_a_wrong_argument_begins_no_run(server: Server, served: bool) -> None:
     wrong = server.cli("call", "math.evaluate", "expresion=1")
     assert (wrong.returncode, wrong.stdout) == (2, b"")
     assert wrong.stderr.decode() == (
-        "ordain: expresion: there is no such argument; did you mean expression?; expression: it is missing [invalid_arguments]\n"
+        "ordain: expresion: there is no such argument; did you mean expression?; expression: it "
+        "is missing [invalid_arguments]\n"
     )
     assert b"did you mean math.evaluate?" in server.cli("call", "math.evalute").stderr
     assert json.loads(server.cli("runs", "list", "--json").stdout)["runs"] == []
@@ -58,7 +63,9 @@ def test_a_call_that_fails_is_exit_code_1(server: Server) -> None:
 
 @pytest.mark.parametrize("served", [False, True])
 def test_a_call_that_needs_a_yes_says_how_one_is_given(server: Server, served: bool) -> None:
-    """It waits, shown exactly; the command that it tells carries it out, beside a server and without one."""
+    """It waits, shown exactly; the command that it tells carries it out, beside a server and
+    without one.
+    """
     if served:
         server.start()
     asked = server.cli("call", "note.send", "to=ada@example.org", "text=tea")
@@ -67,10 +74,16 @@ def test_a_call_that_needs_a_yes_says_how_one_is_given(server: Server, served: b
     assert any('{"text":"tea","to":"ada@example.org"}' in line for line in lines)
     (command,) = [line.split() for line in lines if line.startswith("ordain approvals approve ")]
     assert server.cli(*command[1:]).returncode == 0
-    (run,) = [line.split()[-1] for line in lines if line.startswith("what came of it then: ordain runs show ")]
+    (run,) = [
+        line.split()[-1]
+        for line in lines
+        if line.startswith("what came of it then: ordain runs show ")
+    ]
     shown = json.loads(server.cli("runs", "show", run, "--json").stdout)
     if served:
         shown = server.until(run, "completed")
     assert (shown["status"], len(sent(server.home))) == ("completed", 1)
-    waits = json.loads(server.cli("call", "note.send", "to=bob@example.org", "text=tea", "--json").stdout)
+    waits = json.loads(
+        server.cli("call", "note.send", "to=bob@example.org", "text=tea", "--json").stdout
+    )
     assert (waits["status"], [one["state"] for one in waits["approvals"]]) == ("waiting", ["open"])

@@ -1,4 +1,6 @@
-"""``ordain cards``: which agents there are, what of their verbs is here, a new one, and what is wrong with a card as it is written."""
+"""``ordain cards``: which agents there are, what of their verbs is here, a new one, and what is
+wrong with a card as it is written.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Said = Callable[..., tuple[int, Any]]
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Said:
-    """Runs a command over a folder of its own: its exit code, and what it printed as JSON, else as text."""
+    """Runs a command over a folder of its own: its exit code, and what it printed as JSON, else as
+    text.
+    """
 
     def run(*arguments: str, as_json: bool = True, of: str = "cards") -> tuple[int, Any]:
         code = main([of, *arguments, "--data-dir", str(tmp_path), *(["--json"] if as_json else [])])
@@ -31,7 +35,9 @@ def written(home: Path, name: str, **fields: Any) -> Path:
     """The file of a card; JSON is YAML."""
     file = home / "cards" / f"{name}.yaml"
     file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps({"name": name, "domain": name, "description": "For tests.", **fields}, indent=1))
+    file.write_text(
+        json.dumps({"name": name, "domain": name, "description": "For tests.", **fields}, indent=1)
+    )
     return file
 
 
@@ -44,7 +50,9 @@ def test_the_list_says_what_each_may_use_here(run: Said, tmp_path: Path) -> None
     assert set(told) == {*CARDS.shipped(), "mailer"}
     assert told["mailer"] == (["math.evaluate"], ["no.such"])
     assert told["research_agent"] == (["research.search", "research.summarizer"], [])
-    (tmp_path / "policy.toml").write_text('version = 1\n[verbs.default]\ndeny = ["research.search"]\n')
+    (tmp_path / "policy.toml").write_text(
+        'version = 1\n[verbs.default]\ndeny = ["research.search"]\n'
+    )
     told = {one["name"]: (one["uses"], one["missing"]) for one in run("list")[1]["cards"]}
     assert told["research_agent"] == (["research.summarizer"], ["research.search"])
     code, said = run("list", as_json=False)
@@ -52,27 +60,49 @@ def test_the_list_says_what_each_may_use_here(run: Said, tmp_path: Path) -> None
 
 
 def test_a_card_is_shown(run: Said) -> None:
-    """With the verb that hands work to it, which `verbs show` and `verbs explain` know too; of what there is not, that there is none."""
+    """With the verb that hands work to it, which `verbs show` and `verbs explain` know too; of what
+    there is not, that there is none.
+    """
     code, found = run("show", "finance_agent")
-    assert (code, found["verb_id"], found["tool_first"], found["uses"]) == (0, "agent.finance_agent", "enforced", ["finance.snapshot"])
+    assert (code, found["verb_id"], found["tool_first"], found["uses"]) == (
+        0,
+        "agent.finance_agent",
+        "enforced",
+        ["finance.snapshot"],
+    )
     code, said = run("show", "finance_agent", as_json=False)
     assert (code, "place taken by: enterprise_agent" in said) == (0, True)
     assert run("show", "agent.finance_agent", of="verbs")[1]["description"] == found["description"]
-    assert run("explain", "agent.finance_agent", of="verbs")[1]["written_in"] == "the card of that name"
+    assert (
+        run("explain", "agent.finance_agent", of="verbs")[1]["written_in"]
+        == "the card of that name"
+    )
     code, said = run("show", "no_such", as_json=False)
     assert code != 0
     assert "there is no agent no_such" in said
 
 
 def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> None:
-    """An error is a refusal at load, of one card or of some together; a warning is what comes to nothing here."""
+    """An error is a refusal at load, of one card or of some together; a warning is what comes to
+    nothing here.
+    """
     written(tmp_path, "owner", domain="finance", fallback_agent="nobody")
-    written(tmp_path, "silent", description=" ", tool_preference=["math.evaluate", "no.such"], allow=["mail.*"], tool_first="enforced")
+    written(
+        tmp_path,
+        "silent",
+        description=" ",
+        tool_preference=["math.evaluate", "no.such"],
+        allow=["mail.*"],
+        tool_first="enforced",
+    )
     written(tmp_path, "empty", tool_first="enforced")
     (tmp_path / "cards" / "torn.yaml").write_text("name: torn\ndomain: torn\ndomain: more\n")
     (tmp_path / "cards" / "odd.yml").write_text("name: odd\n")
     code, found = run("lint")
-    said = {(Path(one["file"]).stem, one["line"], one["severity"], one["message"]) for one in found["findings"]}
+    said = {
+        (Path(one["file"]).stem, one["line"], one["severity"], one["message"])
+        for one in found["findings"]
+    }
     assert code == 1
     assert said == {
         ("owner", 3, "error", "finance belongs to finance_agent: one card owns a domain"),
@@ -85,15 +115,23 @@ def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> No
         ("odd", 1, "error", "a card is named <name>.yaml"),
     }
     code, said = run("list", as_json=False)
-    assert (code != 0, "owner.yaml:3: domain: finance belongs to finance_agent" in said or "odd.yml" in said) == (True, True)
+    assert (
+        code != 0,
+        "owner.yaml:3: domain: finance belongs to finance_agent" in said or "odd.yml" in said,
+    ) == (True, True)
 
 
 def test_lint_says_what_helps(run: Said, tmp_path: Path) -> None:
-    """A name that is taken wants another name, a card that would take its own place another card; one that denies all that it is for has nothing left."""
+    """A name that is taken wants another name, a card that would take its own place another card;
+    one that denies all that it is for has nothing left.
+    """
     written(tmp_path, "primary")
     written(tmp_path, "own", fallback_agent="own")
     written(tmp_path, "bare", allow=["*"], deny=["*"])
-    found = {Path(one["file"]).stem: (one["line"], one["message"], one["hint"]) for one in run("lint")[1]["findings"]}
+    found = {
+        Path(one["file"]).stem: (one["line"], one["message"], one["hint"])
+        for one in run("lint")[1]["findings"]
+    }
     assert found.keys() == {"primary", "own", "bare"}
     assert found["primary"][2] == "give it another name, and its file"
     assert found["own"][2].startswith("name another, or take it out; known are bare, ")
@@ -135,13 +173,21 @@ def test_a_workflow_may_hand_work_on(run: Said, tmp_path: Path) -> None:
     steps = [{"verb": f"agent.{name}", "args": args} for name in ("finance_agent", "mailer")]
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     (tmp_path / "workflows").mkdir()
-    text = {"id": "hand_on", "version": 1, "description": "Hand on.", "schema": schema, "steps": steps}
+    text = {
+        "id": "hand_on",
+        "version": 1,
+        "description": "Hand on.",
+        "schema": schema,
+        "steps": steps,
+    }
     (tmp_path / "workflows" / "hand_on.yaml").write_text(json.dumps(text))
     assert run("lint", of="workflows")[1]["findings"] == []
 
 
 def test_lint_refuses_what_the_loader_refuses(run: Said, tmp_path: Path) -> None:
-    """A folder of more cards than there may be is an error, though each of them is right by itself."""
+    """A folder of more cards than there may be is an error, though each of them is right by
+    itself.
+    """
     for number in range(CARDS.most):
         written(tmp_path, f"card_{chr(97 + number % 26)}{chr(97 + number // 26)}")
     assert run("lint")[0] == 0

@@ -1,4 +1,6 @@
-"""``ordain chat`` without a terminal: arguments, pipes, programs; in its own process and beside a server."""
+"""``ordain chat`` without a terminal: arguments, pipes, programs; in its own process and beside a
+server.
+"""
 
 import asyncio
 import json
@@ -38,7 +40,9 @@ def events(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("served", [False, True])
 def test_one_message_is_answered(server: Server, served: bool) -> None:
-    """The words are one message; the header stands above the answer, the fresh session on stderr, and the same holds beside a server."""
+    """The words are one message; the header stands above the answer, the fresh session on stderr,
+    and the same holds beside a server.
+    """
     if served:
         server.start()
     done = server.cli("chat", "hello", "there")
@@ -51,32 +55,53 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
 
 
 def test_a_pipe_asks_how_it_stands(server: Server) -> None:
-    """Where nothing is at work, /status and /threads show the threads, the latest first, and say nothing to the session."""
-    done = server.cli("chat", "--session", "asked", stdin=b"hello one\n/status\n/help\nthanks!\n/retry\n/threads\n")
+    """Where nothing is at work, /status and /threads show the threads, the latest first, and say
+    nothing to the session.
+    """
+    done = server.cli(
+        "chat",
+        "--session",
+        "asked",
+        stdin=b"hello one\n/status\n/help\nthanks!\n/retry\n/threads\n",
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode().count("Hello to you.") == 2
     assert "/threads" in done.stderr.decode()
     threads = [line for line in done.stdout.decode().splitlines() if "done" in line]
     assert [line.split()[0] for line in threads] == ["1", "2", "1"]
     said = json.loads(server.cli("sessions", "show", "asked", "--json").stdout)["entries"]
-    assert [entry["text"] for entry in said if entry["event"] == "message"] == ["hello one", "thanks!", "hello one"]
+    assert [entry["text"] for entry in said if entry["event"] == "message"] == [
+        "hello one",
+        "thanks!",
+        "hello one",
+    ]
 
 
 def test_a_pipe_leaves_by_the_command_only(server: Server) -> None:
-    """/quit leaves what follows it unsaid; the same letters as words of a message are said, from a pipe and from the command line."""
+    """/quit leaves what follows it unsaid; the same letters as words of a message are said, from a
+    pipe and from the command line.
+    """
     server.cli("chat", "--session", "left", "/quit")
     server.cli("chat", "--session", "left", stdin=b"//quit\nhello\n/quit\nhello again\n")
     said = json.loads(server.cli("sessions", "show", "left", "--json").stdout)["entries"]
-    assert [entry["text"] for entry in said if entry["event"] == "message"] == ["/quit", "/quit", "hello"]
+    assert [entry["text"] for entry in said if entry["event"] == "message"] == [
+        "/quit",
+        "/quit",
+        "hello",
+    ]
 
 
 def test_each_line_of_a_pipe_is_a_message(server: Server) -> None:
-    """Lines are said in order, each after the answer to the one before; empty ones are passed over, filler is answered by nothing."""
+    """Lines are said in order, each after the answer to the one before; empty ones are passed over,
+    filler is answered by nothing.
+    """
     done = server.cli("chat", "--session", "piped", stdin=b"hello one\n\n   \nthanks!\nhello two")
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode().count("Hello to you.") == 2
     shown = json.loads(server.cli("sessions", "show", "piped", "--json").stdout)
-    told = [(entry["event"], entry.get("text") or entry.get("narrative")) for entry in shown["entries"]]
+    told = [
+        (entry["event"], entry.get("text") or entry.get("narrative")) for entry in shown["entries"]
+    ]
     assert told == [
         ("message", "hello one"),
         ("reply", "Hello to you."),
@@ -113,8 +138,20 @@ def test_a_question_is_answered_by_the_next_line(server: Server) -> None:
 
 
 def test_json_is_one_event_a_line(server: Server) -> None:
-    """--json prints the session, then every event of its stream; the reply of a message precedes its ``answered`` line."""
-    done = server.cli("chat", "--json", "--session", "a/b:c@d", "--mode", "agent", "--verb", "math.evaluate", stdin=b"agent sum\nthanks!\n")
+    """--json prints the session, then every event of its stream; the reply of a message precedes
+    its ``answered`` line.
+    """
+    done = server.cli(
+        "chat",
+        "--json",
+        "--session",
+        "a/b:c@d",
+        "--mode",
+        "agent",
+        "--verb",
+        "math.evaluate",
+        stdin=b"agent sum\nthanks!\n",
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
     found = events(done)
@@ -125,13 +162,24 @@ def test_json_is_one_event_a_line(server: Server) -> None:
     assert (reply["ok"], reply["narrative"]) == (True, "It is 42.")
     first, second = (event for event in found if event["event"] == "answered")
     assert (first["seq"], first["run"], first["ok"]) == (1, reply["run"], True)
-    assert (second["seq"], second["run"], second["ok"], second["attached"]) == (3, "", None, "filler")
+    assert (second["seq"], second["run"], second["ok"], second["attached"]) == (
+        3,
+        "",
+        None,
+        "filler",
+    )
     assert found.index(reply) < found.index(first) < found.index(durable[2]) < found.index(second)
 
 
 def test_json_holds_what_is_provisional(server: Server) -> None:
-    """While a model writes, the header of finished work precedes its text, and the reply closes both."""
-    found = [event for event in events(server.cli("chat", "--json", "typed slowly")) if event["event"] != "answered"]
+    """While a model writes, the header of finished work precedes its text, and the reply closes
+    both.
+    """
+    found = [
+        event
+        for event in events(server.cli("chat", "--json", "typed slowly"))
+        if event["event"] != "answered"
+    ]
     kinds = [event["event"] for event in found]
     assert kinds[:2] == ["session", "message"]
     assert kinds[-1] == "reply"
@@ -160,8 +208,12 @@ def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
 
 
 def test_the_whole_header_is_asked_for(server: Server) -> None:
-    """/why shows all of the last reply's header, its reasons in words, and --verbose every one; before a reply there is nothing to ask after."""
-    first, rest = server.cli("chat", stdin=b"hello\n/why\n").stdout.decode().split("\n\n> Hello to you.\n\n")
+    """/why shows all of the last reply's header, its reasons in words, and --verbose every one;
+    before a reply there is nothing to ask after.
+    """
+    first, rest = (
+        server.cli("chat", stdin=b"hello\n/why\n").stdout.decode().split("\n\n> Hello to you.\n\n")
+    )
     assert BRIEF.fullmatch(first)
     assert rest.startswith("✓ ok · ordain run ")
     assert "· turn@8 · completed · ok" in rest.splitlines()[0]
@@ -186,7 +238,9 @@ def test_a_lie_is_quoted(server: Server) -> None:
 
 
 def test_each_mode_has_its_own_verb(server: Server) -> None:
-    """GW-03 "must not be built with target verb `chat_general` by default": without --verb a council ends typed and not as chat."""
+    """GW-03 "must not be built with target verb `chat_general` by default": without --verb a
+    council ends typed and not as chat.
+    """
     done = server.cli("chat", "--json", "--mode", "council", "hello")
     assert done.returncode == 1
     reply = next(event for event in events(done) if event["event"] == "reply")
@@ -195,19 +249,28 @@ def test_each_mode_has_its_own_verb(server: Server) -> None:
 
 
 def test_one_verb_serves_and_an_unknown_one_is_refused(server: Server) -> None:
-    """One --verb is the turn's; one that nobody has is told before anything is said, with the one that was probably meant."""
+    """One --verb is the turn's; one that nobody has is told before anything is said, with the one
+    that was probably meant.
+    """
     served = server.cli("chat", "--verbose", "--verb", "math.evaluate", "2 + 3")
     assert (served.returncode, "✓ math.evaluate" in served.stdout.decode()) == (0, True)
     unknown = server.cli("chat", "--verb", "math.evalute", "2 + 3")
     assert (unknown.returncode, unknown.stdout) == (2, b"")
-    assert unknown.stderr.decode() == "ordain: there is no verb math.evalute; did you mean math.evaluate? [unknown_verb]\n"
+    assert (
+        unknown.stderr.decode()
+        == "ordain: there is no verb math.evalute; did you mean math.evaluate? [unknown_verb]\n"
+    )
 
 
 @pytest.mark.parametrize("words", ["", " \n"])
 def test_a_message_that_says_nothing_is_refused_before_anything(tmp_path: Path, words: str) -> None:
     """No session is named that nothing was said in, and nothing is opened."""
     done = run_cli("chat", words, home=tmp_path / "home")
-    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"ordain: a message has a text [empty_message]\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        b"",
+        b"ordain: a message has a text [empty_message]\n",
+    )
     assert not (tmp_path / "home").exists()
 
 
@@ -215,7 +278,10 @@ def test_a_verb_that_there_is_not_is_refused_where_it_is_named(server: Server) -
     """/verb in a pipe ends it before anything is said, with the verb that was probably meant."""
     done = server.cli("chat", stdin=b"/verb math.evalute\nhello\n")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode().splitlines()[-1] == "ordain: there is no verb math.evalute; did you mean math.evaluate? [unknown_verb]"
+    assert (
+        done.stderr.decode().splitlines()[-1]
+        == "ordain: there is no verb math.evalute; did you mean math.evaluate? [unknown_verb]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,8 +295,12 @@ def test_a_verb_that_there_is_not_is_refused_where_it_is_named(server: Server) -
         (("--bogus", "hello"), 2),
     ],
 )
-def test_what_cannot_be_said_is_refused(server: Server, arguments: tuple[str, ...], code: int) -> None:
-    """Wrong arguments and messages out of shape are one line with a code on stderr, and the exit code says whose fault it is."""
+def test_what_cannot_be_said_is_refused(
+    server: Server, arguments: tuple[str, ...], code: int
+) -> None:
+    """Wrong arguments and messages out of shape are one line with a code on stderr, and the exit
+    code says whose fault it is.
+    """
     done = server.cli("chat", *arguments)
     assert done.returncode == code, done.stderr
     assert done.stdout == b""
@@ -240,15 +310,23 @@ def test_what_cannot_be_said_is_refused(server: Server, arguments: tuple[str, ..
 def test_workspaces_are_apart(server: Server) -> None:
     """The same session id in two workspaces is two sessions."""
     assert server.cli("chat", "--session", "s", "hello").returncode == 0
-    assert server.cli("chat", "--session", "s", "--workspace", "other", stdin=b"hello\nhello\n").returncode == 0
+    assert (
+        server.cli(
+            "chat", "--session", "s", "--workspace", "other", stdin=b"hello\nhello\n"
+        ).returncode
+        == 0
+    )
     heads = [
-        json.loads(server.cli("sessions", "list", "--json", *more).stdout)["sessions"][0]["head"] for more in ((), ("--workspace", "other"))
+        json.loads(server.cli("sessions", "list", "--json", *more).stdout)["sessions"][0]["head"]
+        for more in ((), ("--workspace", "other"))
     ]
     assert heads == [2, 4]
 
 
 def test_a_chat_is_the_server_while_it_lasts(server: Server) -> None:
-    """Where a chat holds the folder, other commands speak to it; where its note is gone, they say that the folder is held."""
+    """Where a chat holds the folder, other commands speak to it; where its note is gone, they say
+    that the folder is held.
+    """
     with started(server, "--session", "shared") as first:
         assert first.stdin is not None
         assert first.stdout is not None
@@ -265,7 +343,9 @@ def test_a_chat_is_the_server_while_it_lasts(server: Server) -> None:
 
 
 def test_ctrl_c_stops_the_turn(server: Server) -> None:
-    """The first SIGINT says stop for the running turn, which ends as interrupted; the command then ends with 130."""
+    """The first SIGINT says stop for the running turn, which ends as interrupted; the command then
+    ends with 130.
+    """
     server.start()
     chat = started(server, "--mode", "agent", "--session", "s", "long work")
     server.until_some_run("waiting")
@@ -277,7 +357,9 @@ def test_ctrl_c_stops_the_turn(server: Server) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_it_and_says_what_goes_on(server: Server, number: signal.Signals, code: int) -> None:
+def test_a_signal_ends_it_and_says_what_goes_on(
+    server: Server, number: signal.Signals, code: int
+) -> None:
     """As a terminal says it; the turn is at work still."""
     server.start()
     chat = started(server, "--mode", "agent", "--session", "s", "long work")
@@ -301,7 +383,9 @@ def test_ctrl_c_without_a_turn_ends_it(server: Server) -> None:
 
 
 async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the session is announced SIGINT ends the command, also where the process was started with SIGINT ignored."""
+    """When the session is announced SIGINT ends the command, also where the process was started
+    with SIGINT ignored.
+    """
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     async def silence() -> AsyncIterator[str]:
@@ -321,26 +405,36 @@ async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.Monke
 
 
 async def test_ctrl_c_while_the_message_is_sent_stops_its_turn(server: Server) -> None:
-    """SIGINT before the message is acknowledged stops its turn as soon as it is: nothing goes on that nobody waits for."""
+    """SIGINT before the message is acknowledged stops its turn as soon as it is: nothing goes on
+    that nobody waits for.
+    """
     server.start()
 
     class Hasty(Messenger):
         """Presses Ctrl-C while it sends the message."""
 
-        async def say(self, to: Addressed, text: str, *, reply_to: str | None = None) -> MessageAnswer:
+        async def say(
+            self, to: Addressed, text: str, *, reply_to: str | None = None
+        ) -> MessageAnswer:
             if reply_to is None:
                 signal.raise_signal(signal.SIGINT)
             return await super().say(to, text, reply_to=reply_to)
 
-    async with httpx2.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) as http:
+    async with httpx2.AsyncClient(
+        base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False
+    ) as http:
         messenger = Hasty(Connection(http=http, embedded=False), "default")
         chat = LineChat(messenger, Addressed(session="s", user="ada", mode="agent"), Printed())
-        assert await asyncio.wait_for(chat.run(one("long work")), PATIENCE_S) == chat_lines.INTERRUPTED
+        assert (
+            await asyncio.wait_for(chat.run(one("long work")), PATIENCE_S) == chat_lines.INTERRUPTED
+        )
     until_at_rest(server, "s")
 
 
 def test_an_answer_outlives_its_server(server: Server) -> None:
-    """A message whose server is killed is answered after the next start, and the command that waits for it hears of it."""
+    """A message whose server is killed is answered after the next start, and the command that waits
+    for it hears of it.
+    """
     server.arguments = ("--port", str(fixed_port()))
     server.start()
     chat = started(server, "--mode", "agent", "--session", "s", "patient work")
@@ -351,14 +445,18 @@ def test_an_answer_outlives_its_server(server: Server) -> None:
 
 
 def test_a_server_that_stays_away_is_said_so(server: Server) -> None:
-    """A command whose server is gone for good gives up after a few tries, with exit code 3 and one line."""
+    """A command whose server is gone for good gives up after a few tries, with exit code 3 and one
+    line.
+    """
     server.start()
     chat = started(server, "--mode", "agent", "--session", "s", "long work")
     server.until_some_run("waiting")
     server.kill()
     _, errors = chat.communicate(timeout=PATIENCE_S)
     assert chat.returncode == 3
-    assert errors.decode().splitlines()[1:] == ["ordain: the server went away: ConnectError [server_gone]"]
+    assert errors.decode().splitlines()[1:] == [
+        "ordain: the server went away: ConnectError [server_gone]"
+    ]
 
 
 def until_at_rest(server: Server, session: str) -> None:
@@ -373,4 +471,10 @@ def started(server: Server, *arguments: str) -> Command:
     """A chat that the test goes on beside."""
     command = ("chat", "--data-dir", str(server.home), *arguments)
     pipe = subprocess.PIPE
-    return start_command(*command, environment={**os.environ, **server.environment}, stdin=pipe, stdout=pipe, stderr=pipe)
+    return start_command(
+        *command,
+        environment={**os.environ, **server.environment},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )

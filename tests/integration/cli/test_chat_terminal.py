@@ -1,4 +1,6 @@
-"""``ordain chat`` at a terminal: what is typed while a turn runs, what stands on the screen, and how it is left."""
+"""``ordain chat`` at a terminal: what is typed while a turn runs, what stands on the screen, and
+how it is left.
+"""
 
 import json
 import os
@@ -55,13 +57,16 @@ def said_in(home: Path) -> list[tuple[str, str]]:
     """What people said there, oldest first, and in which session."""
     with closing(sqlite3.connect(home / "ordain.db")) as db:
         found = db.execute(
-            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
+            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE "
+            "t.kind = 'message' ORDER BY t.seq"
         ).fetchall()
     return [(session, json.loads(body)["text"]) for session, body in found]
 
 
 def test_header_then_answer(home: Path) -> None:
-    """Text comes piece by piece under the header so far; at last the reply stands there once: header, empty line, narrative, prompt."""
+    """Text comes piece by piece under the header so far; at last the reply stands there once:
+    header, empty line, narrative, prompt.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("typed slowly")
@@ -94,7 +99,9 @@ def test_a_nudge_is_answered_while_the_turn_runs(agent: Terminal) -> None:
 
 
 def test_an_override_is_typed_while_the_turn_runs(agent: Terminal) -> None:
-    """A message that orders something else interrupts the turn; both replies stand there, each under the message it answers."""
+    """A message that orders something else interrupts the turn; both replies stand there, each
+    under the message it answers.
+    """
     agent.type("no, compute the short instead")
     agent.until_answered("The short one is done.")
     assert "re “long work”" in agent.screen.text
@@ -124,15 +131,26 @@ def test_ctrl_c_stops_then_leaves(agent: Terminal) -> None:
 
 
 def test_a_pasted_block_is_one_message(home: Path) -> None:
-    """Its lines are typed, not sent one by one; nothing in it is a key or commands, and what is not seen is drawn by its number."""
+    """Its lines are typed, not sent one by one; nothing in it is a key or commands, and what is not
+    seen is drawn by its number.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.paste("hello\r\nsecond\x03 line\rthird\u202e\x1b[2Jx\ty")
         terminal.until("third[U+202E]x    y")
-        assert below(terminal, "/help lists") == ["", "brain > hello", "second␃ line", "third[U+202E]x    y"]
+        assert below(terminal, "/help lists") == [
+            "",
+            "brain > hello",
+            "second␃ line",
+            "third[U+202E]x    y",
+        ]
         terminal.type("")
         terminal.until_answered("Hello to you.")
-        assert below(terminal, "/help lists")[1:4] == ["brain > hello", "second␃ line", "third[U+202E]x    y"]
+        assert below(terminal, "/help lists")[1:4] == [
+            "brain > hello",
+            "second␃ line",
+            "third[U+202E]x    y",
+        ]
         assert sum("✓ scripted" in line for line in terminal.screen.lines) == 1
         terminal.type("\x1b\r", enter=False)
         terminal.type("\x04", enter=False)
@@ -178,7 +196,9 @@ def test_tab_completes(home: Path, typed: str, made: str) -> None:
 
 
 def test_tab_offers_what_is_possible(home: Path) -> None:
-    """Several commands stand below the line with what they do; Tab goes through them, and Enter takes one."""
+    """Several commands stand below the line with what they do; Tab goes through them, and Enter
+    takes one.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("/s\t", enter=False)
@@ -191,7 +211,9 @@ def test_tab_offers_what_is_possible(home: Path) -> None:
 
 
 def test_what_was_said_before_is_found(home: Path) -> None:
-    """Ctrl-R looks for it, the arrows go through it; also in a chat that takes a session up again."""
+    """Ctrl-R looks for it, the arrows go through it; also in a chat that takes a session up
+    again.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         for text, answer in (("hello one", "Hello to you."), ("escape two", "[U+202E]reversed")):
@@ -219,7 +241,9 @@ def test_leaving_says_what_goes_on(agent: Terminal, home: Path) -> None:
 
 
 def test_a_session_is_taken_up_again(home: Path) -> None:
-    """With --session last the next chat shows what was said, an open question included, and answers it; /retry sends the last request again."""
+    """With --session last the next chat shows what was said, an open question included, and answers
+    it; /retry sends the last request again.
+    """
     with chatting(home, *AGENT, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("which town")
@@ -235,7 +259,9 @@ def test_a_session_is_taken_up_again(home: Path) -> None:
 
 
 def test_commands(home: Path) -> None:
-    """Commands answer on the screen and send nothing; a wrong one says so; two slashes begin a text."""
+    """Commands answer on the screen and send nothing; a wrong one says so; two slashes begin a
+    text.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         for typed, seen in (
@@ -255,7 +281,8 @@ def test_commands(home: Path) -> None:
             ("//hello", "Hello to you."),
             ("/status", "done              “/hello”"),
             ("/session other", "(session other;"),
-            ("hello", "brain > hello\n\n✓ scripted"),  # answered here, so that this session is the last one
+            # answered here, so that this session is the last one
+            ("hello", "brain > hello\n\n✓ scripted"),
             ("/session last", "(session other;"),
             ("/session ../x", "(../x is no session's id:"),
             ("/session last\u2800", "(last[U+2800] is no session's id:"),
@@ -272,8 +299,13 @@ def test_commands(home: Path) -> None:
 
 
 def test_beside_a_server_what_others_say_is_seen(home: Path) -> None:
-    """A chat follows its session: what somebody else says there is shown with its author, and its answer."""
-    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", **play(home)) as terminal:
+    """A chat follows its session: what somebody else says there is shown with its author, and its
+    answer.
+    """
+    with (
+        Server(home, environment=play(home)) as server,
+        chatting(home, "--session", "s", **play(home)) as terminal,
+    ):
         terminal.until("/help")
         terminal.type("hello")
         terminal.until("Hello to you.")
@@ -284,7 +316,9 @@ def test_beside_a_server_what_others_say_is_seen(home: Path) -> None:
 
 
 def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
-    """Escapes of a model never reach the terminal, and no line of a lying narrative looks like a header's."""
+    """Escapes of a model never reach the terminal, and no line of a lying narrative looks like a
+    header's.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("escape")
@@ -311,21 +345,36 @@ def test_colours_are_asked_for(home: Path, environment: dict[str, str], coloured
     ("environment", "said"),
     [
         ({}, ["> Plan", ">", ">  • first ![x](https://evil.example/p.png)", ">", "> and then"]),
-        ({"NO_COLOR": "1"}, ["> # Plan", ">", "> - **first** ![x](https://evil.example/p.png)", ">", "> and `then`"]),
+        (
+            {"NO_COLOR": "1"},
+            [
+                "> # Plan",
+                ">",
+                "> - **first** ![x](https://evil.example/p.png)",
+                ">",
+                "> and `then`",
+            ],
+        ),
     ],
 )
 def test_markdown_looks_like_it(home: Path, environment: dict[str, str], said: list[str]) -> None:
-    """A model's words are shown as Markdown, behind their mark and with nothing hidden; without colours they stand there as they were written."""
+    """A model's words are shown as Markdown, behind their mark and with nothing hidden; without
+    colours they stand there as they were written.
+    """
     with chatting(home, **play(home), **environment) as terminal:
         terminal.until("/help")
         terminal.type("as markdown")
         terminal.until_answered("✓ scripted")
-        assert [line for line in below(terminal, "brain > as markdown") if line.startswith(">")] == said
+        assert [
+            line for line in below(terminal, "brain > as markdown") if line.startswith(">")
+        ] == said
         leave(terminal)
 
 
 def test_what_is_typed_behind_a_command_waits_for_it(home: Path) -> None:
-    """A session or a verb that was named holds for the very next words, however fast they are typed; behind one that there is not, nothing is said until it is said again."""
+    """A session or a verb that was named holds for the very next words, however fast they are
+    typed; behind one that there is not, nothing is said until it is said again.
+    """
     with chatting(home, "--session", "here", **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("/session there\rhello", enter=True)
@@ -345,24 +394,33 @@ def test_what_is_typed_behind_a_command_waits_for_it(home: Path) -> None:
 
 
 def test_whoever_leaves_behind_a_command_that_fails_has_left(home: Path) -> None:
-    """Of what was typed behind it nothing is thrown away without a word, also where it was the server that had gone; behind /quit nothing is said."""
+    """Of what was typed behind it nothing is thrown away without a word, also where it was the
+    server that had gone; behind /quit nothing is said.
+    """
     with chatting(home, "--session", "here", **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("/verb nope\rto nobody\r/quit\rto nobody either", enter=True)
         assert terminal.end() == 3
         told = [line for line in terminal.screen.lines if line.startswith("not delivered: ")]
         assert told == ["not delivered: “to nobody”", "not delivered: “to nobody either”"]
-    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", **play(home)) as terminal:
+    with (
+        Server(home, environment=play(home)) as server,
+        chatting(home, "--session", "s", **play(home)) as terminal,
+    ):
         terminal.until("/help")
         server.kill()
         terminal.type("/session there\rto nobody\r/quit", enter=True)
         assert terminal.end() == 3
-        assert [line for line in terminal.screen.lines if line.startswith("not delivered: ")] == ["not delivered: “to nobody”"]
+        assert [line for line in terminal.screen.lines if line.startswith("not delivered: ")] == [
+            "not delivered: “to nobody”"
+        ]
     assert said_in(home) == []
 
 
 def test_a_name_is_looked_for_as_it_was_typed(home: Path) -> None:
-    """What is not seen in it makes it another one, which is drawn so and refused; the session stays, and what is said has what was typed."""
+    """What is not seen in it makes it another one, which is drawn so and refused; the session
+    stays, and what is said has what was typed.
+    """
     with chatting(home, "--session", "here", **play(home)) as terminal:
         terminal.until("/help")
         terminal.paste("/session ad\U000e0041min")
@@ -398,7 +456,9 @@ def test_a_signal_leaves_the_terminal_as_it_was(agent: Terminal, number: signal.
 
 
 def test_a_narrow_terminal(home: Path) -> None:
-    """Nothing runs over the edge of a narrow terminal, and a line longer than it is typed all the same; a wider one is used at once."""
+    """Nothing runs over the edge of a narrow terminal, and a line longer than it is typed all the
+    same; a wider one is used at once.
+    """
     with chatting(home, columns=34, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("typed slowly and with a good many words more than there is room for")
@@ -407,7 +467,9 @@ def test_a_narrow_terminal(home: Path) -> None:
         terminal.type("begun only")
         terminal.until("Begun and ne")
         terminal.resize(100)
-        terminal.type("now there is room for a good many words more on a line of their own", enter=False)
+        terminal.type(
+            "now there is room for a good many words more on a line of their own", enter=False
+        )
         terminal.until_wide(60)
         terminal.type("\x03", enter=False)
         terminal.type("/stop")
@@ -417,7 +479,9 @@ def test_a_narrow_terminal(home: Path) -> None:
 
 
 def test_the_stream_is_taken_up_again(home: Path) -> None:
-    """A server that is killed and started again costs the open chat nothing: what is said there afterwards is seen."""
+    """A server that is killed and started again costs the open chat nothing: what is said there
+    afterwards is seen.
+    """
     with (
         Server(home, environment=play(home), arguments=("--port", str(fixed_port()))) as server,
         chatting(home, "--session", "s", **play(home)) as terminal,
@@ -433,7 +497,9 @@ def test_the_stream_is_taken_up_again(home: Path) -> None:
 
 
 def test_a_terminal_without_the_signs_gets_their_numbers(home: Path) -> None:
-    """Where the locale has no UTF-8 no sign becomes a question mark, which means something; every piece of a model's words stays behind its mark."""
+    """Where the locale has no UTF-8 no sign becomes a question mark, which means something; every
+    piece of a model's words stays behind its mark.
+    """
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     with chatting(home, columns=44, **play(home), **plain) as terminal:
         terminal.until("/help")
@@ -450,8 +516,13 @@ def test_a_terminal_without_the_signs_gets_their_numbers(home: Path) -> None:
 
 
 def test_what_was_not_delivered_is_named(home: Path) -> None:
-    """Words said while the server is dead are told to wait, and named by whoever leaves before it is back; so is a stop that never arrived."""
-    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", *AGENT, **play(home)) as terminal:
+    """Words said while the server is dead are told to wait, and named by whoever leaves before it
+    is back; so is a stop that never arrived.
+    """
+    with (
+        Server(home, environment=play(home)) as server,
+        chatting(home, "--session", "s", *AGENT, **play(home)) as terminal,
+    ):
         terminal.until("/help")
         terminal.type("long work")
         terminal.until("→ step 1: math.evaluate")
@@ -466,8 +537,13 @@ def test_what_was_not_delivered_is_named(home: Path) -> None:
 
 
 def test_leaving_waits_for_no_command_that_is_never_answered(home: Path) -> None:
-    """Beside a server that stands still whoever leaves behind such a command has left, and what was typed behind it is named as not delivered."""
-    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", **play(home)) as terminal:
+    """Beside a server that stands still whoever leaves behind such a command has left, and what was
+    typed behind it is named as not delivered.
+    """
+    with (
+        Server(home, environment=play(home)) as server,
+        chatting(home, "--session", "s", **play(home)) as terminal,
+    ):
         terminal.until("/help")
         server.process.send_signal(signal.SIGSTOP)
         try:
@@ -477,7 +553,9 @@ def test_leaving_waits_for_no_command_that_is_never_answered(home: Path) -> None
             assert terminal.end() == 3
         finally:
             server.process.send_signal(signal.SIGCONT)
-        assert [line for line in terminal.screen.lines if line.startswith("not delivered: ")] == ["not delivered: “words for nobody”"]
+        assert [line for line in terminal.screen.lines if line.startswith("not delivered: ")] == [
+            "not delivered: “words for nobody”"
+        ]
 
 
 def test_what_was_said_while_the_server_was_away_is_sent_again(home: Path) -> None:
@@ -497,23 +575,39 @@ def test_what_was_said_while_the_server_was_away_is_sent_again(home: Path) -> No
         terminal.until("(delivered: “hello first”)")
         terminal.until("(delivered: “hello second”)")
         entries = server.http.get("/sessions/s/messages").json()["entries"]
-        assert [one["text"] for one in entries if one["event"] == "message"] == ["hello", "hello first", "hello second"]
+        assert [one["text"] for one in entries if one["event"] == "message"] == [
+            "hello",
+            "hello first",
+            "hello second",
+        ]
         leave(terminal)
 
 
 @pytest.fixture
 def silent(home: Path) -> Iterator[None]:
-    """The folder's note names a server that does not answer: the chat waits for it a while, and then is one itself."""
+    """The folder's note names a server that does not answer: the chat waits for it a while, and
+    then is one itself.
+    """
     with Server(home) as server:
         server.stop()
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        write_note(home, ServerNote(url=f"http://127.0.0.1:{listener.getsockname()[1]}", pid=os.getpid(), instance="i", proof="p"))
+        write_note(
+            home,
+            ServerNote(
+                url=f"http://127.0.0.1:{listener.getsockname()[1]}",
+                pid=os.getpid(),
+                instance="i",
+                proof="p",
+            ),
+        )
         yield
 
 
 @pytest.mark.usefixtures("silent")
 def test_what_is_typed_before_anybody_listens_is_said(home: Path) -> None:
-    """The prompt is there before a server is: what is typed at it waits in sight, is said in its order, and commands among it do what they do."""
+    """The prompt is there before a server is: what is typed at it waits in sight, is said in its
+    order, and commands among it do what they do.
+    """
     with chatting(home, **play(home)) as terminal:
         terminal.until_prompt("brain >")
         terminal.type("hello first")
@@ -529,7 +623,9 @@ def test_what_is_typed_before_anybody_listens_is_said(home: Path) -> None:
 
 @pytest.mark.usefixtures("silent")
 @pytest.mark.parametrize(("typed", "code"), [("", 0), ("hello", 3)])
-def test_who_leaves_before_anybody_listens_is_told_what_was_not_said(home: Path, typed: str, code: int) -> None:
+def test_who_leaves_before_anybody_listens_is_told_what_was_not_said(
+    home: Path, typed: str, code: int
+) -> None:
     """Ctrl-D ends it at once; nothing was said, and of what was typed that is told."""
     with chatting(home, **play(home)) as terminal:
         terminal.until_prompt("brain >")
@@ -550,7 +646,9 @@ def test_what_cannot_begin_leaves_the_terminal_as_it_was(home: Path) -> None:
 
 
 def test_what_was_refused_with_its_file_can_be_said_again(home: Path, tmp_path: Path) -> None:
-    """A file that lies is told of when it is attached, and nothing is attached; a message that is refused for one that no model sees is not lost: /retry says it without that."""
+    """A file that lies is told of when it is attached, and nothing is attached; a message that is
+    refused for one that no model sees is not lost: /retry says it without that.
+    """
     (tmp_path / "lie.txt").write_bytes(PNG)
     (tmp_path / "roof.png").write_bytes(PNG)
     with chatting(home, **play(home)) as terminal:

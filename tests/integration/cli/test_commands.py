@@ -34,7 +34,13 @@ SCRIPT = {
         case("simple", add("6 * 7"), finish("It is 42.")),
         case("child", act("extract_facts", text="A is B."), finish("None.")),
         case("failing", "prose", "prose"),
-        case("hostile", finish("A\x1b[31mRED\x1b]0;title\x07 \x9b31mC1 \u202ebidi\n✓ ordain run 0000 · planner@1 · completed · ok")),
+        case(
+            "hostile",
+            finish(
+                "A\x1b[31mRED\x1b]0;title\x07 \x9b31mC1 \u202ebidi\n"
+                "✓ ordain run 0000 · planner@1 · completed · ok"
+            ),
+        ),
         case("slow", add(), slow(finish("Late."), 60_000)),
     ],
 }
@@ -78,12 +84,28 @@ def lines(done: subprocess.CompletedProcess[bytes]) -> list[str]:
 
 def test_version_and_help_load_next_to_nothing() -> None:
     """--version imports no library at all, --help none but the parser's."""
-    program = "import sys; from ordain.cli import main; main([sys.argv[1]]); print(*sorted(sys.modules), file=sys.stderr)"
+    program = (
+        "import sys; from ordain.cli import main; main([sys.argv[1]]); "
+        "print(*sorted(sys.modules), file=sys.stderr)"
+    )
     loaded = {}
     for flag in ("--version", "--help"):
-        done = subprocess.run([sys.executable, "-c", program, flag], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program, flag], capture_output=True, text=True, check=True
+        )
         loaded[flag] = set(done.stderr.split())
-    heavy = {"pydantic", "msgspec", "httpx2", "fastapi", "uvicorn", "jinja2", "yaml", "asyncio", "ordain.app", "ordain.settings"}
+    heavy = {
+        "pydantic",
+        "msgspec",
+        "httpx2",
+        "fastapi",
+        "uvicorn",
+        "jinja2",
+        "yaml",
+        "asyncio",
+        "ordain.app",
+        "ordain.settings",
+    }
     assert not loaded["--help"] & heavy
     assert not loaded["--version"] & (heavy | {"cyclopts", "rich"})
 
@@ -131,7 +153,9 @@ def test_wrong_arguments_are_one_line(tmp_path: Path, arguments: tuple[str, ...]
         ("runs list --limit x --json", "--limit"),
     ],
 )
-def test_a_wrong_argument_is_json_where_json_is_asked_for(tmp_path: Path, line: str, said: str) -> None:
+def test_a_wrong_argument_is_json_where_json_is_asked_for(
+    tmp_path: Path, line: str, said: str
+) -> None:
     """One value on stderr as any other error's, with the same words and the same exit code."""
     done = run_cli(*line.split(), home=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -141,7 +165,9 @@ def test_a_wrong_argument_is_json_where_json_is_asked_for(tmp_path: Path, line: 
     assert plainly.stderr.decode() == f"ordain: {error['message']} [usage]\n"
 
 
-@pytest.mark.parametrize("line", ["--json {} verbs list", "verbs {} --json list", "verbs list --json {}"])
+@pytest.mark.parametrize(
+    "line", ["--json {} verbs list", "verbs {} --json list", "verbs list --json {}"]
+)
 def test_the_data_folder_stands_anywhere_on_the_line(tmp_path: Path, line: str) -> None:
     """Before the command, within its name, behind it: it is the same folder. Twice is an error."""
     (tmp_path / "here").mkdir()
@@ -149,7 +175,10 @@ def test_the_data_folder_stands_anywhere_on_the_line(tmp_path: Path, line: str) 
     done = run_cli(*line.format(f"--data-dir {tmp_path / 'here'}").split(), home=tmp_path)
     assert done.returncode == 2
     assert "policy.toml" in json.loads(done.stderr)["error"]["message"]
-    assert run_cli("--data-dir", "a", "verbs", "list", "--data-dir", "b", home=tmp_path).returncode == 2
+    assert (
+        run_cli("--data-dir", "a", "verbs", "list", "--data-dir", "b", home=tmp_path).returncode
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,38 +199,55 @@ def test_wrong_configuration_names_the_file(tmp_path: Path, name: str, content: 
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Path, served: bool) -> None:
-    """plan answers through the server that holds the folder, or in this process; header and answer are printed, failure is exit code 1."""
+def test_plan_gives_the_same_answer_here_and_there(
+    server: Server, tmp_path: Path, served: bool
+) -> None:
+    """plan answers through the server that holds the folder, or in this process; header and answer
+    are printed, failure is exit code 1.
+    """
     if served:
         server.start()
     done = server.cli("plan", request_file(tmp_path, "simple"), "--json")
     assert done.returncode == 0, done.stderr
     response = json.loads(done.stdout)
     assert (response["status"], response["final_answer"]["content"]) == ("ok", "It is 42.")
-    principal = json.loads(server.cli("runs", "show", response["run_id"], "--journal", "--json").stdout)["records"][0]["body"]["principal"]
+    principal = json.loads(
+        server.cli("runs", "show", response["run_id"], "--journal", "--json").stdout
+    )["records"][0]["body"]["principal"]
     assert principal == ("http:loopback" if served else "local:cli")
     people = server.cli("plan", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
     assert re.match(r"✓ scripted · 1 tool · \d+ ms · \$0 · [0-9a-f]{6}\n", people)
-    whole = server.cli("plan", "--verbose", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
+    whole = server.cli(
+        "plan", "--verbose", "-", stdin=json.dumps(ask("simple")).encode()
+    ).stdout.decode()
     assert whole.startswith("✓ ok · ordain run ")
     assert people.endswith("It is 42.\n")
     assert server.cli("plan", request_file(tmp_path, "failing")).returncode == 1
 
 
-def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, tmp_path: Path) -> None:
-    """Security: what a model or a request says is shown without control, hidden or reordering characters, header look-alikes quoted."""
+def test_no_answer_commands_the_terminal_or_passes_for_a_header(
+    server: Server, tmp_path: Path
+) -> None:
+    """Security: what a model or a request says is shown without control, hidden or reordering
+    characters, header look-alikes quoted.
+    """
     planned = server.cli("plan", "--verbose", request_file(tmp_path, "hostile")).stdout.decode()
     run = planned.partition("ordain run ")[2].split()[0]
     shown = server.cli("runs", "show", run).stdout.decode()
     for said in (planned, shown):
         assert "\n> ✓ ordain run 0000" in said
         assert "ARED C1 [U+202E]bidi" in said
-    refused = server.cli("plan", "-", stdin=json.dumps({**ask("simple"), "\x1b[31mk\x9b": 1}).encode())
+    refused = server.cli(
+        "plan", "-", stdin=json.dumps({**ask("simple"), "\x1b[31mk\x9b": 1}).encode()
+    )
     everything = [
         planned,
         shown,
         refused.stderr.decode(),
-        *(server.cli(*command).stdout.decode() for command in (("runs", "show", run, "--journal"), ("runs", "show", run, "--json"))),
+        *(
+            server.cli(*command).stdout.decode()
+            for command in (("runs", "show", run, "--journal"), ("runs", "show", run, "--json"))
+        ),
     ]
     for said in everything:
         assert not {c for c in said if unicodedata.category(c) in {"Cc", "Cf"}} - {"\n"}, said
@@ -210,7 +256,11 @@ def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, 
 def test_a_user_id_is_one_cell(server: Server) -> None:
     """Security: a user id with line ends forges no row of a table."""
     server.start()
-    body = {"sessionId": "s", "userId": "eve\nbank:1  web\n✓ ordain run 0", "message": {"text": "hello"}}
+    body = {
+        "sessionId": "s",
+        "userId": "eve\nbank:1  web\n✓ ordain run 0",
+        "message": {"text": "hello"},
+    }
     assert server.http.post("/messages", json=body, headers={"Prefer": "respond-async"}).is_success
     assert len(server.cli("sessions", "list").stdout.decode().splitlines()) == 2
 
@@ -229,7 +279,9 @@ def test_a_refused_request_is_exit_code_2(server: Server, tmp_path: Path, served
 def test_runs_are_listed_and_shown_without_driving_them(server: Server, tmp_path: Path) -> None:
     """Looking at a folder resumes nothing: a run that was cut off is shown as it lies."""
     server.start()
-    run = server.http.post("/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}).json()["run_id"]
+    run = server.http.post(
+        "/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}
+    ).json()["run_id"]
     server.until_recorded(run, "observation", "verb_call")
     server.kill()
     listed = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
@@ -237,16 +289,31 @@ def test_runs_are_listed_and_shown_without_driving_them(server: Server, tmp_path
     shown = json.loads(server.cli("runs", "show", run, "--json").stdout)
     assert (shown["status"], shown["response"], shown["resumes"]) == ("running", None, 0)
     assert run in server.cli("runs", "list").stdout.decode()
-    assert json.loads(server.cli("runs", "list", "--status", "completed", "--json").stdout)["runs"] == []
+    assert (
+        json.loads(server.cli("runs", "list", "--status", "completed", "--json").stdout)["runs"]
+        == []
+    )
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_lists_say_who_asked_and_the_first_words(server: Server, tmp_path: Path, served: bool) -> None:
-    """Of a plan its goal, of a call the call, of a turn the message; of what was erased nothing. A terminal is given no more than it has room for."""
+def test_lists_say_who_asked_and_the_first_words(
+    server: Server, tmp_path: Path, served: bool
+) -> None:
+    """Of a plan its goal, of a call the call, of a turn the message; of what was erased nothing. A
+    terminal is given no more than it has room for.
+    """
     if served:
         server.start()
-    asked = request_file(tmp_path, "simple", goal={"type": "analysis", "description": f"find \u202e out\n{'and on ' * 40}"})
-    for command in (("plan", asked), ("call", "math.evaluate", "expression=6 * 7"), ("chat", "hello", "there")):
+    asked = request_file(
+        tmp_path,
+        "simple",
+        goal={"type": "analysis", "description": f"find \u202e out\n{'and on ' * 40}"},
+    )
+    for command in (
+        ("plan", asked),
+        ("call", "math.evaluate", "expression=6 * 7"),
+        ("chat", "hello", "there"),
+    ):
         server.cli(*command)
     listed = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
     assert [one["words"] for one in listed[:2]] == ["hello there", "math.evaluate expression=6 * 7"]
@@ -256,9 +323,14 @@ def test_lists_say_who_asked_and_the_first_words(server: Server, tmp_path: Path,
     shown = server.cli("runs", "list").stdout.decode().splitlines()
     assert shown[1].endswith("  hello there")
     assert "find [U+202E] out and on" in shown[3]
-    assert server.cli("runs", "erase", listed[1]["run_id"], "--why", "no longer needed").returncode == 0
+    assert (
+        server.cli("runs", "erase", listed[1]["run_id"], "--why", "no longer needed").returncode
+        == 0
+    )
     again = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
-    assert [(one["principal"], one["words"]) for one in again if one["run_id"] == listed[1]["run_id"]] == [("", "")]
+    assert [
+        (one["principal"], one["words"]) for one in again if one["run_id"] == listed[1]["run_id"]
+    ] == [("", "")]
 
 
 def test_a_damaged_beginning_hides_no_other_run(server: Server, tmp_path: Path) -> None:
@@ -267,15 +339,24 @@ def test_a_damaged_beginning_hides_no_other_run(server: Server, tmp_path: Path) 
         server.cli("chat", word)
     with closing(sqlite3.connect(server.home / "ordain.db")) as db, db:
         (first,) = db.execute("SELECT min(no) FROM runs WHERE parent IS NULL").fetchone()
-        changed = sum(db.execute(f"UPDATE {table} SET {column} = x'00' WHERE run = ?", (first,)).rowcount for table, column in BODIES)
+        changed = sum(
+            db.execute(f"UPDATE {table} SET {column} = x'00' WHERE run = ?", (first,)).rowcount
+            for table, column in BODIES
+        )
         assert changed
-    assert [one["words"] for one in json.loads(server.cli("runs", "list", "--json").stdout)["runs"]] == ["two", ""]
+    assert [
+        one["words"] for one in json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
+    ] == ["two", ""]
 
 
 def test_operating_without_a_server_carries_it_out(server: Server) -> None:
-    """Without a server a cancelled run is driven to its end by the command itself, who and why in its journal."""
+    """Without a server a cancelled run is driven to its end by the command itself, who and why in
+    its journal.
+    """
     server.start()
-    run = server.http.post("/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}).json()["run_id"]
+    run = server.http.post(
+        "/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}
+    ).json()["run_id"]
     server.until_recorded(run, "observation", "verb_call")
     server.kill()
     done = server.cli("runs", "cancel", run, "--why", "no longer needed", "--json")
@@ -290,7 +371,9 @@ def test_operating_without_a_server_carries_it_out(server: Server) -> None:
 def test_operating_through_a_server(server: Server) -> None:
     """Beside a server the same commands go through it."""
     server.start()
-    run = server.http.post("/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}).json()["run_id"]
+    run = server.http.post(
+        "/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}
+    ).json()["run_id"]
     assert server.cli("runs", "cancel", run, "--why", "x").stdout.decode() == f"sent: run {run}\n"
     server.until(run, "cancelled")
     assert server.cli("runs", "erase", run, "--why", "x", "--json").returncode == 0
@@ -302,24 +385,44 @@ def test_operating_through_a_server(server: Server) -> None:
 
 
 def test_a_journal_shows_what_a_verb_replied(server: Server, tmp_path: Path) -> None:
-    """B-04 “kept only in persisted trace/debug”: ``runs show --journal`` has it below the records, the plan's own answer has not."""
-    planned = server.cli("plan", request_file(tmp_path, "child", "extract_facts"), "--json").stdout.decode()
+    """B-04 “kept only in persisted trace/debug”: ``runs show --journal`` has it below the records,
+    the plan's own answer has not.
+    """
+    planned = server.cli(
+        "plan", request_file(tmp_path, "child", "extract_facts"), "--json"
+    ).stdout.decode()
     assert "raw_cortex" not in planned
     run = json.loads(planned)["run_id"]
     last = server.cli("runs", "show", run, "--journal").stdout.decode().splitlines()[-1]
     assert last.startswith("> raw_cortex  ")
     assert json.loads(last.split("  ", 2)[2])["verb_name"] == "extract_facts"
-    assert list(json.loads(server.cli("runs", "show", run, "--journal", "--json").stdout)["raw_cortex"]) == [last.split("  ")[1]]
+    assert list(
+        json.loads(server.cli("runs", "show", run, "--journal", "--json").stdout)["raw_cortex"]
+    ) == [last.split("  ")[1]]
 
 
 def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path) -> None:
-    """replay proves equality, children included, in a process that can import no model, no verb and no HTTP."""
-    run = json.loads(server.cli("plan", request_file(tmp_path, "child", "extract_facts"), "--json").stdout)["run_id"]
+    """replay proves equality, children included, in a process that can import no model, no verb and
+    no HTTP.
+    """
+    run = json.loads(
+        server.cli("plan", request_file(tmp_path, "child", "extract_facts"), "--json").stdout
+    )["run_id"]
     for arguments in (("replay", run), ("replay", "--all")):
-        command = [sys.executable, "-c", UNIMPORTABLE, *arguments, "--json", "--data-dir", str(server.home)]
+        command = [
+            sys.executable,
+            "-c",
+            UNIMPORTABLE,
+            *arguments,
+            "--json",
+            "--data-dir",
+            str(server.home),
+        ]
         done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert [(one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]] == [
+        assert [
+            (one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]
+        ] == [
             ("planner@5", "equal", True),
             ("verb_plan@2", "equal", True),
         ]
@@ -328,13 +431,20 @@ def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path)
 
 
 def test_another_policy_is_compared(server: Server, tmp_path: Path) -> None:
-    """replay --policy lists the decisions that come out otherwise, both reasons and the frontier."""
-    run = json.loads(server.cli("plan", request_file(tmp_path, "simple"), "--json").stdout)["run_id"]
+    """replay --policy lists the decisions that come out otherwise, both reasons and the
+    frontier.
+    """
+    run = json.loads(server.cli("plan", request_file(tmp_path, "simple"), "--json").stdout)[
+        "run_id"
+    ]
     same, other = tmp_path / "same.toml", tmp_path / "other.toml"
     same.write_text("version = 1\n", encoding="utf-8")
     other.write_text("version = 1\n[limits]\nmax_steps = 1\n", encoding="utf-8")
     unchanged = server.cli("replay", run, "--policy", str(same))
-    assert (unchanged.returncode, unchanged.stdout.decode().splitlines()[-1][:12]) == (0, "0 decisions ")
+    assert (unchanged.returncode, unchanged.stdout.decode().splitlines()[-1][:12]) == (
+        0,
+        "0 decisions ",
+    )
     done = server.cli("replay", "--all", "--policy", str(other), "--json")
     (diff,) = json.loads(done.stdout)["runs"]
     assert [(flip["rule"], flip["exact"]) for flip in diff["flips"]] == [("limits", True)]
@@ -344,49 +454,92 @@ def test_another_policy_is_compared(server: Server, tmp_path: Path) -> None:
 
 def test_verbs_are_listed_and_shown(server: Server) -> None:
     """verbs list and show say the same with and without a server."""
-    alone = [json.loads(server.cli("verbs", *arguments, "--json").stdout) for arguments in (("list",), ("show", "math.evaluate"))]
+    alone = [
+        json.loads(server.cli("verbs", *arguments, "--json").stdout)
+        for arguments in (("list",), ("show", "math.evaluate"))
+    ]
     assert {"extract_facts", "math.evaluate"} <= {verb["verb_id"] for verb in alone[0]["verbs"]}
     server.start()
-    assert [json.loads(server.cli("verbs", *arguments, "--json").stdout) for arguments in (("list",), ("show", "math.evaluate"))] == alone
+    assert [
+        json.loads(server.cli("verbs", *arguments, "--json").stdout)
+        for arguments in (("list",), ("show", "math.evaluate"))
+    ] == alone
     shown = server.cli("verbs", "list").stdout.decode().splitlines()
     groups = {line: at for at, line in enumerate(shown) if not line.startswith(" ")}
-    assert list(groups) == ["Executive control", "Generative", "Memory access", "Meta cognition", "Perception", "Transform"]
+    assert list(groups) == [
+        "Executive control",
+        "Generative",
+        "Memory access",
+        "Meta cognition",
+        "Perception",
+        "Transform",
+    ]
     assert any(line.startswith("  math.evaluate ") for line in shown[groups["Transform"] :])
     assert len(shown) == 1 + len(groups) + len(alone[0]["verbs"])
     assert "input schema" in server.cli("verbs", "show", "math.evaluate").stdout.decode()
     assert server.cli("verbs", "show", "no.verb").returncode == 2
     for odd in ("../health", "a b?c", "math.evaluate/x"):
         refused = server.cli("verbs", "show", odd, "--json")
-        assert (refused.returncode, refused.stdout, json.loads(refused.stderr)["error"]["code"]) == (2, b"", "unknown_verb")
+        assert (
+            refused.returncode,
+            refused.stdout,
+            json.loads(refused.stderr)["error"]["code"],
+        ) == (2, b"", "unknown_verb")
 
 
-@pytest.mark.parametrize("output", [["one", {"two": 2}], "a text", 7, {"final_answer": "no object"}])
-async def test_whatever_a_flow_returned_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], output: Any) -> None:
-    """`runs show` of an embedder's own flow: what is no object is shown as JSON, below the header and quoted."""
+@pytest.mark.parametrize(
+    "output", [["one", {"two": 2}], "a text", 7, {"final_answer": "no object"}]
+)
+async def test_whatever_a_flow_returned_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: Any
+) -> None:
+    """`runs show` of an embedder's own flow: what is no object is shown as JSON, below the header
+    and quoted.
+    """
 
     async def run(context: FlowContext, given: Any) -> Any:
         return output
 
     done = Settlement(status=Status.COMPLETED, reason="ok")
-    flow: Kind[Any, Any] = Kind(name="told", version=1, run=run, decode_input=decode_request, settle=lambda _: done)
+    flow: Kind[Any, Any] = Kind(
+        name="told", version=1, run=run, decode_input=decode_request, settle=lambda _: done
+    )
     async with Ordain(home=tmp_path, extras=Extras(kinds=(flow,))) as ordain:
-        accepted = await ordain.runtime.open("told", Raw(json.dumps(ask("simple")).encode()), "local:test")
+        accepted = await ordain.runtime.open(
+            "told", Raw(json.dumps(ask("simple")).encode()), "local:test"
+        )
         await ordain.runtime.wait(accepted.run)
-    assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
+    assert (
+        await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)])
+        == 0
+    )
     shown = capsys.readouterr().out
     assert isinstance(output, dict) or f"> {json.dumps(output, indent=2).splitlines()[0]}" in shown
 
 
 def test_doctor_names_what_it_found(tmp_path: Path) -> None:
-    """doctor calls the endpoint and names what it gave; without one it names the offline provider; an unreachable one is exit code 3."""
+    """doctor calls the endpoint and names what it gave; without one it names the offline provider;
+    an unreachable one is exit code 3.
+    """
     offline = run_cli("doctor", "--json", home=tmp_path)
-    assert (offline.returncode, json.loads(offline.stdout)["profiles"][0]["provider"]) == (0, "offline")
+    assert (offline.returncode, json.loads(offline.stdout)["profiles"][0]["provider"]) == (
+        0,
+        "offline",
+    )
     with ModelEndpoint() as endpoint:
         endpoint.will_answer({"word": "kestrel-4417"}, "no tool")
-        reached = run_cli("doctor", "--json", home=tmp_path, environment={"OPENAI_BASE_URL": endpoint.url})
+        reached = run_cli(
+            "doctor", "--json", home=tmp_path, environment={"OPENAI_BASE_URL": endpoint.url}
+        )
         url = endpoint.url
     found = json.loads(reached.stdout)["profiles"][0]
-    assert (found["reachable"], found["native_schema"], found["tools"], found["usage"], found["answering_model"]) == (
+    assert (
+        found["reachable"],
+        found["native_schema"],
+        found["tools"],
+        found["usage"],
+        found["answering_model"],
+    ) == (
         True,
         True,
         False,
@@ -398,12 +551,18 @@ def test_doctor_names_what_it_found(tmp_path: Path) -> None:
 
 
 def test_backup_and_restore(server: Server, tmp_path: Path) -> None:
-    """A backup taken beside a running server is verified, private, and complete where it is restored; nothing is ever overwritten."""
+    """A backup taken beside a running server is verified, private, and complete where it is
+    restored; nothing is ever overwritten.
+    """
     server.start()
     body = server.plan(ask("child", "extract_facts", request_id="kept"))
     copy, elsewhere = tmp_path / "copy.db", tmp_path / "elsewhere"
     done = server.cli("backup", str(copy), "--json")
-    assert (done.returncode, json.loads(done.stdout)["runs"], json.loads(done.stdout)["replayed"]) == (0, 2, 2), done.stderr
+    assert (
+        done.returncode,
+        json.loads(done.stdout)["runs"],
+        json.loads(done.stdout)["replayed"],
+    ) == (0, 2, 2), done.stderr
     assert copy.stat().st_mode & 0o077 == 0
     assert list(tmp_path.glob(".ordain-*")) == []
     assert server.cli("backup", str(copy)).returncode == 2
@@ -430,7 +589,9 @@ def test_a_damaged_backup_is_refused(server: Server, tmp_path: Path) -> None:
 
 
 def test_a_stale_note_of_a_dead_server_is_ignored(server: Server, tmp_path: Path) -> None:
-    """After kill -9 the note of the dead server does not send anything to whoever listens there now."""
+    """After kill -9 the note of the dead server does not send anything to whoever listens there
+    now.
+    """
     server.start()
     server.kill()
     assert (server.home / "server.json").exists()

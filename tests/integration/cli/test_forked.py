@@ -1,4 +1,6 @@
-"""A command that is forked is the command: what tests learn from it they would learn from one that its interpreter began."""
+"""A command that is forked is the command: what tests learn from it they would learn from one that
+its interpreter began.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,14 @@ def forked(*arguments: str, home: Path, **more: str) -> Command:
     return Forked(arguments, environment(home, **more), (PIPE, PIPE, PIPE), session=False)
 
 
-@pytest.mark.parametrize("arguments", [("verbs", "list"), ("chat", "--data-dir"), ("runs", "show", "0" * 32), ("chat", "--nonsense")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("verbs", "list"), ("chat", "--data-dir"), ("runs", "show", "0" * 32), ("chat", "--nonsense")],
+)
 def test_it_says_the_same(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """Output, errors and exit code are those of the command begun cold, whether it succeeds or is refused."""
+    """Output, errors and exit code are those of the command begun cold, whether it succeeds or is
+    refused.
+    """
     with forked(*arguments, home=tmp_path) as warm:
         told = (*warm.communicate(b"", PATIENCE_S), warm.returncode)
     cold = subprocess.run(
@@ -42,19 +49,37 @@ def test_it_says_the_same(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert told == (cold.stdout, cold.stderr, cold.returncode)
 
 
-def test_it_has_the_environment_and_folder_that_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative home is below the caller's folder, and nothing of another command's environment stays."""
+def test_it_has_the_environment_and_folder_that_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative home is below the caller's folder, and nothing of another command's environment
+    stays.
+    """
     monkeypatch.chdir(tmp_path)
     for home, said in (("first", 1), ("second", 0)):
         if said:
-            assert run_command("chat", "--session", "s", "hello", environment=environment(Path(home)), timeout=PATIENCE_S).returncode == 0
-        shown = run_command("sessions", "show", "s", environment=environment(Path(home)), timeout=PATIENCE_S)
+            assert (
+                run_command(
+                    "chat",
+                    "--session",
+                    "s",
+                    "hello",
+                    environment=environment(Path(home)),
+                    timeout=PATIENCE_S,
+                ).returncode
+                == 0
+            )
+        shown = run_command(
+            "sessions", "show", "s", environment=environment(Path(home)), timeout=PATIENCE_S
+        )
         assert (b"hello" in shown.stdout) is bool(said)
     assert (tmp_path / "first" / "ordain.db").exists()
 
 
 def test_it_ends_by_the_signal_that_it_was_sent(tmp_path: Path) -> None:
-    """It runs until it is told: then by itself, or at once where it is killed; and nobody waits longer than he said."""
+    """It runs until it is told: then by itself, or at once where it is killed; and nobody waits
+    longer than he said.
+    """
     for sent, code in ((signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)):
         with forked("serve", home=tmp_path) as server:
             assert isinstance(server, Forked)
@@ -73,6 +98,8 @@ def test_it_ends_by_the_signal_that_it_was_sent(tmp_path: Path) -> None:
 def test_what_speaks_to_the_interpreter_begins_one(tmp_path: Path) -> None:
     """A command whose environment chooses the encoding, or one of a full run, is not forked."""
     for more, of_its_own in (({}, is_full()), ({"PYTHONIOENCODING": "ascii"}, True)):
-        with start_command("--version", environment=environment(tmp_path, **more), stdout=PIPE) as command:
+        with start_command(
+            "--version", environment=environment(tmp_path, **more), stdout=PIPE
+        ) as command:
             assert isinstance(command, subprocess.Popen) is of_its_own
             assert command.communicate(timeout=PATIENCE_S)[0].startswith(b"ordain ")

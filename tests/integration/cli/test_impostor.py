@@ -1,4 +1,6 @@
-"""What answers on the port of a data folder's server gets neither token nor words, unless it proves that it is that server."""
+"""What answers on the port of a data folder's server gets neither token nor words, unless it proves
+that it is that server.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ class Impostor(QuietHandler):
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         self.heard.append(f"{self.command} {self.path}\n{self.headers}{body}")
-        said = self.health if self.path == "/health" else json.dumps({"runs": [], "next": None}).encode()
+        said = (
+            self.health
+            if self.path == "/health"
+            else json.dumps({"runs": [], "next": None}).encode()
+        )
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(said)))
@@ -76,7 +82,9 @@ class _Listener(socketserver.ThreadingTCPServer):
 
 @pytest.fixture
 def left(tmp_path: Path) -> tuple[Server, bytes, str]:
-    """A folder whose server was killed, what it said of itself, and a proof that it once gave somebody."""
+    """A folder whose server was killed, what it said of itself, and a proof that it once gave
+    somebody.
+    """
     with Server(tmp_path / "home").play(SCRIPT) as server:
         health = server.http.get("/health", headers={CHALLENGE_HEADER: "ab" * 32})
         server.kill()
@@ -84,8 +92,12 @@ def left(tmp_path: Path) -> tuple[Server, bytes, str]:
 
 
 @pytest.mark.parametrize("command", ["runs list", "plan {file} --json", "chat hello"])
-def test_an_impostor_learns_nothing(left: tuple[Server, bytes, str], tmp_path: Path, command: str) -> None:
-    """It repeats ``instance``, and a proof of another challenge: no command sends it a token, or a word of what it is asked."""
+def test_an_impostor_learns_nothing(
+    left: tuple[Server, bytes, str], tmp_path: Path, command: str
+) -> None:
+    """It repeats ``instance``, and a proof of another challenge: no command sends it a token, or a
+    word of what it is asked.
+    """
     server, health, proof = left
     token, _ = fresh_token(SystemClock())
     (tmp_path / "request.json").write_text(json.dumps(ask("simple")), encoding="utf-8")
@@ -97,20 +109,28 @@ def test_an_impostor_learns_nothing(left: tuple[Server, bytes, str], tmp_path: P
         )
     assert heard
     assert {one.partition("\n")[0] for one in heard} == {"GET /health"}
-    assert not any(word in one for one in heard for word in (token, "authorization", "Authorization", "simple", "hello"))
+    assert not any(
+        word in one
+        for one in heard
+        for word in (token, "authorization", "Authorization", "simple", "hello")
+    )
     if command.startswith("plan"):
         assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "ok")
 
 
 async def test_each_connection_is_proven(left: tuple[Server, bytes, str]) -> None:
-    """Also the second, where the server was there for the first: who takes its port between two learns nothing."""
+    """Also the second, where the server was there for the first: who takes its port between two
+    learns nothing.
+    """
     server, health, _ = left
     server.start()
     note = read_note(server.home)
     assert note is not None
     port = server.port
     transport = ProvenTransport(lambda: note.proof, 10)
-    async with httpx2.AsyncClient(base_url=note.url, transport=transport, headers={"Authorization": "Bearer x"}) as http:
+    async with httpx2.AsyncClient(
+        base_url=note.url, transport=transport, headers={"Authorization": "Bearer x"}
+    ) as http:
         assert (await http.get("/runs", headers={"Connection": "close"})).status_code in {200, 401}
         server.kill()
         with impostor(port, health) as heard:
@@ -126,7 +146,9 @@ async def test_each_connection_is_proven(left: tuple[Server, bytes, str]) -> Non
 
 @pytest.mark.parametrize("key", ["", "0" * 64])
 async def test_a_note_without_the_key_is_not_believed(tmp_path: Path, key: str) -> None:
-    """A server whose note holds no key, or another one, is not spoken to; the one that holds it is."""
+    """A server whose note holds no key, or another one, is not spoken to; the one that holds it
+    is.
+    """
     with Server(tmp_path) as server:
         note = read_note(server.home)
         assert note is not None
@@ -136,7 +158,9 @@ async def test_a_note_without_the_key_is_not_believed(tmp_path: Path, key: str) 
 
 
 def test_a_proof_is_of_one_challenge_and_one_key() -> None:
-    """It fits neither another challenge nor another key; nothing is said to what is no challenge; the key itself is never sent."""
+    """It fits neither another challenge nor another key; nothing is said to what is no challenge;
+    the key itself is never sent.
+    """
     key, challenge = secrets.token_hex(32), secrets.token_hex(32)
     proof = prove(key, challenge)
     assert proof is not None
@@ -145,11 +169,15 @@ def test_a_proof_is_of_one_challenge_and_one_key() -> None:
     assert not is_proven(key, secrets.token_hex(32), proof)
     assert not is_proven(secrets.token_hex(32), challenge, proof)
     assert not is_proven("", challenge, proof)
-    assert [prove(key, one) for one in ("", "ab", challenge.upper() + "g", challenge + "\n")] == [None] * 4
+    assert [prove(key, one) for one in ("", "ab", challenge.upper() + "g", challenge + "\n")] == [
+        None
+    ] * 4
 
 
 def test_the_note_is_its_owners(tmp_path: Path) -> None:
-    """The key stands in a file that nobody else can read, and in nothing that the server says or logs."""
+    """The key stands in a file that nobody else can read, and in nothing that the server says or
+    logs.
+    """
     with Server(tmp_path) as server:
         note = read_note(tmp_path)
         assert note is not None
@@ -161,7 +189,9 @@ def test_the_note_is_its_owners(tmp_path: Path) -> None:
 
 
 def test_a_note_that_somebody_else_may_have_written_is_none(tmp_path: Path) -> None:
-    """In a folder of many, where nobody's file is replaced by others: another user's, one that others may write, a link, a pipe; whoever owns the folder is believed."""
+    """In a folder of many, where nobody's file is replaced by others: another user's, one that
+    others may write, a link, a pipe; whoever owns the folder is believed.
+    """
     written = ServerNote(url="http://127.0.0.1:1", pid=1, instance="i", proof="p")
     write_note(tmp_path, written)
     file = tmp_path / "server.json"

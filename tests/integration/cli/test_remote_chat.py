@@ -44,10 +44,17 @@ def url(server: Server) -> str:
 
 
 def test_words_are_sent_elsewhere(server: Server, token: Path, tmp_path: Path) -> None:
-    """With the token of a file or of the environment; no folder is made here, and the principal is the token's."""
+    """With the token of a file or of the environment; no folder is made here, and the principal is
+    the token's.
+    """
     here = tmp_path / "here"
-    for more, environment in ((("--token-file", str(token)), {}), ((), {"ORDAIN_TOKEN": token.read_text().strip()})):
-        done = run_cli("chat", "--url", url(server), *more, "hello", home=here, environment=environment)
+    for more, environment in (
+        (("--token-file", str(token)), {}),
+        ((), {"ORDAIN_TOKEN": token.read_text().strip()}),
+    ):
+        done = run_cli(
+            "chat", "--url", url(server), *more, "hello", home=here, environment=environment
+        )
         assert (done.returncode, b"Hello to you." in done.stdout) == (0, True), done.stderr
     assert not here.exists()
     runs = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
@@ -55,26 +62,52 @@ def test_words_are_sent_elsewhere(server: Server, token: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("end", ["/v1", "/v1/"])
-def test_the_address_of_openais_clients_is_a_servers(server: Server, token: Path, tmp_path: Path, end: str) -> None:
+def test_the_address_of_openais_clients_is_a_servers(
+    server: Server, token: Path, tmp_path: Path, end: str
+) -> None:
     """What is copied from there, which ends in /v1, is the address of the same server."""
     done = run_cli(
-        "chat", "--url", url(server).rstrip("/") + end, "--token-file", str(token), "hello", home=tmp_path / "here", environment={}
+        "chat",
+        "--url",
+        url(server).rstrip("/") + end,
+        "--token-file",
+        str(token),
+        "hello",
+        home=tmp_path / "here",
+        environment={},
     )
     assert (done.returncode, b"Hello to you." in done.stdout) == (0, True), done.stderr
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
-def test_no_proxy_is_asked_for_this_machine(server: Server, token: Path, tmp_path: Path, name: str) -> None:
-    """Whatever the environment says of proxies: none of them is sent the token or a word that goes to this machine."""
+def test_no_proxy_is_asked_for_this_machine(
+    server: Server, token: Path, tmp_path: Path, name: str
+) -> None:
+    """Whatever the environment says of proxies: none of them is sent the token or a word that goes
+    to this machine.
+    """
     heard = list[str]()
     with stranger(heard) as proxy:
         environment = {name: proxy, "NO_PROXY": "", "no_proxy": ""}
-        done = run_cli("chat", "--url", url(server), "--token-file", str(token), "hello", home=tmp_path / "here", environment=environment)
+        done = run_cli(
+            "chat",
+            "--url",
+            url(server),
+            "--token-file",
+            str(token),
+            "hello",
+            home=tmp_path / "here",
+            environment=environment,
+        )
     assert (done.returncode, heard) == (0, []), done.stderr
 
 
-def test_a_terminal_talks_to_a_server_elsewhere(server: Server, token: Path, tmp_path: Path) -> None:
-    """As it does to one here: an answer as it is written, then the reply, and the session is taken up again."""
+def test_a_terminal_talks_to_a_server_elsewhere(
+    server: Server, token: Path, tmp_path: Path
+) -> None:
+    """As it does to one here: an answer as it is written, then the reply, and the session is taken
+    up again.
+    """
     arguments = ("--url", url(server), "--token-file", str(token))
     for session in ((), ("--session", "last")):
         with chatting(None, *arguments, *session, ORDAIN_HOME=str(tmp_path / "here")) as terminal:
@@ -90,19 +123,42 @@ def test_without_a_good_token_nothing_is_said(server: Server, tmp_path: Path) ->
     """The server's refusal is one line."""
     other, _ = fresh_token(SystemClock())
     for environment in ({}, {"ORDAIN_TOKEN": other}):
-        done = run_cli("chat", "--url", url(server), "hello", home=tmp_path / "here", environment=environment)
+        done = run_cli(
+            "chat", "--url", url(server), "hello", home=tmp_path / "here", environment=environment
+        )
         assert (done.returncode, done.stdout) == (2, b"")
         (told,) = done.stderr.decode().splitlines()
         assert told.endswith("[unauthenticated]")
 
 
-def test_a_token_that_lacks_something_is_wrong_as_one_that_is_not_good_is(server: Server, token: Path, tmp_path: Path) -> None:
-    """Revoked, without the scope, or of another workspace: exit code 2 of each, and nothing is said."""
-    bare = json.loads(server.cli("token", "create", "watch", "--scope", "metrics", "--json").stdout)["token"]
-    afar = json.loads(server.cli("token", "create", "afar", "--scope", "chat", "--workspace", "other", "--json").stdout)["token"]
+def test_a_token_that_lacks_something_is_wrong_as_one_that_is_not_good_is(
+    server: Server, token: Path, tmp_path: Path
+) -> None:
+    """Revoked, without the scope, or of another workspace: exit code 2 of each, and nothing is
+    said.
+    """
+    bare = json.loads(
+        server.cli("token", "create", "watch", "--scope", "metrics", "--json").stdout
+    )["token"]
+    afar = json.loads(
+        server.cli(
+            "token", "create", "afar", "--scope", "chat", "--workspace", "other", "--json"
+        ).stdout
+    )["token"]
     assert server.cli("token", "revoke", "laptop").returncode == 0
-    for secret, code in ((token.read_text().strip(), "unauthenticated"), (bare, "forbidden"), (afar, "forbidden")):
-        done = run_cli("chat", "--url", url(server), "hello", home=tmp_path / "here", environment={"ORDAIN_TOKEN": secret})
+    for secret, code in (
+        (token.read_text().strip(), "unauthenticated"),
+        (bare, "forbidden"),
+        (afar, "forbidden"),
+    ):
+        done = run_cli(
+            "chat",
+            "--url",
+            url(server),
+            "hello",
+            home=tmp_path / "here",
+            environment={"ORDAIN_TOKEN": secret},
+        )
         assert (done.returncode, done.stdout) == (2, b""), code
         assert done.stderr.decode().strip().endswith(f"[{code}]")
 
@@ -119,10 +175,14 @@ def test_a_token_that_lacks_something_is_wrong_as_one_that_is_not_good_is(server
         (("--token-file", "none"), "usage"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, arguments: Sequence[str], code: str) -> None:
+def test_what_cannot_be_meant_is_refused(
+    tmp_path: Path, arguments: Sequence[str], code: str
+) -> None:
     """Before anything is sent: a token never goes over the net for everybody to read."""
     own, _ = fresh_token(SystemClock())
-    done = run_cli("chat", *arguments, "hello", home=tmp_path / "here", environment={"ORDAIN_TOKEN": own})
+    done = run_cli(
+        "chat", *arguments, "hello", home=tmp_path / "here", environment={"ORDAIN_TOKEN": own}
+    )
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode().splitlines()[-1].endswith(f"[{code}]")
 
@@ -151,7 +211,17 @@ def test_a_stranger_learns_nothing(tmp_path: Path) -> None:
     """Whoever answers there and is no Ordain is sent no token, and no word."""
     own, heard = fresh_token(SystemClock())[0], list[str]()
     with stranger(heard) as address:
-        done = run_cli("chat", "--url", address, "hello", home=tmp_path / "here", environment={"ORDAIN_TOKEN": own})
-    assert (done.returncode, done.stderr.decode().splitlines()[-1].endswith("is no Ordain [server_gone]")) == (3, True)
+        done = run_cli(
+            "chat",
+            "--url",
+            address,
+            "hello",
+            home=tmp_path / "here",
+            environment={"ORDAIN_TOKEN": own},
+        )
+    assert (
+        done.returncode,
+        done.stderr.decode().splitlines()[-1].endswith("is no Ordain [server_gone]"),
+    ) == (3, True)
     assert [one.partition(" HTTP")[0] for one in heard] == ["GET /health"]
     assert not any(own in one or "hello" in one for one in heard)

@@ -1,4 +1,6 @@
-"""``ordain restore`` of files that somebody else had in hand: what they planted is not taken over, and what is refused costs nothing."""
+"""``ordain restore`` of files that somebody else had in hand: what they planted is not taken over,
+and what is refused costs nothing.
+"""
 
 import json
 import shutil
@@ -47,25 +49,33 @@ def plant(file: Path, *statements: str) -> None:
 
 
 def minting() -> tuple[str, str]:
-    """A trigger that gives a token for everything as soon as an engine takes the folder, and the token's text."""
+    """A trigger that gives a token for everything as soon as an engine takes the folder, and the
+    token's text.
+    """
     text, parsed = fresh_token(SystemClock())
     assert parse_token(text) is not None
     rows = (
-        "INSERT INTO tokens SELECT 99, 'planted', 'admin runs:read runs:operate plan', 'default', NULL, 1, NULL, NULL, NULL"
+        "INSERT INTO tokens SELECT 99, 'planted', 'admin runs:read runs:operate plan', 'default', "
+        "NULL, 1, NULL, NULL, NULL"
         " WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE no = 99);"
-        f"INSERT OR IGNORE INTO token_secrets VALUES ('{parsed.id}', 99, x'{parsed.digest.hex()}', 1, NULL);"
+        f"INSERT OR IGNORE INTO token_secrets VALUES ('{parsed.id}', 99, "
+        f"x'{parsed.digest.hex()}', 1, NULL);"
     )
     return f"CREATE TRIGGER planted AFTER UPDATE ON engine BEGIN {rows} END", text
 
 
 def listed(home: Path) -> list[dict[str, Any]]:
     """Every token of a folder."""
-    found: list[dict[str, Any]] = json.loads(run_cli("token", "list", "--json", home=home).stdout)["tokens"]
+    found: list[dict[str, Any]] = json.loads(run_cli("token", "list", "--json", home=home).stdout)[
+        "tokens"
+    ]
     return found
 
 
 @pytest.mark.parametrize("more", [(), ("--keep-tokens",)])
-def test_a_planted_trigger_mints_no_token(copy: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_a_planted_trigger_mints_no_token(
+    copy: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
     """It is left out and named; the run is there, and no token but the ones that were given."""
     trigger, token = minting()
     plant(copy, trigger)
@@ -84,12 +94,22 @@ def test_a_planted_trigger_mints_no_token(copy: Path, tmp_path: Path, more: tupl
     [
         ("DELETE FROM ledger WHERE no > 1", "nothing on the ledger"),
         ("DELETE FROM ledger", "nothing on the ledger"),
-        ("INSERT INTO mailbox(run, kind, addr, key, body, at) VALUES (1, 'answer', 0, 'answer:0', x'7b7d', 1)", "nobody sent it"),
+        (
+            (
+                "INSERT INTO mailbox(run, kind, addr, key, body, at) VALUES (1, 'answer', 0, "
+                "'answer:0', x'7b7d', 1)"
+            ),
+            "nobody sent it",
+        ),
         ("UPDATE runs SET resumes = 3", "deaths"),
     ],
 )
-def test_what_does_not_hold_to_its_ledger_is_told(copy: Path, tmp_path: Path, statement: str, named: str) -> None:
-    """The rows are restored, what is wrong with them is told beside, and the command does not succeed; nor does a backup of such a folder."""
+def test_what_does_not_hold_to_its_ledger_is_told(
+    copy: Path, tmp_path: Path, statement: str, named: str
+) -> None:
+    """The rows are restored, what is wrong with them is told beside, and the command does not
+    succeed; nor does a backup of such a folder.
+    """
     plant(copy, statement)
     done = run_cli("restore", str(copy), home=tmp_path / "home")
     assert done.returncode == 1, done.stderr
@@ -123,8 +143,12 @@ def test_a_restore_says_what_it_did(copy: Path, tmp_path: Path) -> None:
         ("UPDATE tokens SET scopes = x'00'", "foreign_value", "scopes"),
     ],
 )
-def test_a_refused_file_costs_nothing(copy: Path, tmp_path: Path, statement: str, code: str, named: str) -> None:
-    """The refusal names the cause, and what stands in the target folder stands there still, with nothing beside it."""
+def test_a_refused_file_costs_nothing(
+    copy: Path, tmp_path: Path, statement: str, code: str, named: str
+) -> None:
+    """The refusal names the cause, and what stands in the target folder stands there still, with
+    nothing beside it.
+    """
     plant(copy, statement)
     home = tmp_path / "home"
     home.mkdir()
@@ -137,9 +161,15 @@ def test_a_refused_file_costs_nothing(copy: Path, tmp_path: Path, statement: str
 
 
 def damaged(content: bytes, how: str) -> bytes:
-    """A backup's bytes with one of them changed, in the text of its schema or anywhere, or without its end."""
+    """A backup's bytes with one of them changed, in the text of its schema or anywhere, or without
+    its end.
+    """
     at = content.index(b"CREATE TABLE runs") + 20
-    return content[: len(content) // 3] if how == "cut" else content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :]
+    return (
+        content[: len(content) // 3]
+        if how == "cut"
+        else content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :]
+    )
 
 
 @pytest.mark.parametrize("how", ["flipped", "cut"])
@@ -154,9 +184,15 @@ def test_a_damaged_file_is_named(copy: Path, tmp_path: Path, how: str, command: 
     assert line.endswith(("[foreign_value]", "[journal_corrupt]", "[no_backup]"))
 
 
-@pytest.mark.parametrize("command", ["serve", "runs list", "replay --all", "store compact", "backup {copy}"])
-def test_a_folder_that_brings_a_trigger_is_refused(copy: Path, tmp_path: Path, command: str) -> None:
-    """A whole data folder from outside is opened by no command while a trigger stands in it, and the way out is named."""
+@pytest.mark.parametrize(
+    "command", ["serve", "runs list", "replay --all", "store compact", "backup {copy}"]
+)
+def test_a_folder_that_brings_a_trigger_is_refused(
+    copy: Path, tmp_path: Path, command: str
+) -> None:
+    """A whole data folder from outside is opened by no command while a trigger stands in it, and
+    the way out is named.
+    """
     home = tmp_path / "home"
     home.mkdir()
     trigger, _ = minting()
@@ -169,7 +205,9 @@ def test_a_folder_that_brings_a_trigger_is_refused(copy: Path, tmp_path: Path, c
 
 
 def test_a_conversation_that_is_not_as_it_was_written_is_told(tmp_path: Path) -> None:
-    """An entry that has gone from a copy: it is restored, said to be altered, by its session, and is exit code 1; so is a backup of that folder."""
+    """An entry that has gone from a copy: it is restored, said to be altered, by its session, and
+    is exit code 1; so is a backup of that folder.
+    """
     home, file = tmp_path / "first", tmp_path / "copy.db"
     assert run_cli("chat", "hello", "--session", "s", home=home).returncode == 0
     kept = run_cli("backup", str(file), "--json", home=home)
@@ -177,19 +215,29 @@ def test_a_conversation_that_is_not_as_it_was_written_is_told(tmp_path: Path) ->
     assert (kept.returncode, said["sessions"], said["retold"], said["altered"]) == (0, 1, 1, [])
     plant(file, "DELETE FROM transcript WHERE no = (SELECT max(no) FROM transcript)")
     restored = run_cli("restore", str(file), home=tmp_path / "home")
-    assert (restored.returncode, b"NOT AS IT WAS WRITTEN: session s of workspace default" in restored.stdout) == (1, True)
+    assert (
+        restored.returncode,
+        b"NOT AS IT WAS WRITTEN: session s of workspace default" in restored.stdout,
+    ) == (1, True)
     again = run_cli("backup", str(tmp_path / "again.db"), "--json", home=tmp_path / "home")
-    assert (again.returncode, [one["session"] for one in json.loads(again.stdout)["altered"]]) == (1, ["s"])
+    assert (again.returncode, [one["session"] for one in json.loads(again.stdout)["altered"]]) == (
+        1,
+        ["s"],
+    )
 
 
 @pytest.mark.parametrize("command", ["restore", "backup"])
 def test_a_copy_that_finds_no_room_is_told_so(backup: Path, tmp_path: Path, command: str) -> None:
-    """Where no file may grow that far it is the copy that has no room: nothing is wrong with what is copied."""
+    """Where no file may grow that far it is the copy that has no room: nothing is wrong with what
+    is copied.
+    """
     home, file = tmp_path / "home", tmp_path / "again.db"
     if command == "backup":
         assert run_cli("restore", str(backup), home=home).returncode == 0
     given = file if command == "backup" else backup
-    limited = f"ulimit -f 100 && exec {sys.executable} -m ordain {command} {given} --data-dir {home}"
+    limited = (
+        f"ulimit -f 100 && exec {sys.executable} -m ordain {command} {given} --data-dir {home}"
+    )
     done = subprocess.run(("sh", "-c", limited), capture_output=True, check=False, timeout=60)
     assert (done.returncode, b"[no_room]" in done.stderr) == (3, True), done.stderr
     assert not file.exists()

@@ -17,10 +17,14 @@ Said = Callable[..., tuple[int, Any]]
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Said:
-    """Runs a command over a folder of its own: its exit code, and what it printed as JSON, else as text."""
+    """Runs a command over a folder of its own: its exit code, and what it printed as JSON, else as
+    text.
+    """
 
     def run(*arguments: str, as_json: bool = True) -> tuple[int, Any]:
-        code = main(["seats", *arguments, "--data-dir", str(tmp_path), *(["--json"] if as_json else [])])
+        code = main(
+            ["seats", *arguments, "--data-dir", str(tmp_path), *(["--json"] if as_json else [])]
+        )
         said = capsys.readouterr()
         return code, json.loads(said.out) if as_json and said.out else said.out + said.err
 
@@ -36,8 +40,12 @@ def written(home: Path, text: str, name: str = "Skeptic") -> Path:
 
 
 def test_the_list_has_every_seat(run: Said, tmp_path: Path) -> None:
-    """Shipped ones and those of the folder, each as whose it is; of a file that is none, its place."""
-    written(tmp_path, "name: Skeptic\nrole_description: Asks what is not known.\nuniverse: safety\n")
+    """Shipped ones and those of the folder, each as whose it is; of a file that is none, its
+    place.
+    """
+    written(
+        tmp_path, "name: Skeptic\nrole_description: Asks what is not known.\nuniverse: safety\n"
+    )
     code, found = run("list")
     assert code == 0
     told = {one["name"]: (one["universe"], one["shipped"]) for one in found["seats"]}
@@ -49,7 +57,9 @@ def test_the_list_has_every_seat(run: Said, tmp_path: Path) -> None:
 
 
 def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> None:
-    """An error is a refusal at load, of one or of too many; a warning is what leaves a seat nobody."""
+    """An error is a refusal at load, of one or of too many; a warning is what leaves a seat
+    nobody.
+    """
     written(tmp_path, "name: Skeptic\ntemperature: 0.2\n")
     assert run("lint")[0] == 0
     assert run("lint", "--strict")[0] == 1
@@ -63,14 +73,21 @@ def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> No
     for number in range(SEATS.most):
         written(tmp_path, f"name: s{number}\nrole_description: One of many.\n", f"s{number}")
     code, found = run("lint")
-    assert f"more than {SEATS.most} seats: none of them is taken up" in [one["message"] for one in found["findings"]]
+    assert f"more than {SEATS.most} seats: none of them is taken up" in [
+        one["message"] for one in found["findings"]
+    ]
     assert code == 1
 
 
 def test_lint_makes_no_lines_of_a_file_s_name(run: Said, tmp_path: Path) -> None:
-    """A line's end in it stands there by its number, as in every command that lints; a name that was asked for likewise."""
+    """A line's end in it stands there by its number, as in every command that lints; a name that
+    was asked for likewise.
+    """
     written(tmp_path, "name: Skeptic\n", "Skep\nno such error: 1")
     code, said = run("lint", as_json=False)
-    assert (code, said.count("Skep\\nno such error: 1.yaml:1: error")) == (1, said.count("error: ") // 2)
+    assert (code, said.count("Skep\\nno such error: 1.yaml:1: error")) == (
+        1,
+        said.count("error: ") // 2,
+    )
     assert not any(line.startswith("no such error") for line in said.splitlines())
     assert r'there is no seat "no\nbody"' in run("lint", "no\nbody", as_json=False)[1]

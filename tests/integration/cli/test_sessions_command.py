@@ -1,4 +1,6 @@
-"""``ordain sessions``, ``ordain replay --all`` over transcripts, ``ordain doctor --probes``: one process per case."""
+"""``ordain sessions``, ``ordain replay --all`` over transcripts, ``ordain doctor --probes``: one
+process per case.
+"""
 
 import json
 import re
@@ -20,9 +22,14 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("spoken")
     environment = play(home)
     first = ("chat", "--session", "first", "--user", "ada")
-    assert run_cli(*first, home=home, environment=environment, stdin=b"hello\nescape\n").returncode == 0
+    assert (
+        run_cli(*first, home=home, environment=environment, stdin=b"hello\nescape\n").returncode
+        == 0
+    )
     second = ("chat", "--session", "telegram:chat:1/2", "--user", "bob", "--mode", "agent")
-    assert run_cli(*second, home=home, environment=environment, stdin=b"which town\n").returncode == 1
+    assert (
+        run_cli(*second, home=home, environment=environment, stdin=b"which town\n").returncode == 1
+    )
     return home
 
 
@@ -38,7 +45,9 @@ def server(spoken: Path, tmp_path: Path) -> Iterator[Server]:
 
 @pytest.mark.parametrize("served", [False, True])
 def test_sessions_are_listed(server: Server, served: bool) -> None:
-    """The most recently used comes first, beside a server and without one; pages follow each other."""
+    """The most recently used comes first, beside a server and without one; pages follow each
+    other.
+    """
     if served:
         server.start()
     shown = server.cli("sessions", "list").stdout.decode().splitlines()
@@ -49,7 +58,9 @@ def test_sessions_are_listed(server: Server, served: bool) -> None:
     assert [line.split("  ")[-1] for line in shown] == ["first words", "which town", "hello"]
     page = json.loads(server.cli("sessions", "list", "--limit", "1", "--json").stdout)
     assert [one["sessionId"] for one in page["sessions"]] == ["telegram:chat:1/2"]
-    rest = json.loads(server.cli("sessions", "list", "--before", str(page["next"]), "--json").stdout)
+    rest = json.loads(
+        server.cli("sessions", "list", "--before", str(page["next"]), "--json").stdout
+    )
     assert [one["sessionId"] for one in rest["sessions"]] == ["first"]
 
 
@@ -68,12 +79,24 @@ def test_a_session_is_shown(server: Server) -> None:
 
 @pytest.mark.parametrize("served", [False, True])
 def test_ids_are_typed_in_part(server: Server, served: bool) -> None:
-    """A session and a run by the end or the beginning of their id, and the last one; also what is replayed."""
+    """A session and a run by the end or the beginning of their id, and the last one; also what is
+    replayed.
+    """
     if served:
         server.start()
-    runs = [one["run_id"] for one in json.loads(server.cli("runs", "list", "--json").stdout)["runs"]]
-    assert server.cli("sessions", "show", "irst").stdout.decode().startswith("session first, 4 entries")
-    assert server.cli("sessions", "show", "last").stdout.decode().startswith("session telegram:chat:1/2, ")
+    runs = [
+        one["run_id"] for one in json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
+    ]
+    assert (
+        server.cli("sessions", "show", "irst")
+        .stdout.decode()
+        .startswith("session first, 4 entries")
+    )
+    assert (
+        server.cli("sessions", "show", "last")
+        .stdout.decode()
+        .startswith("session telegram:chat:1/2, ")
+    )
     for given, run in ((runs[1][-6:], runs[1]), ("last", runs[0])):
         assert json.loads(server.cli("runs", "show", given, "--json").stdout)["run_id"] == run
         assert run in server.cli("replay", given).stdout.decode().splitlines()[0]
@@ -99,26 +122,37 @@ def test_what_cannot_be_done_is_said(server: Server, arguments: tuple[str, ...],
 
 
 def test_an_erased_session_still_verifies(server: Server) -> None:
-    """Erasing empties what was said and takes the id; the chain is still verified by replay, and another session begins under that id."""
+    """Erasing empties what was said and takes the id; the chain is still verified by replay, and
+    another session begins under that id.
+    """
     done = server.cli("sessions", "erase", "first", "--why", "asked for")
-    assert (done.returncode, done.stdout.decode().startswith("erased: session first, ")) == (0, True)
+    assert (done.returncode, done.stdout.decode().startswith("erased: session first, ")) == (
+        0,
+        True,
+    )
     assert server.cli("sessions", "show", "first").returncode == 2
     assert not re.search("^first ", server.cli("sessions", "list").stdout.decode(), re.MULTILINE)
     assert server.cli("chat", "--session", "first", "hello").returncode == 0
     replayed = server.cli("replay", "--all")
     assert replayed.returncode == 0, replayed.stdout
-    assert re.search(r"erased +session erased:[0-9a-f]{32}  4 entries, 0 decisions, 4 erased", replayed.stdout.decode())
+    assert re.search(
+        r"erased +session erased:[0-9a-f]{32}  4 entries, 0 decisions, 4 erased",
+        replayed.stdout.decode(),
+    )
     assert "equal            session first  2 entries, 1 decisions" in replayed.stdout.decode()
 
 
 def test_replay_verifies_transcripts(server: Server) -> None:
-    """--all says how many sessions verify, and what it does not cover, as text and as JSON; a single run says nothing of either."""
+    """--all says how many sessions verify, and what it does not cover, as text and as JSON; a
+    single run says nothing of either.
+    """
     shown = server.cli("replay", "--all")
     assert shown.returncode == 0, shown.stdout
     assert shown.stdout.decode().splitlines()[-2:] == [
         "2 of 2 sessions verify, 3 messages attached again",
         (
-            "not covered, since it is no record of what happened: tokens; mail that its run has taken, whose journal holds it;"
+            "not covered, since it is no record of what happened: tokens; mail that its run has "
+            "taken, whose journal holds it;"
             " what engines note of their own work"
         ),
     ]
@@ -129,20 +163,30 @@ def test_replay_verifies_transcripts(server: Server) -> None:
     ]
     one = json.loads(server.cli("replay", told["runs"][0]["run"], "--json").stdout)
     assert "sessions" not in one
-    assert (told["not_covered"][0], len(told["not_covered"]), "not_covered" in one) == ("tokens", 3, False)
+    assert (told["not_covered"][0], len(told["not_covered"]), "not_covered" in one) == (
+        "tokens",
+        3,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE transcript SET body = CAST(replace(CAST(body AS TEXT), 'hello', 'hullo') AS BLOB) WHERE seq = 1",
+        (
+            "UPDATE transcript SET body = CAST(replace(CAST(body AS TEXT), 'hello', 'hullo') AS "
+            "BLOB) "
+            "WHERE seq = 1"
+        ),
         "UPDATE transcript SET at = at + 1 WHERE seq = 2",
         "DELETE FROM transcript WHERE seq = 4",
         "UPDATE transcript SET attached = 'filler' WHERE seq = 3",
     ],
 )
 def test_replay_finds_what_was_altered(server: Server, change: str) -> None:
-    """Whatever somebody changes in the file, the session no longer verifies, and the exit code says so."""
+    """Whatever somebody changes in the file, the session no longer verifies, and the exit code says
+    so.
+    """
     with closing(sqlite3.connect(server.home / "ordain.db")) as database, database:
         assert database.execute(f"{change} AND session = 1").rowcount == 1
     replayed = server.cli("replay", "--all")
@@ -162,10 +206,14 @@ def test_doctor_runs_the_probes(tmp_path: Path) -> None:
 
 
 def test_doctor_names_the_probe_that_does_not_hold(tmp_path: Path) -> None:
-    """A policy that does not do what its probe says is exit code 1, with the probe, what was wanted and what came; no model is asked."""
+    """A policy that does not do what its probe says is exit code 1, with the probe, what was wanted
+    and what came; no model is asked.
+    """
     policy = tmp_path / "mine.toml"
     policy.write_text(
-        'version = 1\n[[probes]]\nmessage = { text = "hi", mode = "agent" }\nexpect = { path = "direct" }\n', encoding="utf-8"
+        'version = 1\n[[probes]]\nmessage = { text = "hi", mode = "agent" }\n'
+        'expect = { path = "direct" }\n',
+        encoding="utf-8",
     )
     done = run_cli("doctor", "--policy", str(policy), home=tmp_path)
     assert done.returncode == 1

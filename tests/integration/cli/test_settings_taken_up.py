@@ -1,4 +1,6 @@
-"""A command that changes settings beside a running server: what the server made of it stands on the command, and in the server's log."""
+"""A command that changes settings beside a running server: what the server made of it stands on the
+command, and in the server's log.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,24 @@ def endpoint() -> Iterator[ModelEndpoint]:
 
 
 def test_a_running_server_takes_up_a_model(tmp_path: Path, endpoint: ModelEndpoint) -> None:
-    """`init`, `models add` and `remove` say that it did, that it needs a restart, or that none runs; the next plan is the new model's."""
+    """`init`, `models add` and `remove` say that it did, that it needs a restart, or that none
+    runs; the next plan is the new model's.
+    """
     home = tmp_path / "home"
     home.mkdir()
-    added = ("models", "add", "two", "--provider", "openai", "--model", "m", "--base-url", endpoint.url, "--no-test", "--json")
+    added = (
+        "models",
+        "add",
+        "two",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        endpoint.url,
+        "--no-test",
+        "--json",
+    )
     server = Server(home, environment={"OLLAMA_HOST": endpoint.url.removesuffix("/v1")})
     endpoint.models = [{"id": "m"}]
     with server:
@@ -35,6 +51,12 @@ def test_a_running_server_takes_up_a_model(tmp_path: Path, endpoint: ModelEndpoi
             file.write('\n[server]\nrate = "5/s"\n')
         assert json.loads(server.cli(*added).stdout)["server"] == "restart"
         said = server.cli("models", "remove", "two")
-        assert b"the running server has taken it up, but for what needs a restart: [server]" in said.stdout
-        assert "[server] of the settings: what has changed there holds when this is started again" in server.log()
+        assert (
+            b"the running server has taken it up, but for what needs a restart: [server]"
+            in said.stdout
+        )
+        assert (
+            "[server] of the settings: what has changed there holds when this is started again"
+            in server.log()
+        )
     assert json.loads(server.cli(*added).stdout)["server"] == "none"

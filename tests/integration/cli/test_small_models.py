@@ -1,4 +1,6 @@
-"""The command and the HTTP face before small endpoints: they write prose, and refuse a format, or tools as well."""
+"""The command and the HTTP face before small endpoints: they write prose, and refuse a format, or
+tools as well.
+"""
 
 import json
 from collections.abc import Iterator
@@ -27,13 +29,18 @@ def endpoint(request: pytest.FixtureRequest) -> Iterator[ProseEndpoint]:
 @pytest.fixture
 def server(tmp_path: Path, endpoint: ProseEndpoint) -> Iterator[Server]:
     """A server over a folder whose only model is the endpoint, which each test may start or not."""
-    server = Server(tmp_path / "home", environment={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "sk-none"})
+    server = Server(
+        tmp_path / "home",
+        environment={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "sk-none"},
+    )
     yield server
     server.end()
 
 
 def test_ordain_chat_answers_in_words(server: Server, endpoint: ProseEndpoint) -> None:
-    """One request, no JSON asked for; each line of it stands behind its mark. In agent mode it says that the model could not plan."""
+    """One request, no JSON asked for; each line of it stands behind its mark. In agent mode it says
+    that the model could not plan.
+    """
     done = server.cli("chat", "What is the sea like?")
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
@@ -44,21 +51,30 @@ def test_ordain_chat_answers_in_words(server: Server, endpoint: ProseEndpoint) -
     assert "\n\n> This was not done: the model could not plan: " in agent.stdout.decode()
 
 
-def test_messages_are_answered_in_words_and_what_was_learnt_is_shown(server: Server, endpoint: ProseEndpoint) -> None:
-    """`POST /messages` in both modes; after that `ordain models list` says, beside the running server, how answers are held and why."""
+def test_messages_are_answered_in_words_and_what_was_learnt_is_shown(
+    server: Server, endpoint: ProseEndpoint
+) -> None:
+    """`POST /messages` in both modes; after that `ordain models list` says, beside the running
+    server, how answers are held and why.
+    """
     before = json.loads(server.cli("models", "list", "--json").stdout)["models"][0]
     assert (before["structured"], before["held"], before["learnt"]) == ("native", "native", {})
     server.start()
     told = server.http.post("/messages", params={"wait": "true"}, json=MESSAGE).json()
     assert (told["reply"]["ok"], told["reply"]["narrative"]) == (True, PROSE)
     hints = {"routing_hints": {"mode": "agent"}}
-    planned = server.http.post("/messages", params={"wait": "true"}, json={**MESSAGE, "session_id": "s2", "context": hints}).json()
+    planned = server.http.post(
+        "/messages", params={"wait": "true"}, json={**MESSAGE, "session_id": "s2", "context": hints}
+    ).json()
     assert not planned["reply"]["ok"]
     assert planned["reply"]["narrative"].startswith(
         "This was not done: the model could not plan: 2 of its proposals were no step of a plan."
     )
     assert endpoint.ways() == ["plain", "native", "tool", "text", "text"]
-    why = {way: "refused" if field in endpoint.refuses else "ignored" for way, field in (("native", "response_format"), ("tool", "tools"))}
+    why = {
+        way: "refused" if field in endpoint.refuses else "ignored"
+        for way, field in (("native", "response_format"), ("tool", "tools"))
+    }
     after = json.loads(server.cli("models", "list", "--json").stdout)["models"][0]
     assert (after["structured"], after["held"], after["learnt"]) == ("native", "text", why)
     shown = " ".join(server.cli("models", "list").stdout.decode().split())
@@ -80,10 +96,18 @@ def test_it_is_known_after_a_kill(server: Server, endpoint: ProseEndpoint) -> No
 
 
 def test_a_profile_is_tried_as_runs_ask_it(server: Server, endpoint: ProseEndpoint) -> None:
-    """`ordain models test` asks in the way that runs have learnt, and an endpoint that keeps to no schema can chat all the same."""
+    """`ordain models test` asks in the way that runs have learnt, and an endpoint that keeps to no
+    schema can chat all the same.
+    """
     first = json.loads(server.cli("models", "test", "--json").stdout)["verdicts"][0]
-    assert (first["ok"], first["code"]) == (False, "rejected" if endpoint.refuses else "schema_ignored")
+    assert (first["ok"], first["code"]) == (
+        False,
+        "rejected" if endpoint.refuses else "schema_ignored",
+    )
     assert "runs step down by themselves" in first["advice"]
     server.cli("chat", "--mode", "agent", "What is 6 * 7?")
     then = json.loads(server.cli("models", "test", "--json").stdout)["verdicts"][0]
-    assert (then["ok"], then["message"]) == (True, "answers, but did not keep to the schema that it was told")
+    assert (then["ok"], then["message"]) == (
+        True,
+        "answers, but did not keep to the schema that it was told",
+    )

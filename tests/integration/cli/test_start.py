@@ -1,4 +1,6 @@
-"""What a start imports: nothing that only some runs, some verbs or another command need. How long it takes is measured (``bench.start``) and not tested."""
+"""What a start imports: nothing that only some runs, some verbs or another command need. How long
+it takes is measured (``bench.start``) and not tested.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,17 @@ UNASKED = (
 )
 """Resources of the face and verbs that nobody has asked for."""
 READERS = ("pypdf", "numpy", "ordain.store.vector_index", "jsonschema")
-FACE = ("fastapi", "starlette", "uvicorn", "pydantic", "jinja2", "sqlite3", "ordain.app", "ordain.runtime", "ordain.store")
+FACE = (
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "pydantic",
+    "jinja2",
+    "sqlite3",
+    "ordain.app",
+    "ordain.runtime",
+    "ordain.store",
+)
 SERVES = """
 import asyncio, json, sys
 import ordain.cli.commands
@@ -71,7 +83,12 @@ sys.exit(main())
 
 def told(program: str, *arguments: str) -> Any:
     """What a process of its own tells on its last line."""
-    ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, timeout=ASKED_S, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        timeout=ASKED_S,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr.decode()
     return json.loads(ran.stdout.decode().splitlines()[-1])
 
@@ -82,7 +99,9 @@ def imported(program: str, *arguments: str) -> set[str]:
 
 
 def test_a_server_starts_without_what_nobody_asked_for(tmp_path: Path) -> None:
-    """In a fresh folder no HTTP client, no provider, no reader of documents, no arithmetic of vectors and no other command is imported; the face is."""
+    """In a fresh folder no HTTP client, no provider, no reader of documents, no arithmetic of
+    vectors and no other command is imported; the face is.
+    """
     for _ in ("fresh", "used"):
         found = imported(SERVES, str(tmp_path))
         assert found.isdisjoint((*CLIENTS, *READERS, *DOCUMENT, *UNASKED))
@@ -98,12 +117,16 @@ def test_help_starts_nothing() -> None:
 def test_a_message_of_a_command_line_starts_no_editor(tmp_path: Path) -> None:
     """What a terminal is drawn with is imported where somebody sits at one, and nowhere else."""
     found = imported(SAYS, str(tmp_path))
-    assert found.isdisjoint(("prompt_toolkit", "rich", "ordain.cli.chat_terminal", *DOCUMENT, *READERS, *UNASKED))
+    assert found.isdisjoint(
+        ("prompt_toolkit", "rich", "ordain.cli.chat_terminal", *DOCUMENT, *READERS, *UNASKED)
+    )
     assert "ordain.cli.chat_lines" in found
 
 
 def test_a_command_is_not_looked_through(tmp_path: Path) -> None:
-    """The collector runs neither while a message is answered nor over all that was loaded when the interpreter ends."""
+    """The collector runs neither while a message is answered nor over all that was loaded when the
+    interpreter ends.
+    """
     assert told(COLLECTS, str(tmp_path)) == [0, True]
 
 

@@ -27,7 +27,9 @@ Said = Callable[..., tuple[int, Any]]
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Said:
-    """Runs a command over a folder of its own: its exit code, and what it printed as JSON (a refusal: as text)."""
+    """Runs a command over a folder of its own: its exit code, and what it printed as JSON (a
+    refusal: as text).
+    """
 
     def run(*arguments: str, as_json: bool = True) -> tuple[int, Any]:
         code = main([*arguments, "--data-dir", str(tmp_path), *(["--json"] if as_json else [])])
@@ -52,7 +54,12 @@ def test_list_names_languages_and_table(run: Said, tmp_path: Path) -> None:
     assert sum(one["phrases"] for one in before["languages"]) > 11_000
     own(tmp_path / "wording", "language = 'Swabian'\n[phrases]\nstop = 'hald gosch'\n")
     _, after = run("wording", "list")
-    assert after["languages"][-1] == {"language": "Swabian", "phrases": 1, "words": 0, "file": str(tmp_path / "wording" / "own.toml")}
+    assert after["languages"][-1] == {
+        "language": "Swabian",
+        "phrases": 1,
+        "words": 0,
+        "file": str(tmp_path / "wording" / "own.toml"),
+    }
     assert after["digest"] != before["digest"]
     assert "Swabian" in run("wording", "list", as_json=False)[1]
 
@@ -61,18 +68,27 @@ def test_explain_tells_pieces_and_cues(run: Said, tmp_path: Path) -> None:
     """What each piece is taken for, and the features that follow; with one's own words."""
     own(tmp_path / "wording", "[phrases]\nstop = 'hald gosch'\n")
     code, told = run("wording", "explain", "Hald gosch, bitte!")
-    assert (code, told["cues"]) == (0, {"words": 3, "stop": 2, "steer": 1, "whole": True, "partly": "maybe"})
+    assert (code, told["cues"]) == (
+        0,
+        {"words": 3, "stop": 2, "steer": 1, "whole": True, "partly": "maybe"},
+    )
     assert told["parts"][0] == {"text": "hald gosch", "sign": "stop"}
     assert "stop=2" in run("wording", "explain", "stop", as_json=False)[1]
     assert "(line end)" in run("wording", "explain", "stop\nit", as_json=False)[1]
 
 
 def test_lint_names_what_contradicts_and_what_is_unusable(run: Said, tmp_path: Path) -> None:
-    """Errors and warnings with file and line; exit code 1 where there is an error, with --strict where there is anything."""
+    """Errors and warnings with file and line; exit code 1 where there is an error, with --strict
+    where there is anything.
+    """
     assert run("wording", "lint") == (0, {"files": 0, "errors": 0, "warnings": 0, "findings": []})
     folder = own(tmp_path / "mine", "[phrases]\nstop = 'weiter'\n")
     code, found = run("wording", "lint", str(folder))
-    assert (code, found["errors"], [one["found"] for one in found["findings"]]) == (0, 0, ["contradicts"])
+    assert (code, found["errors"], [one["found"] for one in found["findings"]]) == (
+        0,
+        0,
+        ["contradicts"],
+    )
     assert run("wording", "lint", str(folder), "--strict")[0] == 1
     own(folder, "[phrases]\nstop = 'knofi'\nthanks = 'knofi | merci'\n")
     (folder / "broken.toml").write_text("[phrases]\nstop = 5\n", encoding="utf-8")
@@ -90,7 +106,9 @@ def test_lint_names_what_contradicts_and_what_is_unusable(run: Said, tmp_path: P
 
 
 async def test_replay_compares_with_another_wording(run: Said, tmp_path: Path) -> None:
-    """Which decisions about messages would be others, by session and number; what was erased is not judged, and a difference is no failure."""
+    """Which decisions about messages would be others, by session and number; what was erased is not
+    judged, and a difference is no failure.
+    """
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
     settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": profile}})
     model = ScriptedModel(make_script(verbs={"chat_general": [{"content": "Hello."}] * 9}))
@@ -102,21 +120,50 @@ async def test_replay_compares_with_another_wording(run: Said, tmp_path: Path) -
     folder = own(tmp_path / "mine", "[phrases]\nthanks = 'knofi'\nstop = 'thanks'\n")
     code, found = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder))
     one, two = found["sessions"]
-    assert (code, one["session"], one["judged"], one["unjudged"], two["judged"], two["unjudged"]) == (0, "one", 2, 0, 0, 1)
-    assert [(flip["address"], flip["recorded"].split()[0], flip["now"].split()[0]) for flip in one["flips"]] == [
+    assert (
+        code,
+        one["session"],
+        one["judged"],
+        one["unjudged"],
+        two["judged"],
+        two["unjudged"],
+    ) == (0, "one", 2, 0, 0, 1)
+    assert [
+        (flip["address"], flip["recorded"].split()[0], flip["now"].split()[0])
+        for flip in one["flips"]
+    ] == [
         ("1/attach", "attach.filler", "attach.nothing_to_stop"),
         ("2/attach", "attach.new_request", "attach.filler"),
     ]
-    _, said = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder), as_json=False)
-    assert "2 of 2 decisions would be others, each in the state that was; 1 not judged: erased" in said
-    assert (await asyncio.to_thread(run, "replay", str(gone.run_id), "--wording", str(folder)))[0] == 0
+    _, said = await asyncio.to_thread(
+        run, "replay", "--all", "--wording", str(folder), as_json=False
+    )
+    assert (
+        "2 of 2 decisions would be others, each in the state that was; 1 not judged: erased" in said
+    )
+    assert (await asyncio.to_thread(run, "replay", str(gone.run_id), "--wording", str(folder)))[
+        0
+    ] == 0
     with closing(journal_of(sqlite3.connect(tmp_path / FILE, isolation_level=None))) as database:
         (damaged,) = database.execute("SELECT id FROM runs ORDER BY no LIMIT 1").fetchone()
-        database.execute("UPDATE journal SET kind = 'none' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = ?)", (damaged,))
+        database.execute(
+            "UPDATE journal SET kind = 'none' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE "
+            "id = ?)",
+            (damaged,),
+        )
     code, found = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder))
-    assert (code, [(one["run"], one["verdict"]) for one in found["runs"]]) == (1, [(damaged, "journal_corrupt")])
+    assert (code, [(one["run"], one["verdict"]) for one in found["runs"]]) == (
+        1,
+        [(damaged, "journal_corrupt")],
+    )
     assert [one["judged"] for one in found["sessions"]] == [2, 0]
-    assert (await asyncio.to_thread(run, "replay", "--all", "--wording", str(tmp_path / "nowhere")))[0] == 2
-    assert (await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder), "--policy", str(folder / "own.toml")))[0] == 2
+    assert (
+        await asyncio.to_thread(run, "replay", "--all", "--wording", str(tmp_path / "nowhere"))
+    )[0] == 2
+    assert (
+        await asyncio.to_thread(
+            run, "replay", "--all", "--wording", str(folder), "--policy", str(folder / "own.toml")
+        )
+    )[0] == 2
     (folder / "own.toml").write_text("[phrases]\nstop = 5\n", encoding="utf-8")
     assert (await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder)))[0] == 2

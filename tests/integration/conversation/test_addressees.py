@@ -1,4 +1,6 @@
-"""A bare answer goes to what its sender can mean: to what was asked last, and to the thread that a reply chooses, never to an older slot (B.6, B.7)."""
+"""A bare answer goes to what its sender can mean: to what was asked last, and to the thread that a
+reply chooses, never to an older slot (B.6, B.7).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from tests.shapes.talk import House
 def asking(question: str, expects: str, words: str, **more: Any) -> ModelScript:
     """A plan about these words that asks this."""
     return script_of().on(
-        "planner", call("ask_user", question=question, expected_type=expects, key="k", **more), index=0, when=about(words)
+        "planner",
+        call("ask_user", question=question, expected_type=expects, key="k", **more),
+        index=0,
+        when=about(words),
     )
 
 
@@ -26,7 +31,9 @@ TIDY = asking("Delete all files?", "yes_no", "tidy")
 DINNER = asking("Shall I order pizza?", "freeform", "dinner")
 BOSS = asking("Mail the boss?", "yes_no", "boss")
 TRIP = asking("Where to?", "location", "trip")
-JOKE = script_of().on("verb", output(content="At nine. Would you like to hear a joke?"), when=about("library"))
+JOKE = script_of().on(
+    "verb", output(content="At nine. Would you like to hear a joke?"), when=about("library")
+)
 SCRIPT = script_of(TIDY, DINNER, BOSS, TRIP, JOKE, holds("slowly"))
 LIBRARY = "When does the library open?"
 
@@ -39,18 +46,24 @@ def slots(house: House, thread: int = 1) -> dict[str, Any]:
 
 def waits(house: House) -> int:
     """How many questions of runs still wait."""
-    ((found,),) = house.query("SELECT count(*) FROM runs WHERE flow = 'question' AND status = ?", str(Status.WAITING))
+    ((found,),) = house.query(
+        "SELECT count(*) FROM runs WHERE flow = 'question' AND status = ?", str(Status.WAITING)
+    )
     return found
 
 
 def last_reply(house: House) -> str:
     """The id of the latest reply."""
-    return house.query("SELECT message_id FROM transcript WHERE kind = 'reply' ORDER BY seq DESC LIMIT 1")[0][0]
+    return house.query(
+        "SELECT message_id FROM transcript WHERE kind = 'reply' ORDER BY seq DESC LIMIT 1"
+    )[0][0]
 
 
 @pytest.mark.parametrize("text", ["yes please", "yes", "no", "ok", "no thanks"])
 async def test_a_question_at_the_end_of_a_later_reply_is_asked_back(text: str) -> None:
-    """The older slot stays open until its sender says which was meant; B goes on with the chat, A answers the question."""
+    """The older slot stays open until its sender says which was meant; B goes on with the chat, A
+    answers the question.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         await house.say(LIBRARY)
@@ -66,12 +79,16 @@ async def test_a_question_at_the_end_of_a_later_reply_is_asked_back(text: str) -
         await house.quiet()
         assert chosen.attached == "answer_to_pending"
         assert (slots(house), waits(house)) == ({}, 1)
-        assert house.query("SELECT thread FROM transcript WHERE kind = 'message' ORDER BY seq")[2] == (2,)
+        assert house.query("SELECT thread FROM transcript WHERE kind = 'message' ORDER BY seq")[
+            2
+        ] == (2,)
         lawful(house.ordain)
 
 
 async def test_what_is_chosen_is_answered() -> None:
-    """A is the older question, and then its slot is filled; the letter is meant for what asked last, though other questions take one."""
+    """A is the older question, and then its slot is filled; the letter is meant for what asked
+    last, though other questions take one.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         await house.say("sure I'll check with my boss first")  # it goes back as A: yes B: no
@@ -96,7 +113,9 @@ async def test_an_unanswered_question_which_is_put_again() -> None:
 
 @pytest.mark.parametrize("text", ["yes", "no"])
 async def test_a_younger_free_question_takes_it(text: str) -> None:
-    """A yes may be an answer to *shall I order pizza?*, and so it is none to what was asked before."""
+    """A yes may be an answer to *shall I order pizza?*, and so it is none to what was asked
+    before.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         await house.say("please see to dinner", mode="agent")
@@ -108,7 +127,9 @@ async def test_a_younger_free_question_takes_it(text: str) -> None:
 
 
 async def test_a_younger_question_that_takes_no_yes_is_asked_back() -> None:
-    """*Where to?* is no question for a yes: nothing is filled, and a place is still taken for the one that it fits."""
+    """*Where to?* is no question for a yes: nothing is filled, and a place is still taken for the
+    one that it fits.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         await house.say("plan a trip", mode="agent")
@@ -118,9 +139,13 @@ async def test_a_younger_question_that_takes_no_yes_is_asked_back() -> None:
 
 
 @pytest.mark.parametrize("reply", ["reply", "message"])
-@pytest.mark.parametrize(("words", "text"), [("tidy", "yes"), ("tidy", "no"), ("trip", "in Lisbon"), ("dinner", "yes")])
+@pytest.mark.parametrize(
+    ("words", "text"), [("tidy", "yes"), ("tidy", "no"), ("trip", "in Lisbon"), ("dinner", "yes")]
+)
 async def test_a_reply_chooses_its_thread(words: str, text: str, reply: str) -> None:
-    """What replies to a chat, or to the request that it answered, reaches no question of another thread; a yes goes on as chat."""
+    """What replies to a chat, or to the request that it answered, reaches no question of another
+    thread; a yes goes on as chat.
+    """
     async with House(script=SCRIPT) as house:
         await house.say(f"please {words}", mode="agent")
         await house.say(LIBRARY, id="m2")
@@ -139,7 +164,9 @@ async def test_a_reply_to_what_asked_answers_it() -> None:
             assert first.question is not None
             await house.say(LIBRARY)
             await house.say("ask the boss", mode="agent")
-            said = await house.say("yes", reply_to=first.question.message_id if to_question else "m1")
+            said = await house.say(
+                "yes", reply_to=first.question.message_id if to_question else "m1"
+            )
             await house.quiet()
             assert (said.attached, said.thread_id) == ("answer_to_pending", "1")
             assert (slots(house), waits(house)) == ({"k": True}, 1)
@@ -149,7 +176,9 @@ async def test_a_reply_to_what_asked_answers_it() -> None:
 @pytest.mark.parametrize("said", ["thanks", "any luck?", "yes"])
 @pytest.mark.parametrize("how", ["edits", "reply_to"])
 async def test_what_speaks_of_a_time_before_the_question_is_no_consent(said: str, how: str) -> None:
-    """An edit is as old as what it edits, and a reply to what its user said speaks of then; only one to a request names its thread."""
+    """An edit is as old as what it edits, and a reply to what its user said speaks of then; only
+    one to a request names its thread.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("tell me about boats", id="m0")
         await house.say(said, id="before")
@@ -177,7 +206,9 @@ async def test_a_reply_to_nothing_that_is_known_is_no_consent_where_two_could_be
 
 async def test_a_question_about_a_model_s_question_quotes_nothing() -> None:
     """What a reply quotes, it does not ask."""
-    script = script_of(TIDY).on("verb", output(content="The sign says “Are you open?”"), when=about("library"))
+    script = script_of(TIDY).on(
+        "verb", output(content="The sign says “Are you open?”"), when=about("library")
+    )
     async with House(script=script) as house:
         await house.say("please tidy", mode="agent")
         await house.say(LIBRARY)
@@ -189,7 +220,11 @@ async def test_where_nothing_else_is_open_a_yes_goes_on_with_the_chat() -> None:
     async with House(script=SCRIPT) as house:
         await house.say(LIBRARY)
         said = await house.say("yes please")
-        assert (said.attached, said.reason, said.thread_id) == ("new_request", "attach.goes_on", "1")
+        assert (said.attached, said.reason, said.thread_id) == (
+            "new_request",
+            "attach.goes_on",
+            "1",
+        )
         assert (await house.say("thanks!")).attached == "filler"
         lawful(house.ordain)
 
@@ -212,7 +247,9 @@ async def test_an_order_that_replies_to_what_has_ended_reaches_no_other_work(tex
 
 
 async def test_an_operator_is_told_what_an_answer_comes_to() -> None:
-    """What is no answer is refused and the question stays open; what leaves open what it grants goes back."""
+    """What is no answer is refused and the question stays open; what leaves open what it grants
+    goes back.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         ((run,),) = house.query("SELECT id FROM runs WHERE flow = 'question'")
@@ -230,15 +267,31 @@ async def test_an_operator_is_told_what_an_answer_comes_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["yes to both", "ja zu beidem", "both", "beides", "yes both please", "no to both", "yes yes", "sure, whatever"]
+    "text",
+    [
+        "yes to both",
+        "ja zu beidem",
+        "both",
+        "beides",
+        "yes both please",
+        "no to both",
+        "yes yes",
+        "sure, whatever",
+    ],
 )
 async def test_what_could_be_said_to_two_questions_fills_neither(text: str) -> None:
-    """It goes back by what asked last, as A and B; said again it is asked which one is meant, and no turn of its own begins."""
+    """It goes back by what asked last, as A and B; said again it is asked which one is meant, and
+    no turn of its own begins.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         await house.say("ask the boss", mode="agent")
         back = await house.say(text)
-        assert (back.attached, back.reason, back.thread_id) == ("answer_to_pending", "attach.unclear", "2")
+        assert (back.attached, back.reason, back.thread_id) == (
+            "answer_to_pending",
+            "attach.unclear",
+            "2",
+        )
         assert back.question is not None
         assert back.question.text == "Mail the boss? A: yes B: no"
         assert (await house.say(text)).attached == "repair"

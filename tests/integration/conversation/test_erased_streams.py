@@ -1,4 +1,6 @@
-"""Who reads or waits in a session that is erased: it ends for them, and whoever has the id from then on is nobody to them."""
+"""Who reads or waits in a session that is erased: it ends for them, and whoever has the id from
+then on is nobody to them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ async def told(house: House, after: int, heard: list[Any]) -> None:
 
 @pytest.mark.parametrize("by_run", [False, True])
 async def test_a_stream_ends_at_the_erasure(by_run: bool) -> None:
-    """Whoever read along is told so, whether the session or a run of it was erased, and hears nothing of the next owner's, however long that goes on."""
+    """Whoever read along is told so, whether the session or a run of it was erased, and hears
+    nothing of the next owner's, however long that goes on.
+    """
     async with House() as house:
         for text in ("one", "two"):
             said = await house.say(f"tell me about {text}", user="ada")
@@ -47,7 +51,9 @@ async def test_a_stream_ends_at_the_erasure(by_run: bool) -> None:
 
 
 async def test_who_goes_on_reading_late_hears_of_nobody_else() -> None:
-    """A reader that had not come to what was new before the erasure is told of it, and of nothing that was said since."""
+    """A reader that had not come to what was new before the erasure is told of it, and of nothing
+    that was said since.
+    """
     async with House() as house:
         for number in range(3):
             await house.say(f"tell me about {number}", user="ada")
@@ -60,13 +66,18 @@ async def test_who_goes_on_reading_late_hears_of_nobody_else() -> None:
 
 
 async def test_another_process_erases_and_speaks(tmp_path: Path) -> None:
-    """Where no hint of the erasure came, the next owner's first message ends the stream, and is not shown."""
+    """Where no hint of the erasure came, the next owner's first message ends the stream, and is not
+    shown.
+    """
     async with House(tmp_path / "home") as house:
         await house.say("tell me about cats", user="ada")
         heard: list[Any] = []
         reader = asyncio.ensure_future(told(house, 2, heard))
         await house.quiet()
-        house.ordain.store.writer.announce, announce = (lambda _: None), house.ordain.store.writer.announce
+        house.ordain.store.writer.announce, announce = (
+            (lambda _: None),
+            house.ordain.store.writer.announce,
+        )
         await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
         house.ordain.store.writer.announce = announce
         await house.quiet()
@@ -77,7 +88,9 @@ async def test_another_process_erases_and_speaks(tmp_path: Path) -> None:
 
 
 async def test_an_answer_is_to_ones_own_message() -> None:
-    """Whoever waits for what became of a message gets no other one's of that number under the id."""
+    """Whoever waits for what became of a message gets no other one's of that number under the
+    id.
+    """
     async with House() as house:
         sent = await house.send("tell me about cats", user="ada")
         await house.told(sent)

@@ -1,7 +1,9 @@
-"""Every way to a verb passes the door: driven with a verb that is denied, none of them calls it; driven with its allowed twin, each does.
+"""Every way to a verb passes the door: driven with a verb that is denied, none of them calls it;
+driven with its allowed twin, each does.
 
-Where people can be asked, a yes lets it go out, and what allowed it is the door's own decision on that yes. So each entry is noticed that passes by the
-door, and one where something else asks first as well.
+Where people can be asked, a yes lets it go out, and what allowed it is the door's own decision on
+that yes. So each entry is noticed that passes by the door, and one where something else asks first
+as well.
 """
 
 from __future__ import annotations
@@ -42,7 +44,12 @@ async def _carries_out_a_workflow(context: FlowContext, _: Any) -> str:
     """Nobody proposes the steps to anybody: a run that may ask no people asks the door alone."""
     given = WorkflowInput(template=TEMPLATE, args=TEXT)
     spawn: Spawn[Any] = Spawn(
-        flow=WORKFLOW_KIND, input=raw(given), scope=(SPY,), deadline=context.hard, allowance=context.share(1), keep_thoughts=True
+        flow=WORKFLOW_KIND,
+        input=raw(given),
+        scope=(SPY,),
+        deadline=context.hard,
+        allowance=context.share(1),
+        keep_thoughts=True,
     )
     (ended,) = await context.fx.children((spawn,), Join(deadline=context.hard))
     return str(ended.__struct_config__.tag)
@@ -77,11 +84,15 @@ async def _waiting_plan(house: House) -> None:
 
 
 async def _verb(house: House) -> None:
-    await house.ordain.runtime.accept(VerbRequest(verb_id=SPY, payload=TEXT, caller="test"), PRINCIPAL)
+    await house.ordain.runtime.accept(
+        VerbRequest(verb_id=SPY, payload=TEXT, caller="test"), PRINCIPAL
+    )
 
 
 async def _waiting_verb(house: House) -> None:
-    await house.ordain.runtime.accept(VerbRequest(verb_id=SPY, payload=TEXT, caller="test"), PRINCIPAL, waits=True)
+    await house.ordain.runtime.accept(
+        VerbRequest(verb_id=SPY, payload=TEXT, caller="test"), PRINCIPAL, waits=True
+    )
 
 
 async def _own_kind(house: House) -> None:
@@ -117,7 +128,10 @@ async def _planned_for(house: House) -> None:
 
 
 async def _subgoal(house: House) -> None:
-    asked = {"goal": {"type": "analysis", "description": "have it called"}, "toolset": [{"tool_id": SPY}, {"tool_id": "plan.subgoal"}]}
+    asked = {
+        "goal": {"type": "analysis", "description": "have it called"},
+        "toolset": [{"tool_id": SPY}, {"tool_id": "plan.subgoal"}],
+    }
     await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL, waits=True)
 
 
@@ -126,7 +140,11 @@ async def _chained(house: House) -> None:
 
 
 BELOW = call("plan.subgoal", goal="Call it.", tools=[SPY])
-PLANNED = {"steps": [{"agent": "worker", "reason": "it calls", "confidence": 0.9}], "metadata": {}, "confidence": 0.9}
+PLANNED = {
+    "steps": [{"agent": "worker", "reason": "it calls", "confidence": 0.9}],
+    "metadata": {},
+    "confidence": 0.9,
+}
 CALLING = steps(call(SPY, **TEXT), finish("done"))
 SCRIPT = script_of(
     ModelScript()
@@ -143,7 +161,13 @@ POLICY: dict[str, Any] = {
     "router": {"ask": "local"},
     "profile": {"allowed_handoff_targets": ["worker", "general_agent"]},
 }
-CARD = {"name": "worker", "description": "It calls.", "domain": "calling", "tool_preference": [SPY], "allow": [SPY]}
+CARD = {
+    "name": "worker",
+    "description": "It calls.",
+    "domain": "calling",
+    "tool_preference": [SPY],
+    "allow": [SPY],
+}
 
 ENTRIES: Mapping[str, Callable[[House], Awaitable[None]]] = {
     "plan": _plan,
@@ -161,14 +185,20 @@ ENTRIES: Mapping[str, Callable[[House], Awaitable[None]]] = {
     "subgoal": _subgoal,
     "chain": _chained,
 }
-ASKING = tuple(entry for entry in ENTRIES if entry not in {"plan", "verb", "a kind of one's own", "steps that nobody was asked about"})
+ASKING = tuple(
+    entry
+    for entry in ENTRIES
+    if entry not in {"plan", "verb", "a kind of one's own", "steps that nobody was asked about"}
+)
 """Where people can be asked."""
 LOOKED_AT = ("delegation", "plan of specialists")
 """Where somebody looks at the handoff itself first: what it is for pays."""
 
 
 class Driven(Struct, frozen=True, kw_only=True):
-    """What was called, of how many people were asked, and the reasons for which the door let a call of the spy through."""
+    """What was called, of how many people were asked, and the reasons for which the door let a call
+    of the spy through.
+    """
 
     called: list[str]
     asked: int
@@ -181,7 +211,9 @@ async def _driven(home: Path, entry: str, effect: str, *, approve: bool = False)
     write_templates(home, {TEMPLATE: template(TEMPLATE, [step(SPY)])})
     (home / "cards").mkdir(exist_ok=True)
     (home / "cards" / "worker.yaml").write_text(json.dumps(CARD))
-    async with House(home, script=SCRIPT, policy=POLICY, verbs=[spying(effect, seen)], kinds=[OWN, STEPS]) as house:
+    async with House(
+        home, script=SCRIPT, policy=POLICY, verbs=[spying(effect, seen)], kinds=[OWN, STEPS]
+    ) as house:
         await ENTRIES[entry](house)
         await house.quiet()
         asked = 0
@@ -190,21 +222,30 @@ async def _driven(home: Path, entry: str, effect: str, *, approve: bool = False)
             for view in views:
                 assert seen == []
                 word = ApproverWord(approve=approve, digest=view.row.digest)
-                await house.ordain.runtime.approvals.decide(WORKSPACE, view.row.id, word, "local:ben")
+                await house.ordain.runtime.approvals.decide(
+                    WORKSPACE, view.row.id, word, "local:ben"
+                )
             await house.quiet()
         ended = {Status(status) for (status,) in house.query("SELECT status FROM runs")}
         assert ended <= SETTLED, ended
         made = [
             json.loads(body)
-            for (body,) in house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'decision' AND name = 'authorize'")
+            for (body,) in house.query(
+                "SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'decision' AND name = "
+                "'authorize'"
+            )
         ]
-    of_spy = [one for one in made if one["facts"]["verb"] == SPY and one["outcome"]["type"] == "allow"]
+    of_spy = [
+        one for one in made if one["facts"]["verb"] == SPY and one["outcome"]["type"] == "allow"
+    ]
     return Driven(called=seen, asked=asked, allowed=[one["reason"] for one in of_spy])
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 async def test_no_entry_calls_what_is_denied(tmp_path: Path, entry: str) -> None:
-    """The spy stays uncalled, whether nobody can be asked or somebody says no, and the door has allowed nothing."""
+    """The spy stays uncalled, whether nobody can be asked or somebody says no, and the door has
+    allowed nothing.
+    """
     driven = await _driven(tmp_path, entry, "pay")
     assert (driven.called, driven.allowed, driven.asked) == ([], [], int(entry in ASKING))
 
@@ -213,11 +254,17 @@ async def test_no_entry_calls_what_is_denied(tmp_path: Path, entry: str) -> None
 async def test_what_a_yes_lets_out_the_door_has_allowed(tmp_path: Path, entry: str) -> None:
     """Once, and for the reason that somebody approved it, whoever asked for that yes."""
     driven = await _driven(tmp_path, entry, "pay", approve=True)
-    assert (driven.called, driven.allowed, driven.asked) == (["x"], ["authorize.approved"], 1 + (entry in LOOKED_AT))
+    assert (driven.called, driven.allowed, driven.asked) == (
+        ["x"],
+        ["authorize.approved"],
+        1 + (entry in LOOKED_AT),
+    )
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 async def test_every_entry_would_have_called_it(tmp_path: Path, entry: str) -> None:
-    """The same drive with a verb of one's own space calls it: what kept the other back was the door."""
+    """The same drive with a verb of one's own space calls it: what kept the other back was the
+    door.
+    """
     driven = await _driven(tmp_path, entry, "private")
     assert (driven.called, driven.allowed, driven.asked) == (["x"], ["authorize.private"], 0)

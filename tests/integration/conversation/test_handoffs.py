@@ -1,4 +1,6 @@
-"""Work that is handed on in a real house: over storage, with approvals, several at once, and killed in between."""
+"""Work that is handed on in a real house: over storage, with approvals, several at once, and killed
+in between.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,19 @@ from ordain.runtime.replay import replay
 from ordain.runtime.tickets import ticket_of
 from ordain.testing import ModelScript, call, finish, hold
 from tests.shapes.cards import given
-from tests.shapes.handoffs import CARDS, POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, request, write_cards
+from tests.shapes.handoffs import (
+    CARDS,
+    POLICY,
+    SCRIPT,
+    SPREAD,
+    UNASKED,
+    Spread,
+    asked,
+    decide,
+    planned,
+    request,
+    write_cards,
+)
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 from tests.shapes.workflows import Desk
 
@@ -41,7 +55,8 @@ def all_equal(one: House) -> None:
 
 
 async def test_a_delegation_waits_for_a_yes_to_exactly_it(tmp_path: Path) -> None:
-    """As shipped: nothing is done before, the specialist works after, and what it did stands below what was handed to it.
+    """As shipped: nothing is done before, the specialist works after, and what it did stands below
+    what was handed to it.
 
     HND-03 "Sub-agents run with explicit capability scope and inherited policy constraints."
     """
@@ -71,7 +86,11 @@ async def test_a_no_hands_nothing_on(tmp_path: Path) -> None:
         assert view.verdict != "ok"
         assert "authorize.not_approved" in view.header
         assert "to be handed on to clerk by primary" in view.header
-        assert not [line for line in view.header.splitlines() if "handed on" in line and "to be handed on" not in line]
+        assert not [
+            line
+            for line in view.header.splitlines()
+            if "handed on" in line and "to be handed on" not in line
+        ]
         all_equal(one)
 
 
@@ -87,11 +106,15 @@ async def test_what_a_specialist_does_is_approved_by_itself(tmp_path: Path) -> N
 
 
 async def test_a_failure_below_comes_back_with_its_trace(tmp_path: Path) -> None:
-    """A specialist hands on in its turn; the one that only talks fails by name, and that runs through to the header.
+    """A specialist hands on in its turn; the one that only talks fails by name, and that runs
+    through to the header.
 
-    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with full trace context."
+    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with
+    full trace context."
     """
-    one, desk = house(tmp_path, planned(call("agent.boss", **given()), finish("All is done.")), UNASKED)
+    one, desk = house(
+        tmp_path, planned(call("agent.boss", **given()), finish("All is done.")), UNASKED
+    )
     async with one:
         run = await asked(one, "agent.boss")
         view = await one.ordain.runtime.wait(run)
@@ -101,10 +124,16 @@ async def test_a_failure_below_comes_back_with_its_trace(tmp_path: Path) -> None
         ((child,),) = one.query("SELECT id FROM runs WHERE flow = 'handoff' AND status = 'failed'")
         boss = next(
             stored
-            for (found,) in one.query("SELECT id FROM runs WHERE flow = 'handoff' AND status = 'completed'")
-            if (stored := one.ordain.store.stored(found)) is not None and b"agent.boss" in (stored.records[0].body or b"")
+            for (found,) in one.query(
+                "SELECT id FROM runs WHERE flow = 'handoff' AND status = 'completed'"
+            )
+            if (stored := one.ordain.store.stored(found)) is not None
+            and b"agent.boss" in (stored.records[0].body or b"")
         )
-        assert any(child.encode() in (record.body or b"") and b"traceId" in (record.body or b"") for record in boss.records)
+        assert any(
+            child.encode() in (record.body or b"") and b"traceId" in (record.body or b"")
+            for record in boss.records
+        )
         all_equal(one)
 
 
@@ -115,7 +144,9 @@ async def test_a_fan_out_waits_once_and_says_who_failed(tmp_path: Path) -> None:
     """
     one, desk = house(tmp_path, SCRIPT)
     async with one:
-        accepted = await one.ordain.runtime.open("spread", Spread(targets=("clerk", "babbler", "clerk")), PRINCIPAL, waits=True)
+        accepted = await one.ordain.runtime.open(
+            "spread", Spread(targets=("clerk", "babbler", "clerk")), PRINCIPAL, waits=True
+        )
         assert await decide(one) == [Subject.PLAN]
         view = await one.ordain.runtime.wait(accepted.run)
         came = msgspec.json.decode(bytes(view.result))["came"]
@@ -150,7 +181,9 @@ async def test_one_outside_stops_all(tmp_path: Path, targets: tuple[str, ...]) -
     """
     one, desk = house(tmp_path, SCRIPT)
     async with one:
-        accepted = await one.ordain.runtime.open("spread", Spread(targets=targets), PRINCIPAL, waits=True)
+        accepted = await one.ordain.runtime.open(
+            "spread", Spread(targets=targets), PRINCIPAL, waits=True
+        )
         view = await one.ordain.runtime.wait(accepted.run)
         assert desk.did == []
         assert one.query("SELECT count(*) FROM runs") == [(1,)]
@@ -163,11 +196,17 @@ async def test_budgets_of_parent_and_children_add_up(tmp_path: Path) -> None:
     """What the children spent is what their parent did, and none had more than its share."""
     one, _ = house(tmp_path, SCRIPT, {**UNASKED, "budget": {"run_tokens": 60_000}})
     async with one:
-        accepted = await one.ordain.runtime.open("spread", Spread(targets=("clerk", "babbler")), PRINCIPAL, waits=True)
+        accepted = await one.ordain.runtime.open(
+            "spread", Spread(targets=("clerk", "babbler")), PRINCIPAL, waits=True
+        )
         await one.ordain.runtime.wait(accepted.run)
         stored = one.ordain.store.stored(accepted.run)
         assert stored is not None
-        ends = [msgspec.json.decode(record.body)["ended"] for record in stored.records if record.kind == "child_ended" and record.body]
+        ends = [
+            msgspec.json.decode(record.body)["ended"]
+            for record in stored.records
+            if record.kind == "child_ended" and record.body
+        ]
         starts = [
             msgspec.json.decode(found.records[0].body or b"")
             for (run,) in one.query("SELECT id FROM runs WHERE flow = 'handoff'")
@@ -211,9 +250,13 @@ async def test_a_card_that_changed_meanwhile_is_not_said_yes_to(tmp_path: Path) 
 
 
 async def test_a_yes_is_void_once_the_card_changes_under_it(tmp_path: Path) -> None:
-    """Also after it was given: the specialist is at work, its card is widened, and nothing more that it wants is done by that yes."""
+    """Also after it was given: the specialist is at work, its card is widened, and nothing more
+    that it wants is done by that yes.
+    """
     held = hold(call("note_down", text="tea"))
-    script = ModelScript((*ModelScript().on("planner", held, role="clerk", index=0).lines, *HANDED.lines))
+    script = ModelScript(
+        (*ModelScript().on("planner", held, role="clerk", index=0).lines, *HANDED.lines)
+    )
     one, desk = house(tmp_path, script)
     async with one:
         run = await asked(one, "agent.clerk")
@@ -228,16 +271,33 @@ async def test_a_yes_is_void_once_the_card_changes_under_it(tmp_path: Path) -> N
         assert view.verdict != "ok"
 
 
-@pytest.mark.parametrize("changed", [{"allow": ["note_down", "send_out"]}, {"description": "Another clerk."}, {"deny": ["read_up"]}])
-async def test_a_grant_for_a_card_is_for_the_card_that_it_was(tmp_path: Path, changed: dict[str, Any]) -> None:
-    """Nobody is asked while it stands; once the card says otherwise the grant is for no handoff to it, and says so. Its words name what the specialist may use."""
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"allow": ["note_down", "send_out"]},
+        {"description": "Another clerk."},
+        {"deny": ["read_up"]},
+    ],
+)
+async def test_a_grant_for_a_card_is_for_the_card_that_it_was(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    """Nobody is asked while it stands; once the card says otherwise the grant is for no handoff to
+    it, and says so. Its words name what the specialist may use.
+    """
     one, desk = house(tmp_path)
     async with one:
-        offer = GrantOffer(principal=PRINCIPAL, capabilities=("agent.clerk",), ttl_s=600, risk_level=RiskLevel.WRITE)
-        given_first = await one.ordain.runtime.grants.give(WORKSPACE, offer, "user:boss")
-        assert "agent.clerk hands work to clerk, which may use at most: note_back, note_down, note_more (private)" in grant_words(
-            given_first, one.ordain.catalog
+        offer = GrantOffer(
+            principal=PRINCIPAL,
+            capabilities=("agent.clerk",),
+            ttl_s=600,
+            risk_level=RiskLevel.WRITE,
         )
+        given_first = await one.ordain.runtime.grants.give(WORKSPACE, offer, "user:boss")
+        assert (
+            "agent.clerk hands work to clerk, which may use at most: note_back, note_down, "
+            "note_more (private)"
+        ) in grant_words(given_first, one.ordain.catalog)
         view = await one.ordain.runtime.wait(await asked(one, "agent.clerk"))
         assert (view.verdict, desk.did) == ("ok", [("note_down", "tea")])
         write_cards(tmp_path, {**CARDS, "clerk": {**CARDS["clerk"], **changed}})
@@ -255,12 +315,15 @@ async def test_handing_on_is_granted_by_name(tmp_path: Path) -> None:
     async with one:
         with pytest.raises(InvalidRequest, match="granted by its name, and by no glob"):
             await one.ordain.runtime.grants.give(
-                WORKSPACE, GrantOffer(principal=PRINCIPAL, capabilities=("agent.*",), ttl_s=60), "user:boss"
+                WORKSPACE,
+                GrantOffer(principal=PRINCIPAL, capabilities=("agent.*",), ttl_s=60),
+                "user:boss",
             )
 
 
 async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
-    """Asked for by itself: what it wanted was refused, it says that all is sent, and the reply is not ok, with the verdict's code.
+    """Asked for by itself: what it wanted was refused, it says that all is sent, and the reply is
+    not ok, with the verdict's code.
 
     B-34 "`ok=true` only if all required steps succeeded"
     """
@@ -275,16 +338,21 @@ async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
 
 
 async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_path: Path) -> None:
-    """Called by itself, it comes back as it does to a planner: by code, in words, and with the run that has the trace; refused before, that is the asking run. A blank task is none.
+    """Called by itself, it comes back as it does to a planner: by code, in words, and with the run
+    that has the trace; refused before, that is the asking run. A blank task is none.
 
-    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with full trace context."
+    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with
+    full trace context."
     """
     one, _ = house(tmp_path, policy=UNASKED)
     async with one:
         reply = (await one.ordain.execute("agent.babbler", given())).wire
         ((child,),) = one.query("SELECT id FROM runs WHERE flow = 'handoff'")
         why = {"code": "step.syntax.prose", "message": reply["error"]["message"], "traceId": child}
-        assert (reply["ok"], reply["output"]) == (False, {"status": "failed", "mode": "delegate", "failure": why})
+        assert (reply["ok"], reply["output"]) == (
+            False,
+            {"status": "failed", "mode": "delegate", "failure": why},
+        )
         refused = (await one.ordain.delegate("nobody", "Write.")).wire
         assert refused["output"]["failure"] == {
             "code": "unknown_agent",
@@ -300,15 +368,27 @@ async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_p
 
 @pytest.mark.parametrize("agent", ["sender", "boss"])
 async def test_what_a_plan_says_of_agents_makes_no_status_ok(tmp_path: Path, agent: str) -> None:
-    """A planning request whose agent was refused what it wanted, whatever the planner says then: an error with the verdict's code, and its answer is marked as none.
+    """A planning request whose agent was refused what it wanted, whatever the planner says then: an
+    error with the verdict's code, and its answer is marked as none.
 
     B-34 "`ok=true` only if all required steps succeeded"
     """
-    one, _ = house(tmp_path, script=planned(call(f"agent.{agent}", **given()), finish("All of it is done.")), policy=UNASKED)
+    one, _ = house(
+        tmp_path,
+        script=planned(call(f"agent.{agent}", **given()), finish("All of it is done.")),
+        policy=UNASKED,
+    )
     async with one:
         told = (await one.ordain.plan(request(f"agent.{agent}"))).wire
-        assert (told["verdict"], told["status"], told["error"]["code"]) == ("partial", "error", "partial")
-        assert told["final_answer"] == {"content": "All of it is done.", "structured": {"salvaged": True, "stop_reason": "partial"}}
+        assert (told["verdict"], told["status"], told["error"]["code"]) == (
+            "partial",
+            "error",
+            "partial",
+        )
+        assert told["final_answer"] == {
+            "content": "All of it is done.",
+            "structured": {"salvaged": True, "stop_reason": "partial"},
+        }
 
 
 async def test_a_plan_whose_agents_did_it_is_ok(tmp_path: Path) -> None:
@@ -317,4 +397,7 @@ async def test_a_plan_whose_agents_did_it_is_ok(tmp_path: Path) -> None:
     async with one:
         told = (await one.ordain.plan(request("agent.clerk"))).wire
         assert (told["verdict"], told["status"], told["error"]) == ("ok", "ok", None)
-        assert (told["final_answer"]["content"], desk.did) == ("The clerk has noted it.", [("note_down", "tea")])
+        assert (told["final_answer"]["content"], desk.did) == (
+            "The clerk has noted it.",
+            [("note_down", "tea")],
+        )

@@ -1,4 +1,6 @@
-"""What a thread keeps of a turn that was not done (C5), where the turn ended before a step of it, or at the door."""
+"""What a thread keeps of a turn that was not done (C5), where the turn ended before a step of it,
+or at the door.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ async def test_a_workflow_that_nobody_let_begin_is_named(tmp_path: Path, *, appr
         else:
             await house.decide(view, approve=False)
         await house.told(sent)
-        why = "nobody approved it in time (approval_expired)." if approve else f"{ADA} said no to it (approval_denied)."
+        why = (
+            "nobody approved it in time (approval_expired)."
+            if approve
+            else f"{ADA} said no to it (approval_denied)."
+        )
         assert await kept(house) == ("announce", "announce", why)
         assert (await house.thread()).last_error["workflowId"] == child
         wrong = why.removesuffix(".") if approve else f"{ADA} said no"
@@ -40,13 +46,21 @@ async def test_a_workflow_that_there_is_not_is_named(tmp_path: Path) -> None:
     """By what was asked for."""
     async with office(tmp_path) as house:
         await house.carry_out("do it", "nope", text="tea")
-        assert await kept(house) == ("nope", "nope", "there is no workflow nope (unknown_template).")
+        assert await kept(house) == (
+            "nope",
+            "nope",
+            "there is no workflow nope (unknown_template).",
+        )
 
 
 async def test_a_call_that_was_denied_is_named(tmp_path: Path) -> None:
     """Its verb, and no model's words about it."""
-    async with office(tmp_path, script=steps(call("send_out", text="tea"), finish("I have sent it."))) as house:
-        sent = await house.send("please send that out to them", mode="agent", allowed_verbs=["send_out"])
+    async with office(
+        tmp_path, script=steps(call("send_out", text="tea"), finish("I have sent it."))
+    ) as house:
+        sent = await house.send(
+            "please send that out to them", mode="agent", allowed_verbs=["send_out"]
+        )
         await house.quiet()
         (view,) = await house.ordain.runtime.approvals.listed(WORKSPACE)
         await house.decide(view, approve=False)

@@ -1,4 +1,6 @@
-"""What was asked last is found however much has been said since, and a no that takes a yes back is what the slot shows (B.6, B.7)."""
+"""What was asked last is found however much has been said since, and a no that takes a yes back is
+what the slot shows (B.6, B.7).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ def twice() -> ModelScript:
     """Two questions, and the work after them is held."""
     copy = call("ask_user", question="A copy first?", expected_type="yes_no", key="copy")
     every = call("ask_user", question="Delete all?", expected_type="yes_no", key="all")
-    script = script_of().on("planner", copy, index=0, when=about("tidy")).on("planner", every, index=1, when=about("tidy"))
+    script = (
+        script_of()
+        .on("planner", copy, index=0, when=about("tidy"))
+        .on("planner", every, index=1, when=about("tidy"))
+    )
     return script.on("planner", hold(), index=2, when=about("tidy"))
 
 
@@ -32,8 +38,12 @@ async def talked(house: House, times: int = SPOKEN_MAX) -> None:
 
 
 @pytest.mark.parametrize("text", ["yes", "no"])
-async def test_a_question_at_the_end_of_a_reply_is_what_was_asked_last_however_long_ago(text: str) -> None:
-    """Much has been said since: a bare answer still goes back, and fills no slot of the older question."""
+async def test_a_question_at_the_end_of_a_reply_is_what_was_asked_last_however_long_ago(
+    text: str,
+) -> None:
+    """Much has been said since: a bare answer still goes back, and fills no slot of the older
+    question.
+    """
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         await house.say(LIBRARY)
@@ -66,7 +76,11 @@ async def test_with_nothing_open_a_yes_goes_on_with_it() -> None:
         for number in range(SPOKEN_MAX // 2):
             await house.say(f"Tell me about number {number}", user="bob")
         said = await house.say("yes")
-        assert (said.attached, said.reason, said.thread_id) == ("new_request", "attach.goes_on", "1")
+        assert (said.attached, said.reason, said.thread_id) == (
+            "new_request",
+            "attach.goes_on",
+            "1",
+        )
         lawful(house.ordain)
 
 
@@ -86,7 +100,9 @@ async def test_a_no_takes_back_a_yes_of_long_ago() -> None:
 
 
 async def test_a_no_fills_the_slot_that_it_is_about_and_no_other() -> None:
-    """Of two questions of one thread the later one was answered last; an earlier no does not make the later yes one."""
+    """Of two questions of one thread the later one was answered last; an earlier no does not make
+    the later yes one.
+    """
     async with House(script=twice()) as house:
         await house.say("please tidy", mode="agent")
         await house.say("no")

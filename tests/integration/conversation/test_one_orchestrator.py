@@ -1,4 +1,6 @@
-"""One orchestrator under everything: whatever a message asks for, one turn classifies it, and what carries it out goes through the same executor, door and ledger."""
+"""One orchestrator under everything: whatever a message asks for, one turn classifies it, and what
+carries it out goes through the same executor, door and ledger.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,30 @@ ASKED: list[tuple[dict[str, Any], str, set[str]]] = [
     ({}, "direct", {"verb_plan"}),
     ({"mode": "agent"}, "direct", {"supervisor"}),
     ({"mode": "council"}, "direct", {"supervisor", "seat"}),
-    ({"workflow": {"template": "note_twice", "args": {"text": "tea"}}}, "workflow_run", {"workflow"}),
+    (
+        {"workflow": {"template": "note_twice", "args": {"text": "tea"}}},
+        "workflow_run",
+        {"workflow"},
+    ),
     ({"delegates": ["clerk"]}, "delegate", {"roster", "handoff", "synthesis"}),
     ({"delegates": ["clerk", "clerk", "babbler"]}, "fan_out", {"roster", "handoff", "synthesis"}),
 ]
 
 
-@pytest.mark.parametrize(("hints", "outcome", "below"), ASKED, ids=["brain", "agent", "council", "workflow", "delegate", "fan_out"])
-async def test_one_turn_leads_to_all_of_it(tmp_path: Path, hints: dict[str, Any], outcome: str, below: set[str]) -> None:
-    """One of five outcomes, in one tree of runs; each call, and each child for one, was allowed by the one rule in its own run; the ledger holds every run.
+@pytest.mark.parametrize(
+    ("hints", "outcome", "below"),
+    ASKED,
+    ids=["brain", "agent", "council", "workflow", "delegate", "fan_out"],
+)
+async def test_one_turn_leads_to_all_of_it(
+    tmp_path: Path, hints: dict[str, Any], outcome: str, below: set[str]
+) -> None:
+    """One of five outcomes, in one tree of runs; each call, and each child for one, was allowed by
+    the one rule in its own run; the ledger holds every run.
 
     B-39 "Primary orchestrator: classify turn → lane → one of the 5 outcomes."
-    B-39 "direct = brain verb plan; agent mode = supervisor + planner; council mode = council; workflow = template engine;"
+    B-39 "direct = brain verb plan; agent mode = supervisor + planner; council mode = council;
+    workflow = template engine;"
     B-39 "One executor, one scope check, one run ledger under all."
     """
     write_cards(tmp_path)
@@ -49,11 +63,16 @@ async def test_one_turn_leads_to_all_of_it(tmp_path: Path, hints: dict[str, Any]
     async with House(tmp_path, script=MODELS, policy=UNASKED, verbs=desk.verbs) as house:
         answer = await house.say("have it done", **hints)
         assert answer.reply is not None
-        runs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
+        runs = [
+            house.ordain.store.stored(run)
+            for (run,) in house.query("SELECT id FROM runs ORDER BY no")
+        ]
         turn = runs[0]
         assert turn is not None
         decided = [
-            (record.name, msgspec.json.decode(body.outcome)) for record in turn.records if isinstance(body := decode(record), DecisionBody)
+            (record.name, msgspec.json.decode(body.outcome))
+            for record in turn.records
+            if isinstance(body := decode(record), DecisionBody)
         ]
         (classified,) = [found for name, found in decided if name == "outcome"]
         assert classified["outcome"] == outcome
@@ -67,13 +86,17 @@ async def test_one_turn_leads_to_all_of_it(tmp_path: Path, hints: dict[str, Any]
             allowed = {
                 body.addr
                 for record, body in bodies
-                if isinstance(body, DecisionBody) and record.name == "authorize" and b"allow" in bytes(body.outcome)
+                if isinstance(body, DecisionBody)
+                and record.name == "authorize"
+                and b"allow" in bytes(body.outcome)
             }
             for record, body in bodies:
                 if record.kind is RecordKind.INTENT and isinstance(body, IntentBody):
                     effect = msgspec.json.decode(body.effect)
                     asked = [effect, *effect.get("spawns", [])]
-                    permits = [one["authorized"]["decision"] for one in asked if one.get("authorized")]
+                    permits = [
+                        one["authorized"]["decision"] for one in asked if one.get("authorized")
+                    ]
                     assert set(permits) <= allowed
                     gone_out += len(permits)
         lanes = [
@@ -93,15 +116,20 @@ async def test_one_turn_leads_to_all_of_it(tmp_path: Path, hints: dict[str, Any]
 
 
 async def test_each_step_of_a_plan_is_a_handoff_of_its_own(tmp_path: Path) -> None:
-    """Its run holds the envelope, may use what that says and nothing else, and called its tool as a verb within it.
+    """Its run holds the envelope, may use what that says and nothing else, and called its tool as a
+    verb within it.
 
-    B-39 "each step executed as a typed handoff (HND-01) with its tools as verbs under the step's scope."
+    B-39 "each step executed as a typed handoff (HND-01) with its tools as verbs under the step's
+    scope."
     """
     write_cards(tmp_path)
     desk = Desk()
     async with House(tmp_path, script=MODELS, policy=UNASKED, verbs=desk.verbs) as house:
         await house.say("have it done", delegates=["clerk", "babbler"])
-        handoffs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs WHERE flow = 'handoff' ORDER BY no")]
+        handoffs = [
+            house.ordain.store.stored(run)
+            for (run,) in house.query("SELECT id FROM runs WHERE flow = 'handoff' ORDER BY no")
+        ]
         assert len(handoffs) >= 2
         for run in handoffs:
             assert run is not None
@@ -116,5 +144,7 @@ async def test_each_step_of_a_plan_is_a_handoff_of_its_own(tmp_path: Path) -> No
                 for record in run.records
                 if isinstance(body := decode(record), IntentBody) and record.name == "verb_call"
             ]
-            assert {effect["authorized"]["call"]["verb"] for effect in called} <= set(given.handoff.scope)
+            assert {effect["authorized"]["call"]["verb"] for effect in called} <= set(
+                given.handoff.scope
+            )
             assert bool(called) == (given.verb == "agent.clerk")

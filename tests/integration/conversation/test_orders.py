@@ -1,4 +1,6 @@
-"""Orders to stop and to change: what an order and an edit reach, whose they are, and what they leave alone."""
+"""Orders to stop and to change: what an order and an edit reach, whose they are, and what they
+leave alone.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ async def asked_which(house: House) -> Question:
 
 
 async def test_a_stop_that_comes_too_late_says_so() -> None:
-    """A verb in flight is awaited: where it ended well, the answer to "stop" does not call it stopped."""
+    """A verb in flight is awaited: where it ended well, the answer to "stop" does not call it
+    stopped.
+    """
     begun, gate = asyncio.Event(), asyncio.Event()
 
     @verb(effect="read")
@@ -55,7 +59,9 @@ async def test_a_stop_that_comes_too_late_says_so() -> None:
 
 
 async def test_editing_a_nudge_kills_nothing() -> None:
-    """An edit takes the place of the turn that its own message began: mending a typo in a question after progress is no override."""
+    """An edit takes the place of the turn that its own message began: mending a typo in a question
+    after progress is no override.
+    """
     async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
@@ -78,12 +84,18 @@ async def test_an_edit_interrupts_its_own_turn_only() -> None:
         edited = await house.send("tell me about birds", edits=second.message_id, ts=2)
         house.puppet.let_go()
         kept, gone, new = [await house.told(one) for one in (first, second, edited)]
-        assert [answer.reply is not None and answer.reply.ok for answer in (kept, gone, new)] == [True, False, True]
+        assert [answer.reply is not None and answer.reply.ok for answer in (kept, gone, new)] == [
+            True,
+            False,
+            True,
+        ]
         lawful(house.ordain)
 
 
 async def test_nobody_edits_anothers_message() -> None:
-    """An edit by another user, or sent ahead of another user's message, neither stops nor suppresses it."""
+    """An edit by another user, or sent ahead of another user's message, neither stops nor
+    suppresses it.
+    """
     async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent", id="m1", user="ada")
         await house.quiet()
@@ -100,8 +112,12 @@ async def test_nobody_edits_anothers_message() -> None:
 
 
 async def test_the_newest_edit_counts_though_a_model_is_asked() -> None:
-    """A message's time is not forgotten on the way through triage: the newest edit is no stale one."""
-    async with House(script=SLOW.on("triage", suggests("new_request")), policy={"attach": {"ask": "local"}}) as house:
+    """A message's time is not forgotten on the way through triage: the newest edit is no stale
+    one.
+    """
+    async with House(
+        script=SLOW.on("triage", suggests("new_request")), policy={"attach": {"ask": "local"}}
+    ) as house:
         await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         await house.say("tell me about dogs", id="m1", ts=1)
@@ -114,16 +130,28 @@ async def test_the_newest_edit_counts_though_a_model_is_asked() -> None:
 
 
 async def test_how_a_message_came_is_not_forgotten_on_the_way_through_triage() -> None:
-    """HUB-06 “metadata:{source:"hub_ws", trace_verb}”: the turn and the second decision name both labels, though a model was asked in between."""
-    async with House(script=SLOW.on("triage", suggests("new_request")), policy={"attach": {"ask": "local"}}) as house:
+    """HUB-06 “metadata:{source:"hub_ws", trace_verb}”: the turn and the second decision name both
+    labels, though a model was asked in between.
+    """
+    async with House(
+        script=SLOW.on("triage", suggests("new_request")), policy={"attach": {"ask": "local"}}
+    ) as house:
         await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         said = message("hm right so suggest it", id="m1")
-        labelled = said.model_copy(update={"message": said.message.model_copy(update={"metadata": {"trace_verb": "chat_general"}})})
+        labelled = said.model_copy(
+            update={
+                "message": said.message.model_copy(
+                    update={"metadata": {"trace_verb": "chat_general"}}
+                )
+            }
+        )
         sent = await house.ordain.runtime.receive(labelled, PRINCIPAL, source="hub_ws")
         await house.told(sent)
         assert house.puppet.asked("triage")
-        ((decision, turn),) = house.query("SELECT decision, run FROM transcript WHERE message_id = 'm1'")
+        ((decision, turn),) = house.query(
+            "SELECT decision, run FROM transcript WHERE message_id = 'm1'"
+        )
         stored = house.ordain.store.stored(turn)
         assert stored is not None
         started = decode(stored.records[0])
@@ -137,7 +165,9 @@ async def test_how_a_message_came_is_not_forgotten_on_the_way_through_triage() -
 
 @pytest.mark.parametrize("mode", ["brain", "agent"])
 async def test_an_edit_of_what_is_queued_leaves_the_rest(mode: str) -> None:
-    """Editing a message that waits behind other work gives up that message alone: what runs and what else waits is done."""
+    """Editing a message that waits behind other work gives up that message alone: what runs and
+    what else waits is done.
+    """
     async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent", id="m1", ts=1)
         await house.quiet()
@@ -149,7 +179,12 @@ async def test_an_edit_of_what_is_queued_leaves_the_rest(mode: str) -> None:
         assert not house.over(house.so_far(work).run_id)
         house.puppet.let_go()
         told = [await house.told(one) for one in (work, queued, beside, edited)]
-        assert [answer.reply is not None and answer.reply.ok for answer in told] == [True, False, True, True]
+        assert [answer.reply is not None and answer.reply.ok for answer in told] == [
+            True,
+            False,
+            True,
+            True,
+        ]
         assert not broken_at_rest(house.ordain)
         lawful(house.ordain)
 
@@ -166,7 +201,9 @@ async def test_a_choice_is_made_by_who_left_it_open() -> None:
 
 
 async def test_a_choice_that_finds_nothing_left_is_told_so() -> None:
-    """Choosing what to stop after it has ended: both the order and the choice are answered, and nothing waits for ever."""
+    """Choosing what to stop after it has ended: both the order and the choice are answered, and
+    nothing waits for ever.
+    """
     async with House(script=SLOW) as house:
         question = await asked_which(house)
         house.puppet.let_go()
@@ -178,7 +215,9 @@ async def test_a_choice_that_finds_nothing_left_is_told_so() -> None:
 
 
 async def test_who_waits_for_a_choice_that_finds_nothing_is_told() -> None:
-    """A choice that finds nothing left to stop is answered by a reply, of the same run that asked."""
+    """A choice that finds nothing left to stop is answered by a reply, of the same run that
+    asked.
+    """
     async with House(script=SLOW) as house:
         for what in ("cats", "dogs"):
             await house.send(f"tell me slowly about {what}", mode="agent")
@@ -197,7 +236,9 @@ async def test_who_waits_for_a_choice_that_finds_nothing_is_told() -> None:
 
 
 async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
-    """The engine's limit refuses new work, not the orders to stop and the questions after progress that come with work at hand."""
+    """The engine's limit refuses new work, not the orders to stop and the questions after progress
+    that come with work at hand.
+    """
     async with House(script=SLOW, policy={"engine": {"max_accepted": 1}}) as house:
         work = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
@@ -212,7 +253,9 @@ async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
 
 
 async def test_another_repair_leaves_other_work_alone() -> None:
-    """A request in reply to a repair question is not given up when the next repair question takes that one's place."""
+    """A request in reply to a repair question is not given up when the next repair question takes
+    that one's place.
+    """
     async with House(script=SLOW) as house:
         question = await asked_which(house)
         own = await house.send("tell me about the birds then", reply_to=question.message_id)

@@ -1,4 +1,6 @@
-"""A run that places messages places its own, once, as the transcript has it: whatever its flow claims."""
+"""A run that places messages places its own, once, as the transcript has it: whatever its flow
+claims.
+"""
 
 from __future__ import annotations
 
@@ -41,26 +43,40 @@ HOSTILE: Mapping[str, tuple[dict[str, Any], ...]] = {
 
 
 def placing(*claims: dict[str, Any]) -> Any:
-    """A kind in place of ``triage`` that makes these claims, each what an honest one would be but for what is said here."""
+    """A kind in place of ``triage`` that makes these claims, each what an honest one would be but
+    for what is said here.
+    """
 
     async def run(context: FlowContext, given: TriageInput) -> TriageOutput:
         for more in claims:
-            said = {"session": context.session, "seq": given.seq, "channel": given.message.channel, "author": given.message.user}
-            await context.fx.claim(Claim(name="attach", args={**said, **structs.asdict(given.ids), **NONE, **more}))
+            said = {
+                "session": context.session,
+                "seq": given.seq,
+                "channel": given.message.channel,
+                "author": given.message.user,
+            }
+            await context.fx.claim(
+                Claim(name="attach", args={**said, **structs.asdict(given.ids), **NONE, **more})
+            )
         return TriageOutput()
 
     return replace(TRIAGE, version=TRIAGE.version + 1, run=run)
 
 
 async def placed(house: House) -> tuple[Status, list[tuple[Any, ...]], int]:
-    """How the placing run ends beside an answered message and one at work; how those two stand then, and how many turns there are."""
+    """How the placing run ends beside an answered message and one at work; how those two stand
+    then, and how many turns there are.
+    """
     await house.say("what is new about cats?", id="m0")
     await house.send("work slowly on dogs", id="m1")
     await house.quiet()
     await house.send("hm right so suggest it", id="m2")
     await house.quiet()
     (run,) = house.query("SELECT id FROM runs WHERE flow = 'triage'")
-    others = house.query("SELECT seq, attached, thread, run FROM transcript WHERE message_id IN ('m0', 'm1') ORDER BY seq")
+    others = house.query(
+        "SELECT seq, attached, thread, run FROM transcript WHERE message_id IN ('m0', 'm1') ORDER "
+        "BY seq"
+    )
     (turns,) = house.query("SELECT count(*) FROM runs WHERE flow = 'turn'")
     assert not broken_now(rows_of(house.ordain), max_active=4)
     return house.status(run[0]), others, turns[0]
@@ -72,13 +88,19 @@ SCRIPT = script_of(holds("slowly"))
 
 @pytest.mark.parametrize("lie", HOSTILE)
 async def test_a_place_is_claimed_as_the_transcript_has_it(lie: str) -> None:
-    """Anything else is a fault of the flow, and neither moves another message nor opens a turn beside the one that answers its own."""
+    """Anything else is a fault of the flow, and neither moves another message nor opens a turn
+    beside the one that answers its own.
+    """
     claims = HOSTILE[lie]
     async with House(policy=POLICY, script=SCRIPT, kinds=(placing(*claims),)) as house:
         status, others, turns = await placed(house)
-        honest = sum(not claim for claim in claims[:1])  # what it had claimed of its own before was granted
+        # what it had claimed of its own before was granted
+        honest = sum(not claim for claim in claims[:1])
         assert (status, turns) == (Status.FAULTED, 2 + honest)
-        assert [(seq, attached, thread) for seq, attached, thread, _ in others] == [(1, "new_request", 1), (3, "new_request", 2)]
+        assert [(seq, attached, thread) for seq, attached, thread, _ in others] == [
+            (1, "new_request", 1),
+            (3, "new_request", 2),
+        ]
         assert len({run for *_, run in others}) == 2
         house.puppet.let_go()
 
@@ -93,7 +115,9 @@ async def test_its_own_message_is_placed() -> None:
 
 async def test_a_choice_is_between_what_was_left_open() -> None:
     """A flow that answers its own question, by readings of its own, stops nobody."""
-    async with House(script=SCRIPT, kinds=(placing({"choice": "A", "options": [STOP, STOP]}),)) as house:
+    async with House(
+        script=SCRIPT, kinds=(placing({"choice": "A", "options": [STOP, STOP]}),)
+    ) as house:
         for what in ("cats", "dogs"):
             await house.send(f"tell me slowly about {what}", mode="agent")
         await house.quiet()

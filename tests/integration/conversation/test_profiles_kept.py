@@ -1,4 +1,6 @@
-"""A turn's port keeps it to the profile that holds: a flow that leaves the profile out, invents one, or widens what it leaves gets nothing by it."""
+"""A turn's port keeps it to the profile that holds: a flow that leaves the profile out, invents
+one, or widens what it leaves gets nothing by it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from ordain.flows.pinned import profiled
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.journal.records import Status
-from ordain.rules.profile import PROFILE, HeldProfile, NoProfile, PinsSeen, ProfileInputs, ProfileSeen
+from ordain.rules.profile import (
+    PROFILE,
+    HeldProfile,
+    NoProfile,
+    PinsSeen,
+    ProfileInputs,
+    ProfileSeen,
+)
 from tests.integration.conversation.test_profiles import SESSION, decided, keep, pin, put
 from tests.shapes.talk import House
 
@@ -41,7 +50,9 @@ async def invent_none(context: FlowContext) -> None:
 async def invent_one(context: FlowContext) -> None:
     """Decide from another profile than was read."""
     result = await context.fx.perform(context.read(SharedState.PROFILE, {}))
-    seen = PinsSeen(pins={"session": "p"}, profiles={"p": ProfileSeen(version=1, config={"skills": ["*"]})})
+    seen = PinsSeen(
+        pins={"session": "p"}, profiles={"p": ProfileSeen(version=1, config={"skills": ["*"]})}
+    )
     context.fx.decide(PROFILE, seen.facts(), ProfileInputs(seen=seen), (result.seq,))
 
 
@@ -63,7 +74,9 @@ async def ask_whom_it_likes(context: FlowContext) -> None:
     """Ask for an approval that the sender could give."""
     await profiled(context)
     asked: ApprovalAsked = call_approval(KEEP, Tier.WRITE)
-    await context.fx.perform(Wait(what=WaitFor.APPROVAL, about="keep", deadline=context.hard, approval=asked))
+    await context.fx.perform(
+        Wait(what=WaitFor.APPROVAL, about="keep", deadline=context.hard, approval=asked)
+    )
 
 
 def hostile(flow: Hostile) -> Any:
@@ -74,7 +87,10 @@ def hostile(flow: Hostile) -> Any:
     return replace(TURN, run=run, version=TURN.version + 1)
 
 
-@pytest.mark.parametrize("flow", [leave_it_out, invent_none, invent_one, read_of_nothing, decide_twice, ask_whom_it_likes])
+@pytest.mark.parametrize(
+    "flow",
+    [leave_it_out, invent_none, invent_one, read_of_nothing, decide_twice, ask_whom_it_likes],
+)
 async def test_a_flow_gets_nothing_by_going_round_the_profile(flow: Hostile) -> None:
     """It is a fault, before anything goes live or anybody is asked."""
     async with House(kinds=[hostile(flow)], verbs=[keep]) as house:
@@ -88,7 +104,9 @@ async def test_a_flow_gets_nothing_by_going_round_the_profile(flow: Hostile) -> 
 
 
 async def test_a_flow_that_forgets_what_a_profile_leaves_is_held_to_it() -> None:
-    """The scope is the port's: a call of a verb that the profile does not enable is denied, whatever scope the flow goes on with."""
+    """The scope is the port's: a call of a verb that the profile does not enable is denied,
+    whatever scope the flow goes on with.
+    """
 
     async def forget(context: FlowContext) -> None:
         outcome = await profiled(context)

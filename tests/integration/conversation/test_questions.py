@@ -1,4 +1,6 @@
-"""Open questions: which words answer one, whose answer counts, and what waits for nobody's answer."""
+"""Open questions: which words answer one, whose answer counts, and what waits for nobody's
+answer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ async def test_a_reply_to_an_expired_question_answers_no_other() -> None:
         old = await house.say("find out which place the hotel is in", mode="agent")
         assert old.question is not None
         await house.pass_time(120)
-        new = await house.say("find out which place the flight goes to", mode="agent", reply_to=old.message_id)
+        new = await house.say(
+            "find out which place the flight goes to", mode="agent", reply_to=old.message_id
+        )
         assert new.question is not None
         late = await house.send("Lisbon", reply_to=old.question.message_id, mode="agent")
         await house.quiet()
@@ -27,9 +31,13 @@ async def test_a_reply_to_an_expired_question_answers_no_other() -> None:
 
 
 async def test_an_answer_given_before_a_question_is_none_to_it() -> None:
-    """A yes that was left open between two questions says nothing to what one of their threads asks since."""
+    """A yes that was left open between two questions says nothing to what one of their threads asks
+    since.
+    """
     again = call("ask_user", question="And delete all of it?", expected_type="yes_no", key="again")
-    script = script_of(asks("first", "yes_no"), asks("second", "yes_no")).on("planner", again, index=1, when=about("first"))
+    script = script_of(asks("first", "yes_no"), asks("second", "yes_no")).on(
+        "planner", again, index=1, when=about("first")
+    )
     async with House(script=script) as house:
         first = await house.say("tidy up the first folder", mode="agent")
         await house.say("tidy up the second folder", mode="agent")
@@ -47,12 +55,17 @@ async def test_an_answer_given_before_a_question_is_none_to_it() -> None:
         assert left.reply is not None
         assert not left.reply.ok
         threads = await house.ordain.runtime.conversation.threads("default", "s1")
-        assert {thread.id: thread.slots for thread in threads if thread.id < 3} == {1: {"told": True}, 2: {}}
+        assert {thread.id: thread.slots for thread in threads if thread.id < 3} == {
+            1: {"told": True},
+            2: {},
+        }
         lawful(house.ordain)
 
 
 async def test_nobody_agrees_for_another() -> None:
-    """In a session of several people a question is answered by whom it is put to; what others say to it is a message of their own."""
+    """In a session of several people a question is answered by whom it is put to; what others say
+    to it is a message of their own.
+    """
     async with House(script=script_of(asks("first", "yes_no"))) as house:
         asked = await house.say("tidy up the first folder", user="ada", mode="agent")
         assert asked.question is not None
@@ -65,11 +78,15 @@ async def test_nobody_agrees_for_another() -> None:
 
 
 async def test_a_request_is_not_parked_behind_an_open_question() -> None:
-    """A request in reply to a question that it does not answer begins at once, in a thread of its own; the question stays open."""
+    """A request in reply to a question that it does not answer begins at once, in a thread of its
+    own; the question stays open.
+    """
     async with House(script=WHICH) as house:
         asked = await house.say("find out which place is meant", mode="agent")
         assert asked.question is not None
-        other = await house.say("tell me about the history of tea please", reply_to=asked.question.message_id)
+        other = await house.say(
+            "tell me about the history of tea please", reply_to=asked.question.message_id
+        )
         assert other.attached == "new_request"
         assert other.reply is not None
         assert house.query("SELECT count(*) FROM threads WHERE asked IS NOT NULL") == [(1,)]
@@ -77,17 +94,27 @@ async def test_a_request_is_not_parked_behind_an_open_question() -> None:
 
 
 async def test_a_word_about_a_closed_question_begins_anew() -> None:
-    """Neither a reply to a question that is over nor an order in reply to an open one is parked behind the turn that waits."""
-    asks = [call("ask_user", question=f"{what}: which city?", expected_type="location", key=what) for what in ("hotel", "flight")]
+    """Neither a reply to a question that is over nor an order in reply to an open one is parked
+    behind the turn that waits.
+    """
+    asks = [
+        call("ask_user", question=f"{what}: which city?", expected_type="location", key=what)
+        for what in ("hotel", "flight")
+    ]
     script = steps(*asks, finish("planned"), when=about("trip"))
     async with House(script=script, policy={"session": {"question_seconds": 60}}) as house:
         plan = await house.send("plan a trip", mode="agent", allowed_verbs=["ask_user"])
         first = (await house.told(plan)).question
         assert first is not None
         await house.pass_time(100)
-        (newest,) = house.query("SELECT message_id FROM transcript WHERE kind = 'question' ORDER BY seq DESC LIMIT 1")[0]
+        (newest,) = house.query(
+            "SELECT message_id FROM transcript WHERE kind = 'question' ORDER BY seq DESC LIMIT 1"
+        )[0]
         assert newest != first.message_id
-        for text, anchor in (("Lisbon", first.message_id), ("book the flight to Porto please", newest)):
+        for text, anchor in (
+            ("Lisbon", first.message_id),
+            ("book the flight to Porto please", newest),
+        ):
             said = await house.say(text, reply_to=anchor)
             assert said.attached == "new_request"
             assert said.reply is not None
@@ -98,13 +125,16 @@ async def test_a_word_about_a_closed_question_begins_anew() -> None:
         assert answered.reply is not None
         assert answered.reply.ok
         assert house.query(
-            "SELECT json_extract(slots, '$.flight'), json_extract(slots, '$.hotel') FROM threads WHERE slots IS NOT NULL"
+            "SELECT json_extract(slots, '$.flight'), json_extract(slots, '$.hotel') FROM threads "
+            "WHERE slots IS NOT NULL"
         ) == [("Porto", None)]
         lawful(house.ordain)
 
 
 async def test_an_answered_turn_leaves_no_ghost() -> None:
-    """A turn whose child stopped is over for streams too: who has read everything is shown nothing of it."""
+    """A turn whose child stopped is over for streams too: who has read everything is shown nothing
+    of it.
+    """
 
     def bug(_: ModelRequest) -> None:
         raise RuntimeError("bug")

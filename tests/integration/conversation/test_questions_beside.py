@@ -1,4 +1,6 @@
-"""Specialists that ask the user: one alone, and several beside each other in one turn. Each question reaches the user, and each answer its specialist."""
+"""Specialists that ask the user: one alone, and several beside each other in one turn. Each
+question reaches the user, and each answer its specialist.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from tests.shapes.session_laws import lawful
 from tests.shapes.talk import PRINCIPAL, House
 from tests.shapes.workflows import Desk
 
-ASKING = {name: {"domain": name, "allow": ["note_*", "ask_user"]} for name in ("clerk", "sender", "boss")}
+ASKING = {
+    name: {"domain": name, "allow": ["note_*", "ask_user"]} for name in ("clerk", "sender", "boss")
+}
 AGENTS = list(ASKING)
 
 
@@ -24,20 +28,28 @@ def script(expects: str = "freeform") -> ModelScript:
     """Each asks for a city, notes down its own name, and says that it has."""
     made = ModelScript()
     for name in AGENTS:
-        question = call("ask_user", question=f"{name}: which city?", expected_type=expects, key=name)
-        made = made.on("planner", question, role=name, index=0).on("planner", call("note_down", text=name), role=name, index=1)
+        question = call(
+            "ask_user", question=f"{name}: which city?", expected_type=expects, key=name
+        )
+        made = made.on("planner", question, role=name, index=0).on(
+            "planner", call("note_down", text=name), role=name, index=1
+        )
         made = made.on("planner", finish(f"{name} is done."), role=name)
     return made
 
 
 def asked_now(house: House) -> str:
     """The key of what the thread asks now."""
-    return house.query("SELECT coalesce(json_extract(asked, '$.key'), '') FROM threads WHERE id = 1")[0][0]
+    return house.query(
+        "SELECT coalesce(json_extract(asked, '$.key'), '') FROM threads WHERE id = 1"
+    )[0][0]
 
 
 def told(house: House) -> dict[str, str]:
     """By specialist, what it was answered."""
-    return dict(house.query("SELECT key, value FROM threads, json_each(slots) WHERE threads.id = 1"))
+    return dict(
+        house.query("SELECT key, value FROM threads, json_each(slots) WHERE threads.id = 1")
+    )
 
 
 async def begun(house: House, agents: list[str]) -> Any:
@@ -50,7 +62,9 @@ async def begun(house: House, agents: list[str]) -> Any:
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 async def test_each_question_is_asked_and_answered(tmp_path: Path, count: int) -> None:
-    """What was asked last is answered first; then the thread asks what it had asked before, and waits for its user until nothing is asked."""
+    """What was asked last is answered first; then the thread asks what it had asked before, and
+    waits for its user until nothing is asked.
+    """
     write_cards(tmp_path, ASKING)
     desk, answers = Desk(), dict[str, str]()
     async with House(tmp_path, script=script(), policy=UNASKED, verbs=desk.verbs) as house:
@@ -60,7 +74,9 @@ async def test_each_question_is_asked_and_answered(tmp_path: Path, count: int) -
             answers[asked_now(house)] = f"Paris {number}"
             said = await house.send(f"Paris {number}")
             await house.quiet()
-            assert house.query("SELECT attached FROM transcript WHERE message_id = ?", said.message_id) == [("answer_to_pending",)]
+            assert house.query(
+                "SELECT attached FROM transcript WHERE message_id = ?", said.message_id
+            ) == [("answer_to_pending",)]
         answer = await house.told(sent)
         assert answer.reply is not None
         assert answer.reply.ok
@@ -72,13 +88,16 @@ async def test_each_question_is_asked_and_answered(tmp_path: Path, count: int) -
 
 
 async def test_an_older_one_that_is_over_leaves_the_later_one_open(tmp_path: Path) -> None:
-    """An operator answers what was asked before: no message is taken for its answer, and the other's goes where it is meant."""
+    """An operator answers what was asked before: no message is taken for its answer, and the
+    other's goes where it is meant.
+    """
     write_cards(tmp_path, ASKING)
     desk = Desk()
     async with House(tmp_path, script=script(), policy=UNASKED, verbs=desk.verbs) as house:
         sent = await begun(house, AGENTS[:2])
         ((run, addr, key),) = house.query(
-            "SELECT json_extract(asked, '$.earlier.run'), json_extract(asked, '$.earlier.addr'), json_extract(asked, '$.earlier.key') FROM threads"
+            "SELECT json_extract(asked, '$.earlier.run'), json_extract(asked, '$.earlier.addr'), "
+            "json_extract(asked, '$.earlier.key') FROM threads"
         )
         later = asked_now(house)
         assert {key, later} == set(AGENTS[:2])
@@ -104,5 +123,7 @@ async def test_a_stop_takes_back_all_that_the_turn_asks(tmp_path: Path) -> None:
         await house.quiet()
         assert asked_now(house) == ""
         assert desk.did == []
-        assert house.query("SELECT count(*) FROM runs WHERE flow = 'question' AND status = ?", str(Status.WAITING)) == [(0,)]
+        assert house.query(
+            "SELECT count(*) FROM runs WHERE flow = 'question' AND status = ?", str(Status.WAITING)
+        ) == [(0,)]
         lawful(house.ordain)

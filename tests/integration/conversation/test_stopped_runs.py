@@ -1,4 +1,6 @@
-"""Conversations whose runs stop: crashes, unreadable records, resumes, erasure and retention between."""
+"""Conversations whose runs stop: crashes, unreadable records, resumes, erasure and retention
+between.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class Faulty(Puppet):
 
 @pytest.mark.parametrize("flow", ["turn", "verb_plan"])
 async def test_the_turn_behind_one_that_is_set_aside_begins(tmp_path: Path, flow: str) -> None:
-    """A turn that a start sets aside, itself or its child, gives its place to the next one, which that same start begins."""
+    """A turn that a start sets aside, itself or its child, gives its place to the next one, which
+    that same start begins.
+    """
     home = tmp_path / "home"
     house = House(home, script=SLOW)
     await house.open()
@@ -71,7 +75,10 @@ async def test_the_turn_behind_one_that_is_set_aside_begins(tmp_path: Path, flow
     change_file(
         home,
         (
-            "UPDATE runs SET status = 'running', resumes = 5, resumes_at = head_seq WHERE no = (SELECT min(no) FROM runs WHERE flow = ?)",
+            (
+                "UPDATE runs SET status = 'running', resumes = 5, resumes_at = head_seq WHERE no = "
+                "(SELECT min(no) FROM runs WHERE flow = ?)"
+            ),
             (flow,),
         ),
     )
@@ -92,7 +99,9 @@ async def test_the_turn_behind_one_that_is_set_aside_begins(tmp_path: Path, flow
 @pytest.mark.parametrize("flow", ["turn", "supervisor"])
 @pytest.mark.parametrize("damage", DAMAGE)
 async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, damage: str) -> None:
-    """Whatever of a turn or of its child cannot be read any more: its sender is told, and its thread goes on."""
+    """Whatever of a turn or of its child cannot be read any more: its sender is told, and its
+    thread goes on.
+    """
     home = tmp_path / "home"
     house = House(home, script=SLOW)
     await house.open()
@@ -105,7 +114,10 @@ async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, d
     db.close()
     change_file(home, (DAMAGE[damage], (no,)))
     await house.open()
-    await house.until("the next one was answered", lambda: house.puppet.let_go() or house.over(house.so_far(following).run_id))
+    await house.until(
+        "the next one was answered",
+        lambda: house.puppet.let_go() or house.over(house.so_far(following).run_id),
+    )
     told = await house.told(first)
     assert told.reply is not None
     assert not told.reply.ok
@@ -119,8 +131,12 @@ async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, d
 
 @pytest.mark.parametrize("flow", ["turn", "supervisor"])
 @pytest.mark.parametrize("damage", DAMAGE)
-async def test_what_became_of_an_unreadable_run_can_be_asked(tmp_path: Path, flow: str, damage: str) -> None:
-    """Who asks after a turn that cannot be read, or whose child cannot be, is told so: the run that tells it does not break over it."""
+async def test_what_became_of_an_unreadable_run_can_be_asked(
+    tmp_path: Path, flow: str, damage: str
+) -> None:
+    """Who asks after a turn that cannot be read, or whose child cannot be, is told so: the run that
+    tells it does not break over it.
+    """
     home = tmp_path / "home"
     house = House(home, script=SLOW)
     await house.open()
@@ -138,9 +154,15 @@ async def test_what_became_of_an_unreadable_run_can_be_asked(tmp_path: Path, flo
         assert nudge.attached == "status_nudge"
         assert nudge.reply is not None
         assert nudge.reply.ok, f"{moment}: {nudge.reply.header}"
-        assert moment == "stopped" or "cannot be read" in nudge.reply.header or damage == "body lost"
+        assert (
+            moment == "stopped" or "cannot be read" in nudge.reply.header or damage == "body lost"
+        )
         await house.until(
-            "it stopped", lambda: house.puppet.let_go() or house.query("SELECT 1 FROM turns WHERE id = ? AND state = 'over'", run)
+            "it stopped",
+            lambda: (
+                house.puppet.let_go()
+                or house.query("SELECT 1 FROM turns WHERE id = ? AND state = 'over'", run)
+            ),
         )
     assert (await house.told(work)).reply is not None
     assert await answered(house, "tell me about cats", reply_to="m1")
@@ -149,7 +171,9 @@ async def test_what_became_of_an_unreadable_run_can_be_asked(tmp_path: Path, flo
 
 @pytest.mark.parametrize("flow", ["turn", "supervisor"])
 async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str) -> None:
-    """A turn that takes the place of one that cannot be read knows, as its header does, that nobody knows what had been done."""
+    """A turn that takes the place of one that cannot be read knows, as its header does, that nobody
+    knows what had been done.
+    """
     home, facts = tmp_path / "home", list[str]()
 
     def looked(request: ModelRequest) -> None:
@@ -163,7 +187,8 @@ async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str
     with journal_of(sqlite3.connect(home / "ordain.db")) as db:
         (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
         db.execute(DAMAGE["unknown kind later"], (no,))
-        db.execute("UPDATE runs SET status = 'waiting', wake_at = NULL WHERE no = ?", (no,))  # so that the start itself does not meet it
+        # so that the start itself does not meet it
+        db.execute("UPDATE runs SET status = 'waiting', wake_at = NULL WHERE no = ?", (no,))
     db.close()
     await house.open()
     await house.until("held", lambda: flow == "supervisor" or house.puppet.held)
@@ -180,7 +205,9 @@ async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str
 
 
 async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
-    """However often a turn is resumed that cannot go on: each stop is told and stored, its thread stays free, and at last it is done."""
+    """However often a turn is resumed that cannot go on: each stop is told and stored, its thread
+    stays free, and at last it is done.
+    """
     async with House() as house:
         with losing(house.ordain.runtime.services, TURN):
             stopped = await house.say("tell me about dogs", id="m1")
@@ -191,7 +218,9 @@ async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
                 await house.quiet()
                 assert house.status(run) == "flow_unavailable"
                 assert house.query("SELECT state FROM turns WHERE id = ?", run) == [("over",)]
-                assert house.query("SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run) == [(times,)]
+                assert house.query(
+                    "SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run
+                ) == [(times,)]
         assert await answered(house, "and cats?", reply_to="m1")
         await house.ordain.runtime.resume(run, by="op")
         await house.quiet()
@@ -200,7 +229,9 @@ async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
 
 
 async def test_a_resume_and_the_crash_after_it_are_one(tmp_path: Path) -> None:
-    """A process that dies right after a resume was accepted leaves a turn that the next start drives: its thread is never blocked."""
+    """A process that dies right after a resume was accepted leaves a turn that the next start
+    drives: its thread is never blocked.
+    """
     puppet = Faulty()
     house = House(tmp_path / "home", puppet=puppet)
     await house.open()
@@ -219,7 +250,9 @@ async def test_a_resume_and_the_crash_after_it_are_one(tmp_path: Path) -> None:
 
 
 async def test_a_place_is_taken_again_with_the_run_or_not_at_all() -> None:
-    """Where another turn has the thread, a resume is refused and changes nothing: neither the place nor the run."""
+    """Where another turn has the thread, a resume is refused and changes nothing: neither the place
+    nor the run.
+    """
     puppet = Faulty()
     async with House(puppet=puppet) as house:
         stopped = await house.say("tell me about dogs", id="m1")
@@ -245,7 +278,9 @@ async def test_a_place_is_taken_again_with_the_run_or_not_at_all() -> None:
 
 @pytest.mark.parametrize("then", ["resume", "cancel"])
 async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -> None:
-    """Whatever an operator does with a stopped run after its session was erased: it cannot go on, it can be cancelled, no words stand, and none in the session after it."""
+    """Whatever an operator does with a stopped run after its session was erased: it cannot go on,
+    it can be cancelled, no words stand, and none in the session after it.
+    """
     async with House() as house:
         runtime = house.ordain.runtime
         await house.say("tell me about cats")
@@ -265,14 +300,20 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
         ((named,),) = house.query("SELECT id FROM sessions")
         assert await answered(house, "tell me about birds")
         for session, verdict in ((named, "erased"), ("s1", "equal")):
-            told = await retell(runtime.services.sessions, WORKSPACE, session, runtime.services.catalogs.pinned)
+            told = await retell(
+                runtime.services.sessions, WORKSPACE, session, runtime.services.catalogs.pinned
+            )
             assert (told.verdict, told.differences) == (verdict, [])
         assert not broken_now(rows_of(house.ordain), max_active=4)
 
 
 @pytest.mark.parametrize("stopped", ["flow_unavailable", "faulted", "quarantined"])
-async def test_a_stopped_run_whose_children_were_erased_is_cancelled(tmp_path: Path, stopped: str) -> None:
-    """It stopped within a join, and what it joined was erased with it: cancelling it still ends it, and those of its children that had stopped."""
+async def test_a_stopped_run_whose_children_were_erased_is_cancelled(
+    tmp_path: Path, stopped: str
+) -> None:
+    """It stopped within a join, and what it joined was erased with it: cancelling it still ends it,
+    and those of its children that had stopped.
+    """
     home = tmp_path / "home"
     house = House(home, script=SLOW)
     await house.open()
@@ -295,8 +336,13 @@ async def test_a_stopped_run_whose_children_were_erased_is_cancelled(tmp_path: P
 
 
 async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) -> None:
-    """A turn that waits for an answer longer than messages are kept still has its history when the answer comes; afterwards that goes."""
-    script = steps(call("ask_user", question="which city?", expected_type="location", key="city"), finish("planned"))
+    """A turn that waits for an answer longer than messages are kept still has its history when the
+    answer comes; afterwards that goes.
+    """
+    script = steps(
+        call("ask_user", question="which city?", expected_type="location", key="city"),
+        finish("planned"),
+    )
     policy = {
         "retention": {"input_days": 1, "model_days": 0, "verb_days": 0, "result_days": 1},
         "session": {"question_seconds": 5 * DAY_S},
@@ -310,7 +356,10 @@ async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) ->
     assert other.reply is not None
     await house.pass_time(2 * DAY_S)
     await house.ordain.engine.sweep()
-    gone = "SELECT s.id, count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.body IS NULL GROUP BY 1"
+    gone = (
+        "SELECT s.id, count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.body "
+        "IS NULL GROUP BY 1"
+    )
     assert house.query(gone) == [("s2", 2)]
     await house.reopen()
     answer = await house.say("Lisbon")
@@ -324,8 +373,12 @@ async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) ->
 
 
 async def test_a_stopped_child_gives_up_the_turns_place() -> None:
-    """A turn whose child stopped answers its message, and does not hold up its thread or count against the session's caps."""
-    async with House(policy={"session": {"max_active": 1}}, script=steps(finish("x"), when=about("birds"))) as house:
+    """A turn whose child stopped answers its message, and does not hold up its thread or count
+    against the session's caps.
+    """
+    async with House(
+        policy={"session": {"max_active": 1}}, script=steps(finish("x"), when=about("birds"))
+    ) as house:
         with losing(house.ordain.runtime.services, "supervisor"):
             first = await house.say("tell me about cats", mode="agent")
         assert first.reply is not None

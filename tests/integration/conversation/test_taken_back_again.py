@@ -1,4 +1,6 @@
-"""*Go on* after a second hold, and while what was held is just ending: once, nothing twice, nothing lost, and the sender is told (B.7)."""
+"""*Go on* after a second hold, and while what was held is just ending: once, nothing twice, nothing
+lost, and the sender is told (B.7).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ async def test_what_was_held_again_begins_again(times: int, stop: str) -> None:
         assert done.reply is not None
         assert done.reply.narrative == "done: please work slowly on the report"
         await house.quiet()
-        statuses = [status for (status,) in house.query("SELECT status FROM runs WHERE flow = 'turn' ORDER BY no")]
+        statuses = [
+            status
+            for (status,) in house.query("SELECT status FROM runs WHERE flow = 'turn' ORDER BY no")
+        ]
         assert statuses == ["cancelled"] * times + ["completed"]
         assert not any(words(request) == "go on" for request in house.puppet.asked("planner"))
         lawful(house.ordain)
@@ -62,16 +67,25 @@ class Bell:
 
 @pytest.mark.parametrize("stop", ["wait", "stop"])
 async def test_go_on_while_a_call_is_ending_goes_on_once_it_has(stop: str) -> None:
-    """The agent's call ends, what was held ends with it, and then the request goes on, knowing that it was made."""
+    """The agent's call ends, what was held ends with it, and then the request goes on, knowing that
+    it was made.
+    """
     bell = Bell()
-    script = script_of().on("planner", call("ring", text="noon"), index=0, when=about("bell")).on("planner", finish("rang it"), index=1)
+    script = (
+        script_of()
+        .on("planner", call("ring", text="noon"), index=0, when=about("bell"))
+        .on("planner", finish("rang it"), index=1)
+    )
     async with House(script=script, verbs=[bell.verb()]) as house:
         await house.send("ring the bell", mode="agent", allowed_verbs=["ring"])
         await bell.begun.wait()
         held = await house.send(stop)
         again = await house.send("go on")
         twice = await house.send("go on")
-        assert (house.so_far(again).attached, house.so_far(again).reason) == ("new_request", "attach.resumed")
+        assert (house.so_far(again).attached, house.so_far(again).reason) == (
+            "new_request",
+            "attach.resumed",
+        )
         assert house.so_far(twice).attached == "filler"
         bell.may_end.set()
         done, told = await house.told(again), await house.told(held)
@@ -80,14 +94,19 @@ async def test_go_on_while_a_call_is_ending_goes_on_once_it_has(stop: str) -> No
         assert done.reply is not None
         assert "cancelled" in done.reply.header
         await house.quiet()
-        statuses = [status for (status,) in house.query("SELECT status FROM runs WHERE flow = 'turn' ORDER BY no")]
+        statuses = [
+            status
+            for (status,) in house.query("SELECT status FROM runs WHERE flow = 'turn' ORDER BY no")
+        ]
         assert statuses == ["cancelled", "completed"]
         lawful(house.ordain)
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_what_ended_by_itself_is_not_done_twice(at_once: bool) -> None:
-    """The one call of the request was just ending when it was held: it has its effect once, and *go on* is told so."""
+    """The one call of the request was just ending when it was held: it has its effect once, and *go
+    on* is told so.
+    """
     bell = Bell()
     async with House(verbs=[bell.verb()]) as house:
         await house.send("noon", verb="ring")

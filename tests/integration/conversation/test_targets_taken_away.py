@@ -1,4 +1,6 @@
-"""A target, a way or a fan-out that the pinned profile takes away after work was to be handed on so: it is not handed on any more."""
+"""A target, a way or a fan-out that the pinned profile takes away after work was to be handed on
+so: it is not handed on any more.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,19 @@ def script() -> ModelScript:
     """Specialists of which each would leave something behind."""
     made = ModelScript()
     for name in TWO:
-        made = made.on("planner", call("note_down", text=name), role=name, index=0).on("planner", finish("Noted."), role=name)
+        made = made.on("planner", call("note_down", text=name), role=name, index=0).on(
+            "planner", finish("Noted."), role=name
+        )
     return made
 
 
 @pytest.mark.parametrize("moved", [False, True])
 @pytest.mark.parametrize("taken", [*TAKEN, "so many at once"])
-async def test_a_yes_to_what_a_profile_has_taken_away_is_stale(tmp_path: Path, taken: str, *, moved: bool) -> None:
-    """Whether the profile is written otherwise or the session pinned to another: the approval says so, is withdrawn, and nothing is handed on.
+async def test_a_yes_to_what_a_profile_has_taken_away_is_stale(
+    tmp_path: Path, taken: str, *, moved: bool
+) -> None:
+    """Whether the profile is written otherwise or the session pinned to another: the approval says
+    so, is withdrawn, and nothing is handed on.
 
     RTE-10 "Code enforces capability scope, tool allowlists, delegated skill-forwarding limits."
     """
@@ -67,7 +74,12 @@ async def test_a_yes_to_what_a_profile_has_taken_away_is_stale(tmp_path: Path, t
         await pin(house, SESSION, "q" if moved else "p")
         assert (await approvals.one(WORKSPACE, view.row.id)).void
         with pytest.raises(Conflict) as refused:
-            await approvals.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+            await approvals.decide(
+                WORKSPACE,
+                view.row.id,
+                ApproverWord(approve=True, digest=view.row.digest),
+                "local:ben",
+            )
         assert refused.value.code == "approval_stale"
         answer = await house.told(sent)
         assert answer.reply is not None
@@ -78,7 +90,9 @@ async def test_a_yes_to_what_a_profile_has_taken_away_is_stale(tmp_path: Path, t
 
 
 @pytest.mark.parametrize("taken", TAKEN)
-async def test_what_is_at_work_for_what_was_taken_away_does_nothing_more(tmp_path: Path, taken: str) -> None:
+async def test_what_is_at_work_for_what_was_taken_away_does_nothing_more(
+    tmp_path: Path, taken: str
+) -> None:
     """Where nobody is asked, it is held to the profile of the moment as each of its calls goes out.
 
     HND-04 "Least privilege by default"
@@ -86,7 +100,9 @@ async def test_what_is_at_work_for_what_was_taken_away_does_nothing_more(tmp_pat
     write_cards(tmp_path)
     desk, (agents, tighter) = Desk(), TAKEN[taken]
     lines = script().lines
-    puppet = Puppet(script_of(*(Held(purpose="planner", index=0, role=name) for name in agents), *lines))
+    puppet = Puppet(
+        script_of(*(Held(purpose="planner", index=0, role=name) for name in agents), *lines)
+    )
     async with House(tmp_path, puppet=puppet, policy=UNASKED, verbs=desk.verbs) as house:
         await put(house, "profile", "p", WIDE)
         await pin(house, SESSION, "p")
@@ -105,7 +121,8 @@ async def test_what_is_at_work_for_what_was_taken_away_does_nothing_more(tmp_pat
 
 @pytest.mark.parametrize("by", ["profile", "policy"])
 async def test_a_fan_out_at_work_is_cut_to_how_many_may_be_now(tmp_path: Path, by: str) -> None:
-    """Where nobody is asked: of those who are at work beside each other the first ones go on, as many as may be by now; the others do nothing more.
+    """Where nobody is asked: of those who are at work beside each other the first ones go on, as
+    many as may be by now; the others do nothing more.
 
     PRF-02h "strictly populated, governs privilege expansion downstream"
     """
@@ -115,9 +132,14 @@ async def test_a_fan_out_at_work_is_cut_to_how_many_may_be_now(tmp_path: Path, b
     policy = {**UNASKED, "profile": {**UNASKED["profile"], **targets}}
     desk = Desk()
     lines = (
-        script().on("planner", call("note_down", text="third"), role="third", index=0).on("planner", finish("Noted."), role="third").lines
+        script()
+        .on("planner", call("note_down", text="third"), role="third", index=0)
+        .on("planner", finish("Noted."), role="third")
+        .lines
     )
-    puppet = Puppet(script_of(*(Held(purpose="planner", index=0, role=name) for name in agents), *lines))
+    puppet = Puppet(
+        script_of(*(Held(purpose="planner", index=0, role=name) for name in agents), *lines)
+    )
     wide = {**WIDE, "allowedHandoffTargets": agents}
     async with House(tmp_path, puppet=puppet, policy=policy, verbs=desk.verbs) as house:
         if by == "profile":
@@ -129,7 +151,9 @@ async def test_a_fan_out_at_work_is_cut_to_how_many_may_be_now(tmp_path: Path, b
             await put(house, "profile", "p", {**wide, "maxFanoutAgents": 2})
         else:
             await house.kill()
-            house.settings = talk_settings(tmp_path, {**policy, "profile": {**policy["profile"], "max_fanout_agents": 2}})
+            house.settings = talk_settings(
+                tmp_path, {**policy, "profile": {**policy["profile"], "max_fanout_agents": 2}}
+            )
             await house.open()
             await house.quiet()
         puppet.let_go()
@@ -172,8 +196,12 @@ NARROWED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("approved", [False, True])
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize("card", NARROWED)
-async def test_a_card_that_is_narrowed_takes_the_single_call_away(tmp_path: Path, card: str, *, asked: bool, approved: bool) -> None:
-    """The specialist at work is told that this call is not for it any more, and goes on with what it still may use: whether somebody is asked for a yes to it or not, and whether the work rests on a yes.
+async def test_a_card_that_is_narrowed_takes_the_single_call_away(
+    tmp_path: Path, card: str, *, asked: bool, approved: bool
+) -> None:
+    """The specialist at work is told that this call is not for it any more, and goes on with what
+    it still may use: whether somebody is asked for a yes to it or not, and whether the work rests
+    on a yes.
 
     HND-04 "Least privilege by default"
     """
@@ -187,7 +215,9 @@ async def test_a_card_that_is_narrowed_takes_the_single_call_away(tmp_path: Path
     )
     held = () if asked else (Held(purpose="planner", index=0, role="sender"),)
     puppet = Puppet(script_of(*held, *made.lines))
-    async with House(tmp_path, puppet=puppet, policy=POLICY if approved else UNASKED, verbs=desk.verbs) as house:
+    async with House(
+        tmp_path, puppet=puppet, policy=POLICY if approved else UNASKED, verbs=desk.verbs
+    ) as house:
         sent = await house.send("have it sent", delegates=["sender"])
         await house.quiet()
         approvals = house.ordain.runtime.approvals
@@ -201,7 +231,12 @@ async def test_a_card_that_is_narrowed_takes_the_single_call_away(tmp_path: Path
             (view,) = await approvals.listed(WORKSPACE)
             assert view.void == "the card of agent.sender no longer names send_out"
             with pytest.raises(Conflict) as refused:
-                await approvals.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+                await approvals.decide(
+                    WORKSPACE,
+                    view.row.id,
+                    ApproverWord(approve=True, digest=view.row.digest),
+                    "local:ben",
+                )
             assert refused.value.code == "approval_stale"
         puppet.let_go()
         answer = await house.told(sent)
@@ -221,7 +256,11 @@ async def test_a_narrowed_card_reaches_those_whom_its_work_was_handed_on_to(tmp_
     """
     write_cards(tmp_path)
     desk = Desk()
-    made = script().on("planner", call("agent.clerk", **given()), role="boss", index=0).on("planner", finish("Done."), role="boss")
+    made = (
+        script()
+        .on("planner", call("agent.clerk", **given()), role="boss", index=0)
+        .on("planner", finish("Done."), role="boss")
+    )
     puppet = Puppet(script_of(Held(purpose="planner", index=0, role="clerk"), *made.lines))
     async with House(tmp_path, puppet=puppet, policy=UNASKED, verbs=desk.verbs) as house:
         sent = await house.send("have it noted", delegates=["boss"])

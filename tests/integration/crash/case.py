@@ -1,4 +1,6 @@
-"""One case of the crash harness: a shape, the moments at which its processes die, and the processes themselves."""
+"""One case of the crash harness: a shape, the moments at which its processes die, and the processes
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ BOOT_S = 40.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """``deaths`` are (kind of moment, which one) for the first processes, in order; ``kill`` is the ledger's to carry out.
+    """``deaths`` are (kind of moment, which one) for the first processes, in order; ``kill`` is the
+    ledger's to carry out.
 
     ``begins`` is the id of a case that has ended: this one begins with a copy of its folder.
     """
@@ -72,7 +75,9 @@ class Fatal(Moments):
 
 
 class Watched:
-    """A connection whose commits are moments: before it everything is written and nothing is durable, after it all is. So are its checkpoints."""
+    """A connection whose commits are moments: before it everything is written and nothing is
+    durable, after it all is. So are its checkpoints.
+    """
 
     def __init__(self, connection: sqlite3.Connection, moments: Moments) -> None:
         self._connection, self._moments = connection, moments
@@ -81,7 +86,13 @@ class Watched:
         return getattr(self._connection, name)
 
     def execute(self, sql: str, parameters: tuple[Any, ...] = ()) -> sqlite3.Cursor:
-        moment = "commit" if sql == "COMMIT" else "checkpoint" if sql.startswith("PRAGMA wal_checkpoint") else ""
+        moment = (
+            "commit"
+            if sql == "COMMIT"
+            else "checkpoint"
+            if sql.startswith("PRAGMA wal_checkpoint")
+            else ""
+        )
         if not moment:
             return self._connection.execute(sql, parameters)
         self._moments.pass_by(f"{moment} before")
@@ -91,7 +102,9 @@ class Watched:
 
 
 def build_houses(ledger: Ledger) -> dict[str, Ordain]:
-    """An Ordain for every shape, made once in the process that all others are forked from, and with it what each would make anew."""
+    """An Ordain for every shape, made once in the process that all others are forked from, and with
+    it what each would make anew.
+    """
     houses = {name: _house(shape, ledger) for name, shape in ALL.items()}
     for house in houses.values():
         wording_of(house.catalog)
@@ -107,9 +120,17 @@ def _house(shape: Shape | Talk | Chore, ledger: Ledger) -> Ordain:
         case Talk():
             home = Path(tempfile.mkdtemp()) if shape.templates or shape.cards else unused
             write_files(home, shape)
-            return make_ordain(talk_settings(home, shape.policy), Puppet(SCRIPT), verbs=verbs, memory=False)
+            return make_ordain(
+                talk_settings(home, shape.policy), Puppet(SCRIPT), verbs=verbs, memory=False
+            )
         case Chore():
-            return make_ordain(talk_settings(unused, POLICY), Puppet(SCRIPT), verbs=verbs, kinds=SHAPE_KINDS, memory=False)
+            return make_ordain(
+                talk_settings(unused, POLICY),
+                Puppet(SCRIPT),
+                verbs=verbs,
+                kinds=SHAPE_KINDS,
+                memory=False,
+            )
 
 
 def write_files(home: Path, talk: Talk) -> None:
@@ -120,7 +141,9 @@ def write_files(home: Path, talk: Talk) -> None:
 
 
 def run_case(case: Case, folder: Path, house: Ordain, ledger: Ledger) -> dict[str, Any]:
-    """Start process after process until one comes to the end; gives its report, or what went wrong."""
+    """Start process after process until one comes to the end; gives its report, or what went
+    wrong.
+    """
     if case.begins:
         shutil.copytree(folder.parent / case.begins, folder)
     else:
@@ -134,11 +157,19 @@ def run_case(case: Case, folder: Path, house: Ordain, ledger: Ledger) -> dict[st
             _in_child(case, folder, house, ledger)
         status = _ended(child)
         if status is None:
-            return {"id": case.id, "broken": [f"process {boot} hangs: {_said(folder)}"], "boots": boot}
+            return {
+                "id": case.id,
+                "broken": [f"process {boot} hangs: {_said(folder)}"],
+                "boots": boot,
+            }
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
             continue
         if status != 0:
-            return {"id": case.id, "broken": [f"process {boot} ended with {status}: {_said(folder)}"], "boots": boot}
+            return {
+                "id": case.id,
+                "broken": [f"process {boot} ended with {status}: {_said(folder)}"],
+                "boots": boot,
+            }
         return {"id": case.id, "boots": boot, **json.loads((folder / "report.json").read_text())}
     return {"id": case.id, "broken": ["it died more often than it should"], "boots": BOOTS}
 
@@ -187,7 +218,12 @@ async def _boot(case: Case, folder: Path, house: Ordain, ledger: Ledger, moments
     house.settings = house.settings.model_copy(update={"home": folder})
     if isinstance(shape, Talk):
         write_files(folder, shape)
-    house._extras = app.Extras(**{**_fields(house._extras), "store": app.StoreOptions(holder="crash", threaded=case.threaded)})
+    house._extras = app.Extras(
+        **{
+            **_fields(house._extras),
+            "store": app.StoreOptions(holder="crash", threaded=case.threaded),
+        }
+    )
     model = house.models["default"]
     assert isinstance(model, HeldModel | Puppet)
     model.moments = moments
@@ -218,28 +254,46 @@ def _found(folder: Path, boot: int) -> list[Any]:
     return found
 
 
-def _report(case: Case, shape: Shape, client: Client, before: list[Any], folder: Path) -> dict[str, Any]:
+def _report(
+    case: Case, shape: Shape, client: Client, before: list[Any], folder: Path
+) -> dict[str, Any]:
     ordain, after = client.ordain, read_journals(folder)
-    seen = Evidence(before=before, after=after, calls=client.ledger.calls(), diary=client.diary.entries)
+    seen = Evidence(
+        before=before, after=after, calls=client.ledger.calls(), diary=client.diary.entries
+    )
     return {
-        "broken": [line[:300] for line in broken_laws(ordain, shape, seen, case.expected)][:4] if shape.lawful else [],
+        "broken": [line[:300] for line in broken_laws(ordain, shape, seen, case.expected)][:4]
+        if shape.lawful
+        else [],
         "runs": dict(ordain.store.query("SELECT id, status FROM runs")),
         "seen": [(call["text"], call["boot"]) for call in seen.calls][:20],
         "counts": client.moments.counts,
         "calls": len(seen.calls),
         "result": outcome(ordain),
-        "unknown": sum(b'"outcome_unknown"' in row[7] for rows in after.values() for row in rows if row[1] == "observation"),
+        "unknown": sum(
+            b'"outcome_unknown"' in row[7]
+            for rows in after.values()
+            for row in rows
+            if row[1] == "observation"
+        ),
     }
 
 
-async def _talked(case: Case, talk: Talk, client: Client, before: list[Any], folder: Path) -> dict[str, Any]:
+async def _talked(
+    case: Case, talk: Talk, client: Client, before: list[Any], folder: Path
+) -> dict[str, Any]:
     """Play a conversation to its end, and report on it."""
     talker = Talker(client)
     await talk.play(talker)
-    await client.until("all is at rest", lambda: not client.ordain.engine.driving and not client.ordain.engine.ready_runs)
+    await client.until(
+        "all is at rest",
+        lambda: not client.ordain.engine.driving and not client.ordain.engine.ready_runs,
+    )
     counts = dict(client.moments.counts)
     after = read_journals(folder)
-    seen = Evidence(before=before, after=after, calls=client.ledger.calls(), diary=client.diary.entries)
+    seen = Evidence(
+        before=before, after=after, calls=client.ledger.calls(), diary=client.diary.entries
+    )
     return {
         "broken": [line[:300] for line in broken_talk(talker, talk, seen, case.expected)][:4],
         "counts": counts,
@@ -248,15 +302,28 @@ async def _talked(case: Case, talk: Talk, client: Client, before: list[Any], fol
     }
 
 
-async def _kept(case: Case, chore: Chore, client: Client, before: list[Any], folder: Path) -> dict[str, Any]:
+async def _kept(
+    case: Case, chore: Chore, client: Client, before: list[Any], folder: Path
+) -> dict[str, Any]:
     """Do a chore to its end, and report on it."""
     await chore.play(client)
     counts = dict(client.moments.counts)
-    seen = Evidence(before=before, after=read_journals(folder), calls=client.ledger.calls(), diary=client.diary.entries)
+    seen = Evidence(
+        before=before,
+        after=read_journals(folder),
+        calls=client.ledger.calls(),
+        diary=client.diary.entries,
+    )
     broken = chore.broken(client, seen, case.expected)
     result = chore_outcome(client)
     return {
-        "broken": [line[:300] for line in [*broken, *(await left_behind(client.ordain) if before or case.begins else [])]][:4],
+        "broken": [
+            line[:300]
+            for line in [
+                *broken,
+                *(await left_behind(client.ordain) if before or case.begins else []),
+            ]
+        ][:4],
         "counts": counts,
         "calls": len(seen.calls),
         "result": result,

@@ -1,7 +1,9 @@
-"""Housekeeping as cases of the crash harness: a folder that is old, and what is swept, erased and given back in it while people go on.
+"""Housekeeping as cases of the crash harness: a folder that is old, and what is swept, erased and
+given back in it while people go on.
 
-One case makes the folder, and all others begin with a copy of it two days later. What they do is done slice after slice by an engine that nobody
-asks to: it sweeps at every start. Erasures alone are asked for, each once; what was begun is never asked for again.
+One case makes the folder, and all others begin with a copy of it two days later. What they do is
+done slice after slice by an engine that nobody asks to: it sweeps at every start. Erasures alone
+are asked for, each once; what was begun is never asked for again.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ TIMES = 25_000
 """How often each run says its word: several slices' worth of bytes in all."""
 POLICY = {
     **PATIENT,
-    "retention": {"input_days": 1, "verb_days": 1, "result_days": 1},  # what models were asked and answered is kept
+    # what models were asked and answered is kept
+    "retention": {"input_days": 1, "verb_days": 1, "result_days": 1},
     "session": {"question_seconds": 500_000},
 }
 
@@ -55,7 +58,9 @@ class Chore:
 
 def large(word: str) -> Errands:
     """Two notes that are long."""
-    return Errands(errands=(("note_put", f"{word} one " * TIMES), ("note_put", f"{word} two " * TIMES)))
+    return Errands(
+        errands=(("note_put", f"{word} one " * TIMES), ("note_put", f"{word} two " * TIMES))
+    )
 
 
 def scalar(ordain: Ordain, sql: str, *parameters: Any) -> Any:
@@ -77,7 +82,8 @@ async def accept(client: Client, run: str, word: str) -> None:
 def answered(client: Client, name: str) -> dict[str, Any] | None:
     """The last reply of the run that serves a message, by the message's id."""
     rows = client.ordain.store.query(
-        "SELECT r.body FROM transcript r JOIN transcript m ON m.session = r.session AND m.run = r.run AND m.run <> ''"
+        "SELECT r.body FROM transcript r JOIN transcript m ON m.session = r.session AND m.run = "
+        "r.run AND m.run <> ''"
         " WHERE r.kind = 'reply' AND m.message_id = ? ORDER BY r.seq DESC LIMIT 1",
         (name,),
     )
@@ -90,7 +96,7 @@ def question(client: Client) -> str:
     return rows[0][0] if rows else ""
 
 
-# --- making the folder ------------------------------------------------------------------------------------------------------------------
+# --- making the folder ----------------------------------------------------------------------------
 
 
 async def prepare(client: Client) -> None:
@@ -100,10 +106,15 @@ async def prepare(client: Client) -> None:
     await accept(client, DOOMED, "d00med run")
     for session, word in SAID.items():
         await talker.say(session, f"tell me about {word}", session=session)
-        await client.until(f"{session} is answered", lambda session=session: bool(answered(client, session)))
+        await client.until(
+            f"{session} is answered", lambda session=session: bool(answered(client, session))
+        )
     await talker.say("asking", "find out which place is meant", session="asking", mode="agent")
     await client.until("a question is open", lambda: bool(question(client)))
-    await client.until("all is at rest", lambda: not client.ordain.engine.driving and not client.ordain.engine.ready_runs)
+    await client.until(
+        "all is at rest",
+        lambda: not client.ordain.engine.driving and not client.ordain.engine.ready_runs,
+    )
     client.diary.write("header", (await client.ordain.runtime.view(OLD)).header)
     clock = client.ordain.runtime.services.clock
     assert isinstance(clock, MovableClock)
@@ -112,32 +123,55 @@ async def prepare(client: Client) -> None:
 
 def nothing_broken(client: Client, seen: Evidence, expected: str) -> list[str]:
     """Of the folder that was just made."""
-    return [f"{run} is {client.status(run)}" for run in (OLD, DOOMED) if client.status(run) not in SETTLED]
+    return [
+        f"{run} is {client.status(run)}"
+        for run in (OLD, DOOMED)
+        if client.status(run) not in SETTLED
+    ]
 
 
-# --- keeping house ----------------------------------------------------------------------------------------------------------------------
+# --- keeping house --------------------------------------------------------------------------------
 
 
 async def keep_house(client: Client) -> None:
-    """Two erasures, a new message and an answer, all at once and while the engine sweeps; until there is nothing left to do."""
+    """Two erasures, a new message and an answer, all at once and while the engine sweeps; until
+    there is nothing left to do.
+    """
     ordain, talker = client.ordain, Talker(client)
     runtime = ordain.runtime
 
     async def erase(name: str, gone: str, send: Callable[[], Awaitable[int]]) -> None:
-        """Ask for it unless it was begun: then nobody asks again, whether or not it was acknowledged. What is erased has its name no more."""
-        if scalar(ordain, f"SELECT EXISTS (SELECT 1 FROM subjects u WHERE u.no = ({gone}) AND u.key IS NOT NULL)"):
+        """Ask for it unless it was begun: then nobody asks again, whether or not it was
+        acknowledged. What is erased has its name no more.
+        """
+        if scalar(
+            ordain,
+            f"SELECT EXISTS (SELECT 1 FROM subjects u WHERE u.no = ({gone}) AND u.key IS NOT NULL)",
+        ):
             await client.once(name, send)
 
     async def write_down() -> None:
-        await talker.say("young", "write down that it rains", session="young", mode="agent", allowed_verbs=["entry_add"])
+        await talker.say(
+            "young",
+            "write down that it rains",
+            session="young",
+            mode="agent",
+            allowed_verbs=["entry_add"],
+        )
         await client.until("the young one is answered", lambda: bool(answered(client, "young")))
 
     async def answer() -> None:
         await talker.say("place", "Lisbon", session="asking", reply_to=question(client))
-        await client.until("the one that asked is answered", lambda: bool(answered(client, "asking")))
+        await client.until(
+            "the one that asked is answered", lambda: bool(answered(client, "asking"))
+        )
 
     await asyncio.gather(
-        erase("erase run", f"SELECT subject FROM runs WHERE id = '{DOOMED}'", lambda: runtime.erase(DOOMED, by=PRINCIPAL, why="asked to")),
+        erase(
+            "erase run",
+            f"SELECT subject FROM runs WHERE id = '{DOOMED}'",
+            lambda: runtime.erase(DOOMED, by=PRINCIPAL, why="asked to"),
+        ),
         erase(
             "erase session",
             "SELECT subject FROM sessions WHERE id = 'doomed'",
@@ -146,20 +180,32 @@ async def keep_house(client: Client) -> None:
         write_down(),
         answer(),
     )
-    await client.until("all is at rest", lambda: not ordain.engine.driving and not ordain.engine.ready_runs)
+    await client.until(
+        "all is at rest", lambda: not ordain.engine.driving and not ordain.engine.ready_runs
+    )
     await client.until("nothing is left to be done", lambda: not left_to_do(ordain))
 
 
 def left_to_do(ordain: Ordain) -> list[str]:
-    """What housekeeping has not come to: erasures under way, and content that is older than policy keeps it."""
+    """What housekeeping has not come to: erasures under way, and content that is older than policy
+    keeps it.
+    """
     journal_of(ordain.store)
     bodies = (
-        "SELECT count(*) FROM journal r JOIN runs u ON u.no = r.run LEFT JOIN payloads p ON p.id = r.payload"
+        "SELECT count(*) FROM journal r JOIN runs u ON u.no = r.run LEFT JOIN payloads p ON p.id "
+        "= r.payload"
         " WHERE coalesce(r.body, p.bytes) IS NOT NULL AND (u.id = ?1 OR u.session = 'old')"
-        " AND (r.kind = 'started' OR (r.kind IN ('intent', 'observation') AND r.name NOT LIKE 'model%'))"
+        " AND (r.kind = 'started' OR (r.kind IN ('intent', 'observation') AND r.name NOT LIKE "
+        "'model%'))"
     )
-    said = "SELECT count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.id = 'old' AND t.body IS NOT NULL"
-    named = "SELECT count(*) FROM threads t JOIN sessions s ON s.no = t.session WHERE s.id = 'old' AND t.intent <> ''"
+    said = (
+        "SELECT count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.id = 'old' "
+        "AND t.body IS NOT NULL"
+    )
+    named = (
+        "SELECT count(*) FROM threads t JOIN sessions s ON s.no = t.session WHERE s.id = 'old' "
+        "AND t.intent <> ''"
+    )
     found = {
         "erasures": scalar(ordain, "SELECT count(*) FROM erasures"),
         "old records": scalar(ordain, bodies, OLD),
@@ -169,17 +215,26 @@ def left_to_do(ordain: Ordain) -> list[str]:
     return [f"{what}: {count}" for what, count in found.items() if count]
 
 
-# --- what must hold ---------------------------------------------------------------------------------------------------------------------
+# --- what must hold -------------------------------------------------------------------------------
 
 
 def kept_runs(ordain: Ordain) -> set[str]:
     """The runs that are younger than two days, or were not over then."""
-    return {run for (run,) in ordain.store.query("SELECT id FROM runs WHERE session IN ('young', 'asking')")}
+    return {
+        run
+        for (run,) in ordain.store.query("SELECT id FROM runs WHERE session IN ('young', 'asking')")
+    }
 
 
 def outcome(client: Client) -> str:
     """What came of the two that went on."""
-    return json.dumps({name: [said.get("text"), said.get("ok")] for name in ("young", "asking") if (said := answered(client, name) or {})})
+    return json.dumps(
+        {
+            name: [said.get("text"), said.get("ok")]
+            for name in ("young", "asking")
+            if (said := answered(client, name) or {})
+        }
+    )
 
 
 def broken_house(client: Client, seen: Evidence, expected: str) -> list[str]:
@@ -212,13 +267,17 @@ def _shape_stays(states: Sequence[Journals]) -> Iterator[str]:
                 yield f"run {run} has other records than it had"
             for was, becomes in zip(rows, now, strict=False):
                 body, after, ended = was[7], becomes[7], was[1] == "ended"
-                if after not in (body, None) and not (ended and body is not None and len(after) < len(body)):
+                if after not in (body, None) and not (
+                    ended and body is not None and len(after) < len(body)
+                ):
                     yield f"record {was[0]} of run {run} says something else than it did"
 
 
 def _replays(ordain: Ordain, kept: set[str]) -> Iterator[str]:
     services = ordain.runtime.services
-    for run, status, session in ordain.store.query("SELECT id, status, session FROM runs ORDER BY no"):
+    for run, status, session in ordain.store.query(
+        "SELECT id, status, session FROM runs ORDER BY no"
+    ):
         stored = ordain.store.stored(run)
         assert stored is not None
         if status not in SETTLED:
@@ -229,18 +288,27 @@ def _replays(ordain: Ordain, kept: set[str]) -> Iterator[str]:
             yield f"run {run}: {error.message}"
         report = replayed(services, stored)
         if report.verdict != ("equal" if run in kept else "erased"):
-            yield f"run {run} of {session or 'no session'} replays {report.verdict}: {report.differences[:2]}"
+            yield (
+                f"run {run} of {session or 'no session'} replays {report.verdict}: "
+                f"{report.differences[:2]}"
+            )
 
 
 def _content(ordain: Ordain, kept: set[str]) -> Iterator[str]:
     """What was erased is gone, what was swept is gone in its classes alone, all else is there."""
     journal_of(ordain.store)
-    doomed = "SELECT u.id, r.kind FROM runs u JOIN journal r ON r.run = u.no LEFT JOIN payloads p ON p.id = r.payload"
+    doomed = (
+        "SELECT u.id, r.kind FROM runs u JOIN journal r ON r.run = u.no LEFT JOIN payloads p ON "
+        "p.id = r.payload"
+    )
     held = " WHERE coalesce(r.body, p.bytes) IS NOT NULL AND r.kind NOT IN ('ended', 'note')"
-    for run, kind in ordain.store.query(f"{doomed}{held} AND (u.id = ? OR u.session = 'doomed')", (DOOMED,)):
+    for run, kind in ordain.store.query(
+        f"{doomed}{held} AND (u.id = ? OR u.session = 'doomed')", (DOOMED,)
+    ):
         yield f"a {kind} of run {run} was erased, and is there"
     for (keys,) in ordain.store.query(
-        "SELECT count(*) FROM subjects WHERE key IS NOT NULL AND (no = (SELECT subject FROM runs WHERE id = ?)"
+        "SELECT count(*) FROM subjects WHERE key IS NOT NULL AND (no = (SELECT subject FROM runs "
+        "WHERE id = ?)"
         " OR no = (SELECT subject FROM sessions WHERE id = 'doomed'))",
         (DOOMED,),
     ):
@@ -250,14 +318,18 @@ def _content(ordain: Ordain, kept: set[str]) -> Iterator[str]:
         stored = ordain.store.stored(run)
         if stored is None or any(record.body is None for record in stored.records):
             yield f"run {run} goes on, and has lost content"
-    entries = (  # of the question's session the old ones go as soon as nothing is open in it any more
-        "SELECT count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.id IN ('young', 'asking') AND t.body IS NULL AND t.at > ?"
+    # of the question's session the old ones go as soon as nothing is open in it any more
+    entries = (
+        "SELECT count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.id IN "
+        "('young', 'asking') AND t.body IS NULL AND t.at > ?"
     )
     if lost := scalar(ordain, entries, ordain.runtime.services.clock.now() - DAY_US):
         yield f"{lost} entries of sessions that go on have lost their content"
     models = (
-        "SELECT count(*), count(coalesce(r.body, p.bytes)) FROM journal r JOIN runs u ON u.no = r.run"
-        " LEFT JOIN payloads p ON p.id = r.payload WHERE u.session = 'old' AND r.kind IN ('intent', 'observation') AND r.name LIKE 'model%'"
+        "SELECT count(*), count(coalesce(r.body, p.bytes)) FROM journal r JOIN runs u ON u.no "
+        "= r.run"
+        " LEFT JOIN payloads p ON p.id = r.payload WHERE u.session = 'old' AND r.kind IN "
+        "('intent', 'observation') AND r.name LIKE 'model%'"
     )
     ((all_of_them, there),) = ordain.store.query(models)
     if not all_of_them or there != all_of_them:
@@ -267,8 +339,14 @@ def _content(ordain: Ordain, kept: set[str]) -> Iterator[str]:
 
 
 def _acknowledged(client: Client) -> Iterator[str]:
-    kept = dict(client.ordain.store.query("SELECT message_id, seq FROM transcript WHERE kind = 'message'"))
-    sent = {name: seq for name, seq in client.diary.entries.items() if name in {*SAID, "asking", "young", "place"}}
+    kept = dict(
+        client.ordain.store.query("SELECT message_id, seq FROM transcript WHERE kind = 'message'")
+    )
+    sent = {
+        name: seq
+        for name, seq in client.diary.entries.items()
+        if name in {*SAID, "asking", "young", "place"}
+    }
     if kept != sent:
         yield f"acknowledged {sent}, kept {kept}"
     stored = client.ordain.store.stored(OLD)
@@ -278,21 +356,32 @@ def _acknowledged(client: Client) -> Iterator[str]:
 
 
 def _as_undisturbed(client: Client, seen: Evidence, expected: str) -> Iterator[str]:
-    if expected and not any(b'"outcome_unknown"' in (row[7] or b"") for rows in seen.after.values() for row in rows):
+    if expected and not any(
+        b'"outcome_unknown"' in (row[7] or b"") for rows in seen.after.values() for row in rows
+    ):
         result = outcome(client)
         if result != expected:
             yield f"came to {result}, undisturbed {expected}"
 
 
 async def left_behind(ordain: Ordain) -> list[str]:
-    """After the next day's sweep and an orderly stop: no free page in the file, no erased word in any."""
+    """After the next day's sweep and an orderly stop: no free page in the file, no erased word in
+    any.
+    """
     found, folder = list[str](), ordain.settings.home
     await ordain.engine.sweep()
     if free := scalar(ordain, "PRAGMA freelist_count"):
         found.append(f"{free} free pages were not given back")
     await ordain.stop()
     kept = b"".join(file.read_bytes() for file in sorted(folder.glob("ordain.db*")))
-    return [*found, *(f"{word!r} was erased and stands in a file" for word in (b"d00med run", b"d00med session") if word in kept)]
+    return [
+        *found,
+        *(
+            f"{word!r} was erased and stands in a file"
+            for word in (b"d00med run", b"d00med session")
+            if word in kept
+        ),
+    ]
 
 
 CHORES: dict[str, Chore] = {

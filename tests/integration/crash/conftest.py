@@ -1,4 +1,6 @@
-"""The crash harness's processes: the ledger and the nursery, once for all sweeps of a test session."""
+"""The crash harness's processes: the ledger and the nursery, once for all sweeps of a test
+session.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,24 @@ def ledger_port() -> Iterator[int]:
 
 @pytest.fixture(scope="session")
 def nursery(ledger_port: int) -> Iterator[Nursery]:
-    """The nursery; its cases live in memory where the machine has such a folder, for a killed process loses no page cache."""
+    """The nursery; its cases live in memory where the machine has such a folder, for a killed
+    process loses no page cache.
+    """
     shared = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="ordain-crash-", dir=shared if os.access(shared, os.W_OK) else None))
-    command = [sys.executable, "-m", "tests.integration.crash.nursery", str(ledger_port), str(folder)]
+    folder = Path(
+        tempfile.mkdtemp(prefix="ordain-crash-", dir=shared if os.access(shared, os.W_OK) else None)
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "tests.integration.crash.nursery",
+        str(ledger_port),
+        str(folder),
+    ]
     try:
-        with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
             yield Nursery(process)
             assert process.stdin is not None
             process.stdin.close()

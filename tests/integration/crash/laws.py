@@ -1,6 +1,8 @@
-"""What must hold of a case after it was killed and taken up again, whatever the moment of the kill was.
+"""What must hold of a case after it was killed and taken up again, whatever the moment of the kill
+was.
 
-A journal is read here as plain rows and plain JSON, so that what checks the runtime is not the runtime.
+A journal is read here as plain rows and plain JSON, so that what checks the runtime is not the
+runtime.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ Row = tuple[int, str, str, int, int, bytes, bytes, bytes]
 Journals = dict[str, list[Row]]
 
 _ROWS = (
-    "SELECT u.id, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM journal r"
+    "SELECT u.id, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) "
+    "FROM journal r"
     " JOIN runs u ON u.no = r.run LEFT JOIN payloads p ON p.id = r.payload ORDER BY u.no, r.seq"
 )
 
@@ -47,7 +50,9 @@ def read_journals(folder: Path) -> Journals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Went:
-    """One effect as the journal tells it; ``result`` is None while it is open, ``key`` a verb call's idempotency key."""
+    """One effect as the journal tells it; ``result`` is None while it is open, ``key`` a verb
+    call's idempotency key.
+    """
 
     run: str
     addr: int
@@ -61,7 +66,11 @@ class Went:
 def effects(journals: Journals) -> Iterator[Went]:
     """Every announced effect, with what became of it."""
     for run, rows in journals.items():
-        seen = {body["addr"]: (body["result"], row[0]) for row in rows if row[1] == "observation" and (body := json.loads(row[7]))}
+        seen = {
+            body["addr"]: (body["result"], row[0])
+            for row in rows
+            if row[1] == "observation" and (body := json.loads(row[7]))
+        }
         for row in rows:
             if row[1] == "intent":
                 body = json.loads(row[7])
@@ -80,7 +89,9 @@ def effects(journals: Journals) -> Iterator[Went]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All there is of a finished case: ``before`` are the journals that each later process found, ``after`` the last ones."""
+    """All there is of a finished case: ``before`` are the journals that each later process found,
+    ``after`` the last ones.
+    """
 
     before: Sequence[Journals]
     after: Journals
@@ -89,8 +100,9 @@ class Evidence:
 
 
 def outcome(ordain: Ordain) -> str:
-    """What the run came to, its trace read back, without how long it took and without the ids of children and records: those tell
-    at which effect a child was spawned, and how many attempts came before.
+    """What the run came to, its trace read back, without how long it took and without the ids of
+    children and records: those tell at which effect a child was spawned, and how many attempts came
+    before.
     """
     view = at_once(ordain.runtime.view(RUN))
     result = json.loads(bytes(view.result))
@@ -101,7 +113,11 @@ def outcome(ordain: Ordain) -> str:
 
 def _without(tree: Any) -> Any:
     if isinstance(tree, dict):
-        return {name: _without(value) for name, value in tree.items() if name not in {"duration_ms", "run_id"}}
+        return {
+            name: _without(value)
+            for name, value in tree.items()
+            if name not in {"duration_ms", "run_id"}
+        }
     return [_without(value) for value in tree] if isinstance(tree, list) else tree
 
 
@@ -179,10 +195,22 @@ def _result_of(journals: Journals, key: str) -> dict[str, Any] | None:
 
 
 def _unknown_exactly_where_it_is(seen: Evidence) -> Iterator[str]:
-    cut = {went.key for journals in seen.before for went in effects(journals) if went.verb == "entry_add" and went.result is None}
-    said = {went.key for went in effects(seen.after) if went.result is not None and went.result["result"] == "outcome_unknown"}
+    cut = {
+        went.key
+        for journals in seen.before
+        for went in effects(journals)
+        if went.verb == "entry_add" and went.result is None
+    }
+    said = {
+        went.key
+        for went in effects(seen.after)
+        if went.result is not None and went.result["result"] == "outcome_unknown"
+    }
     if cut - said:
-        yield f"{len(cut - said)} calls were cut off and nobody can know, but they are not outcome_unknown"
+        yield (
+            f"{len(cut - said)} calls were cut off and nobody can know, but they are not "
+            "outcome_unknown"
+        )
     if said - cut:
         yield f"{len(said - cut)} calls are outcome_unknown without need"
 
@@ -192,13 +220,23 @@ def _lost_attempts_are_paid(seen: Evidence) -> Iterator[str]:
         for open_one in effects(journals):
             if open_one.kind != "model_call" or open_one.result is not None:
                 continue
-            (ended,) = [went for went in effects(seen.after) if (went.run, went.addr) == (open_one.run, open_one.addr)]
+            (ended,) = [
+                went
+                for went in effects(seen.after)
+                if (went.run, went.addr) == (open_one.run, open_one.addr)
+            ]
             if ended.result is None or ended.result.get("code") != "lost":
                 yield f"a model call that was cut off ended as {ended.result}"
                 continue
-            settled = [json.loads(row[7]) for row in seen.after[ended.run] if row[1:3] == ("decision", "settle")]
+            settled = [
+                json.loads(row[7])
+                for row in seen.after[ended.run]
+                if row[1:3] == ("decision", "settle")
+            ]
             paid = [body["facts"] for body in settled if body.get("refs") == [ended.seq]]
-            if [facts["tokens"] for facts in paid] != [facts["reserved"] for facts in paid] or len(paid) != 1:
+            if [facts["tokens"] for facts in paid] != [facts["reserved"] for facts in paid] or len(
+                paid
+            ) != 1:
                 yield f"a lost attempt was settled at {paid}"
 
 
@@ -210,12 +248,24 @@ def _words_once(ordain: Ordain, seen: Evidence) -> Iterator[str]:
 
 
 def _acknowledged_is_kept(ordain: Ordain, shape: Shape, seen: Evidence) -> Iterator[str]:
-    waits = {went.addr: went.result or {} for went in effects(seen.after) if went.run == RUN and went.kind == "wait"}
+    waits = {
+        went.addr: went.result or {}
+        for went in effects(seen.after)
+        if went.run == RUN and went.kind == "wait"
+    }
     for name, value in seen.diary.items():
         what, *rest = name.split()
-        if what == "answer" and value == "sent" and waits.get(int(rest[0]), {}).get("by") != rest[1]:
+        if (
+            what == "answer"
+            and value == "sent"
+            and waits.get(int(rest[0]), {}).get("by") != rest[1]
+        ):
             yield f"the acknowledged answer {name} is not in the journal"
-        if what == "cancel" and value in {"sent", "already_asked"} and _status(ordain) is not Status.CANCELLED:
+        if (
+            what == "cancel"
+            and value in {"sent", "already_asked"}
+            and _status(ordain) is not Status.CANCELLED
+        ):
             yield f"an acknowledged cancellation ended as {_status(ordain)}"
 
 
@@ -225,7 +275,10 @@ def _status(ordain: Ordain) -> Status | None:
 
 
 def _same_result(ordain: Ordain, shape: Shape, seen: Evidence, expected: str) -> Iterator[str]:
-    if any(went.result is not None and went.result["result"] == "outcome_unknown" for went in effects(seen.after)):
+    if any(
+        went.result is not None and went.result["result"] == "outcome_unknown"
+        for went in effects(seen.after)
+    ):
         return
     result = outcome(ordain)
     if _status(ordain) is not shape.ends:

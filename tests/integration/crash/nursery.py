@@ -1,7 +1,8 @@
-"""The process that all processes of the crash harness are forked from: it has imported and built everything once.
+"""The process that all processes of the crash harness are forked from: it has imported and built
+everything once.
 
-It reads lists of cases from its input, one JSON line each, runs some at a time, and writes one JSON line for each case. It has no
-threads and no event loop of its own, so that forking it is safe.
+It reads lists of cases from its input, one JSON line each, runs some at a time, and writes one JSON
+line for each case. It has no threads and no event loop of its own, so that forking it is safe.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ def main(port: int, folder: Path) -> None:
     gc.freeze()  # what was built is shared by all that are forked: the collector leaves it alone
     os.write(1, b'{"ready": true}\n')
     for line in sys.stdin:
-        cases = [Case(**{**case, "deaths": tuple(map(tuple, case["deaths"]))}) for case in json.loads(line)]
+        cases = [
+            Case(**{**case, "deaths": tuple(map(tuple, case["deaths"]))})
+            for case in json.loads(line)
+        ]
         running = 0
         for case in cases:
             if running == AT_ONCE:

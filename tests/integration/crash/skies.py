@@ -1,6 +1,8 @@
-"""A model's endpoint that has weather: it answers, refuses connections, fails, says that it is busy, stalls, or breaks off; and it clears up again.
+"""A model's endpoint that has weather: it answers, refuses connections, fails, says that it is
+busy, stalls, or breaks off; and it clears up again.
 
-What it answers depends on the request alone, so that a run that is taken up gets what it would have got.
+What it answers depends on the request alone, so that a run that is taken up gets what it would have
+got.
 """
 
 from __future__ import annotations
@@ -42,11 +44,15 @@ def answer(asked: str, *, plans: bool) -> str:
     (name,) = set(re.findall(r"case (\w+)\.", asked))
     if not plans:
         return f"Heard {name}."
-    return json.dumps(finish(f"Entered {name}.") if "TRACE (" in asked else act("entry_put", text=name))
+    return json.dumps(
+        finish(f"Entered {name}.") if "TRACE (" in asked else act("entry_put", text=name)
+    )
 
 
 class Skies:
-    """The endpoint; ``seen`` has (name of the case, weather) of every request that reached it, in order. ``change`` makes the weather."""
+    """The endpoint; ``seen`` has (name of the case, weather) of every request that reached it, in
+    order. ``change`` makes the weather.
+    """
 
     def __init__(self) -> None:
         """Fair, on a port that stays its own while nobody listens there."""
@@ -62,7 +68,9 @@ class Skies:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def change(self, sky: Sky) -> None:
-        """From now on. What stalls ends unanswered; where connections are refused those that are open break."""
+        """From now on. What stalls ends unanswered; where connections are refused those that are
+        open break.
+        """
         self.sky = sky
         self._changed.set()
         self._changed = threading.Event()
@@ -105,23 +113,43 @@ class Skies:
                 said = answer(asked, plans="response_format" in body)
                 sky, changed = skies.sky, skies._changed
                 skies.seen.append((re.findall(r"case (\w+)\.", asked)[0], sky))
-                if sky in (Sky.STALLED, Sky.REFUSED):  # the latter came while the door was being shut
+                if sky in (Sky.STALLED, Sky.REFUSED):
+                    # the latter came while the door was being shut
                     changed.wait(60)
                     self.close_connection = True
                 elif sky is Sky.FAILING:
                     self.reply(500, {"error": {"message": "broken"}})
                 elif sky is Sky.BUSY:
-                    self.reply(429, {"error": {"message": "slow down"}}, {"retry-after": str(RETRY_AFTER_S)})
+                    self.reply(
+                        429,
+                        {"error": {"message": "slow down"}},
+                        {"retry-after": str(RETRY_AFTER_S)},
+                    )
                 else:
                     time.sleep(THINKING_S)
                     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
                     choices = [{"message": {"content": said}, "finish_reason": "stop"}]
-                    self.reply(200, {"model": "fake-1", "choices": choices, "usage": usage}, cut=sky is Sky.CUT)
+                    self.reply(
+                        200,
+                        {"model": "fake-1", "choices": choices, "usage": usage},
+                        cut=sky is Sky.CUT,
+                    )
 
-            def reply(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None, *, cut: bool = False) -> None:
+            def reply(
+                self,
+                status: int,
+                body: dict[str, Any],
+                headers: dict[str, str] | None = None,
+                *,
+                cut: bool = False,
+            ) -> None:
                 encoded = json.dumps(body).encode()
                 self.send_response(status)
-                for name, value in {"content-type": "application/json", "content-length": str(len(encoded)), **(headers or {})}.items():
+                for name, value in {
+                    "content-type": "application/json",
+                    "content-length": str(len(encoded)),
+                    **(headers or {}),
+                }.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(encoded[: len(encoded) // 2] if cut else encoded)
@@ -136,7 +164,12 @@ class Skies:
         self._listen()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Shut, and let everybody go."""
         self.change(Sky.REFUSED)
 

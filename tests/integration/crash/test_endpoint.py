@@ -1,4 +1,6 @@
-"""An endpoint that fails and heals, under load, while `ordain serve` is killed: every run that was accepted ends as its rules say, none is doubled."""
+"""An endpoint that fails and heals, under load, while `ordain serve` is killed: every run that was
+accepted ends as its rules say, none is doubled.
+"""
 
 import json
 import threading
@@ -20,8 +22,16 @@ from tests.lanes import dice, is_full
 AT_ONCE = 4
 TURNS = 5 if is_full() else 1
 """Orders in which all kinds of bad weather come."""
-KILLED = (("at work",), ("at work", "as it clears"), ("in it",), ("in it", "as it clears"), ("as it clears",))
-"""When the process is killed: one of these for each kind of weather. At work: a call is just being made that must not be made again."""
+KILLED = (
+    ("at work",),
+    ("at work", "as it clears"),
+    ("in it",),
+    ("in it", "as it clears"),
+    ("as it clears",),
+)
+"""When the process is killed: one of these for each kind of weather. At work: a call is just being
+made that must not be made again.
+"""
 POLICY = """
 [fallback]
 attempts_per_profile = 3
@@ -76,7 +86,9 @@ def entry_put(text: str, context: VerbContext) -> str:
 
 
 class Crowd:
-    """People who send requests and messages until they are accepted: what was not acknowledged they send again, under the same id."""
+    """People who send requests and messages until they are accepted: what was not acknowledged they
+    send again, under the same id.
+    """
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -158,14 +170,23 @@ class Books:
         self.status = statuses(server)
         self.journals = {run: server.journal(run) for run in self.status}
 
-    def bodies(self, kind: str, name: str, runs: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    def bodies(
+        self, kind: str, name: str, runs: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Of the records of a kind and name, in order."""
         chosen = self.journals if runs is None else runs
-        return [one["body"] for run in chosen for one in self.journals[run] if (one["kind"], one["name"]) == (kind, name)]
+        return [
+            one["body"]
+            for run in chosen
+            for one in self.journals[run]
+            if (one["kind"], one["name"]) == (kind, name)
+        ]
 
     def family(self, root: str) -> list[str]:
         """A run and all below it."""
-        return [run for run, journal in self.journals.items() if root in (run, *self._above(journal))]
+        return [
+            run for run, journal in self.journals.items() if root in (run, *self._above(journal))
+        ]
 
     def _above(self, journal: list[dict[str, Any]]) -> Iterator[str]:
         while parent := journal[0]["body"].get("parent"):
@@ -173,10 +194,14 @@ class Books:
             journal = self.journals[parent]
 
     def failed(self) -> int:
-        """How many model calls failed that went out, those that were told to come back later among them, or for which no connection could be made."""
+        """How many model calls failed that went out, those that were told to come back later among
+        them, or for which no connection could be made.
+        """
         results = [body["result"] for body in self.bodies("observation", "model_call")]
         return sum(
-            one["result"] == "model_failed" and (not one.get("apart") or one["code"] in ("connection", "rate_limited")) for one in results
+            one["result"] == "model_failed"
+            and (not one.get("apart") or one["code"] in ("connection", "rate_limited"))
+            for one in results
         )
 
 
@@ -197,14 +222,18 @@ def at_rest(server: Server) -> bool:
     return not set(statuses(server).values()) & {"ready", "running", "waiting", "queued"}
 
 
-# --- what must hold ---------------------------------------------------------------------------------------------------------------------
+# --- what must hold -------------------------------------------------------------------------------
 
 
 def broken(server: Server, skies: Skies, crowd: Crowd) -> list[str]:
     """Every law that does not hold, in words."""
     books = Books(server)
     roots = [run for run, journal in books.journals.items() if not journal[0]["body"].get("parent")]
-    found = [f"run {run} is {status}" for run, status in books.status.items() if status not in ("completed", "failed", "timed_out")]
+    found = [
+        f"run {run} is {status}"
+        for run, status in books.status.items()
+        if status not in ("completed", "failed", "timed_out")
+    ]
     if sorted(roots) != sorted(crowd.accepted.values()):
         found.append(f"{len(crowd.accepted)} were accepted, and there are {len(roots)} roots")
     entered = Counter(line.split()[1] for line in entries(server).splitlines())
@@ -214,17 +243,27 @@ def broken(server: Server, skies: Skies, crowd: Crowd) -> list[str]:
         found += [f"{name}: {what}" for what in unlike_rules(books, root, runs)]
         calls = len(books.bodies("intent", "model_call", runs))
         if asked[name] > calls:
-            found.append(f"{name}: {asked[name]} requests reached the endpoint, {calls} were announced")
-        verbs = [body["result"]["result"] for body in books.bodies("observation", "verb_call", runs)]
+            found.append(
+                f"{name}: {asked[name]} requests reached the endpoint, {calls} were announced"
+            )
+        verbs = [
+            body["result"]["result"] for body in books.bodies("observation", "verb_call", runs)
+        ]
         if entered[name] > 1 or len(verbs) > 1 or (verbs == ["returned"]) > entered[name]:
             found.append(f"{name}: entered {entered[name]} times, on record {verbs}")
     replayed = server.cli("replay", "--all", "--json")
-    found += [f"run {one['run_id']} replays {one['verdict']}" for one in json.loads(replayed.stdout)["runs"] if one["verdict"] != "equal"]
+    found += [
+        f"run {one['run_id']} replays {one['verdict']}"
+        for one in json.loads(replayed.stdout)["runs"]
+        if one["verdict"] != "equal"
+    ]
     return found
 
 
 def unlike_rules(books: Books, root: str, runs: list[str]) -> Iterator[str]:
-    """A run completes where every model call of its was answered in the end, and fails where one had all the attempts that policy gives it."""
+    """A run completes where every model call of its was answered in the end, and fails where one
+    had all the attempts that policy gives it.
+    """
     for run in runs:
         results = [body["result"] for body in books.bodies("observation", "model_call", [run])]
         tries = 0
@@ -233,37 +272,62 @@ def unlike_rules(books: Books, root: str, runs: list[str]) -> Iterator[str]:
             tries = 0 if answered else tries + (not apart)
             if tries > ATTEMPTS:
                 yield f"{tries} attempts at one call"
-            if number == len(results) - 1 and not answered and tries != ATTEMPTS and books.status[run] == "failed":
+            if (
+                number == len(results) - 1
+                and not answered
+                and tries != ATTEMPTS
+                and books.status[run] == "failed"
+            ):
                 yield f"given up after {tries} attempts: {one['code']}"
         last = results[-1]["result"] != "model_failed" if results else True
         if books.status[run] == "completed" and not last and run != root:
             yield f"{run} completed, and its last model call failed"
-    given_up = [body["reason"] for body in books.bodies("decision", "fallback", runs) if body["outcome"].get("type") == "give_up"]
+    given_up = [
+        body["reason"]
+        for body in books.bodies("decision", "fallback", runs)
+        if body["outcome"].get("type") == "give_up"
+    ]
     if bool(given_up) != (books.status[root] != "completed"):
         yield f"ended {books.status[root]}, given up: {given_up}"
     if set(given_up) - {"fallback.exhausted"}:
         yield f"given up for {given_up}"
 
 
-# --- what happens -----------------------------------------------------------------------------------------------------------------------
+# --- what happens ---------------------------------------------------------------------------------
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("turn", range(TURNS))
-def test_whatever_the_endpoint_does_every_run_ends_as_its_rules_say(server: Server, skies: Skies, turn: int) -> None:
-    """Every kind of bad weather, killed before it, in it or as it clears up, with people who go on sending: nothing is lost or doubled, all replays."""
+def test_whatever_the_endpoint_does_every_run_ends_as_its_rules_say(
+    server: Server, skies: Skies, turn: int
+) -> None:
+    """Every kind of bad weather, killed before it, in it or as it clears up, with people who go on
+    sending: nothing is lost or doubled, all replays.
+    """
     chance = dice(f"weather {turn}")
-    lasting, killed = chance.choice([sky for sky in BAD if sky not in WAITED_OUT]), chance.sample(KILLED, len(KILLED))
+    lasting, killed = (
+        chance.choice([sky for sky in BAD if sky not in WAITED_OUT]),
+        chance.sample(KILLED, len(KILLED)),
+    )
     server.start()
     crowd = Crowd(server)
     try:
         for number, sky in enumerate(chance.sample(BAD, len(BAD))):
             crowd.send(*(f"c{number}before{each}" for each in range(AT_ONCE)))
             if "at work" in killed[number]:
-                until("an entry is made", lambda number=number: f" c{number}before" in entries(server), every_s=0.01)
+                until(
+                    "an entry is made",
+                    lambda number=number: f" c{number}before" in entries(server),
+                    every_s=0.01,
+                )
                 again(server)
             else:
-                until("they work", lambda number=number: any(name.startswith(f"c{number}before") for name, _ in skies.seen))
+                until(
+                    "they work",
+                    lambda number=number: any(
+                        name.startswith(f"c{number}before") for name, _ in skies.seen
+                    ),
+                )
             hit = worse(server, AT_ONCE)
             skies.change(sky)
             crowd.send(*(f"c{number}in{each}" for each in range(AT_ONCE)))
@@ -275,14 +339,18 @@ def test_whatever_the_endpoint_does_every_run_ends_as_its_rules_say(server: Serv
             skies.change(Sky.FAIR)
             if "as it clears" in killed[number]:
                 seen = len(skies.seen)
-                until("somebody asks, or all have ended", lambda seen=seen: len(skies.seen) > seen or at_rest(server))
+                until(
+                    "somebody asks, or all have ended",
+                    lambda seen=seen: len(skies.seen) > seen or at_rest(server),
+                )
                 again(server)
         crowd.send("cafter0", "cafter1")
         crowd.all_accepted()
         until("all is at rest", lambda: at_rest(server))
         assert broken(server, skies, crowd) == []
         ends = {name: statuses(server)[run] for name, run in crowd.accepted.items()}
-        assert Counter(ends.values())["completed"] >= len(ends) / 3, ends  # else it is the weather of a world without a model
+        # else it is the weather of a world without a model
+        assert Counter(ends.values())["completed"] >= len(ends) / 3, ends
         assert "failed" in ends.values()
         assert (ends["cafter0"], ends["cafter1"]) == ("completed", "completed")
     finally:

@@ -1,4 +1,6 @@
-"""Two engines on one store, opened beneath the folder's lock: the fence holds where the lock does not."""
+"""Two engines on one store, opened beneath the folder's lock: the fence holds where the lock does
+not.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,22 @@ def beneath_the_lock(home: Path, ledger: Ledger, holder: str) -> Ordain:
     return build_house(home, ledger, store=StoreOptions(holder=holder, lock=False, threaded=False))
 
 
-@pytest.mark.parametrize(("verb", "line"), [("note_put", "note_put: note hold this"), ("entry_add", "entry_add: outcome_unknown")])
-async def test_the_newer_engine_finishes_and_the_stale_one_stops(tmp_path: Path, ledger: Ledger, verb: str, line: str) -> None:
-    """A stale epoch's commit is refused lease_lost and its engine stops; the new engine ends the run, and nothing happens twice."""
+@pytest.mark.parametrize(
+    ("verb", "line"),
+    [("note_put", "note_put: note hold this"), ("entry_add", "entry_add: outcome_unknown")],
+)
+async def test_the_newer_engine_finishes_and_the_stale_one_stops(
+    tmp_path: Path, ledger: Ledger, verb: str, line: str
+) -> None:
+    """A stale epoch's commit is refused lease_lost and its engine stops; the new engine ends the
+    run, and nothing happens twice.
+    """
     ledger.prepare(hold=True)
     stale = await beneath_the_lock(tmp_path, ledger, "stale").start()
     client = Client(stale, ledger)
-    await client.accept(of_flow(ERRANDS, Errands(errands=((verb, "hold this"), ("entry_add", "next"))))(stale))
+    await client.accept(
+        of_flow(ERRANDS, Errands(errands=((verb, "hold this"), ("entry_add", "next"))))(stale)
+    )
     await client.until("a verb call is held", client.verb_held)
     fresh = await beneath_the_lock(tmp_path, ledger, "fresh").start()
     later = Client(fresh, ledger)
@@ -48,7 +59,9 @@ async def test_the_newer_engine_finishes_and_the_stale_one_stops(tmp_path: Path,
         await stale.store.submit(Append(run=RUN, epoch=1, status=Status.RUNNING))
     assert refused.value.code == "lease_lost"
     with pytest.raises(Transient):
-        await Client(stale, ledger).accept(replace(of_flow(ERRANDS, Errands(errands=()))(stale), run="0" * 32, request_id=None))
+        await Client(stale, ledger).accept(
+            replace(of_flow(ERRANDS, Errands(errands=()))(stale), run="0" * 32, request_id=None)
+        )
     await stale.stop()
     view = await fresh.runtime.view(RUN)
     assert view.stored.status is Status.COMPLETED

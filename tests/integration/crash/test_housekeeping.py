@@ -1,4 +1,6 @@
-"""Housekeeping, killed at every moment: what was begun is taken up and ends, nothing that is kept or goes on is touched."""
+"""Housekeeping, killed at every moment: what was begun is taken up and ends, nothing that is kept
+or goes on is touched.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,20 @@ def begun(cases: list[Case], old_folder: str) -> list[Case]:
     return [dataclasses.replace(case, begins=old_folder) for case in cases]
 
 
-def test_housekeeping_survives_every_moment(nursery: Nursery, old_folder: str, plain: dict[str, Any]) -> None:
-    """Killed between any two slices of a sweep, an erasure or giving room back, all of it ends with the next start, and everybody else's work too."""
+def test_housekeeping_survives_every_moment(
+    nursery: Nursery, old_folder: str, plain: dict[str, Any]
+) -> None:
+    """Killed between any two slices of a sweep, an erasure or giving room back, all of it ends with
+    the next start, and everybody else's work too.
+    """
     cases = begun(moments_of(NAME, plain, WITH_CHECKPOINTS), old_folder)
     judged(nursery.run(sampled(cases, ONE_IN, NAME)))
 
 
-def test_housekeeping_survives_dying_twice(nursery: Nursery, old_folder: str, plain: dict[str, Any]) -> None:
-    """Killed again while what was cut off is being taken up, also where a thread writes, it still ends."""
+def test_housekeeping_survives_dying_twice(
+    nursery: Nursery, old_folder: str, plain: dict[str, Any]
+) -> None:
+    """Killed again while what was cut off is being taken up, also where a thread writes, it still
+    ends.
+    """
     judged(nursery.run(sampled(begun(twice(NAME, plain), old_folder), 2 * ONE_IN, f"{NAME} twice")))

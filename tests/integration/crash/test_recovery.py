@@ -1,4 +1,6 @@
-"""Runs that kill the process they run in: found out, driven alone, and stopped, while all others go on."""
+"""Runs that kill the process they run in: found out, driven alone, and stopped, while all others go
+on.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from tests.shapes.catalogue import INNOCENT, RUN
 
 
 def test_the_run_that_kills_again_and_again_is_quarantined_and_no_other(nursery: Nursery) -> None:
-    """A run on which the process died four times at one place is quarantined; one that was merely there each time ends."""
+    """A run on which the process died four times at one place is quarantined; one that was merely
+    there each time ends.
+    """
     (report,) = nursery.run([Case(id="poison", shape="poison")]).values()
     assert report["broken"] == []
     assert report["runs"] == {RUN: "quarantined", INNOCENT: "completed"}
@@ -18,7 +22,9 @@ def test_the_run_that_kills_again_and_again_is_quarantined_and_no_other(nursery:
 
 
 def test_a_run_that_kills_before_its_first_commit_is_found_out(nursery: Nursery) -> None:
-    """A run that has never got as far as a commit is counted all the same: the process does not die for ever."""
+    """A run that has never got as far as a commit is counted all the same: the process does not die
+    for ever.
+    """
     (report,) = nursery.run([Case(id="deadly", shape="deadly")]).values()
     assert report["broken"] == []
     assert report["runs"] == {RUN: "quarantined"}

@@ -1,4 +1,6 @@
-"""Runs that stop: faults, missing flows, divergence, corruption, and what an operator can do about each."""
+"""Runs that stop: faults, missing flows, divergence, corruption, and what an operator can do about
+each.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,18 @@ from ordain.ports.store import Append
 from ordain.runtime.replay import replay
 from tests.shapes.catalogue import ASLEEP, RUN, of_flow
 from tests.shapes.client import Client
-from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, SHAPE_KINDS, STUBBORN, Errands, FanOut, Report, ask_person, errand
+from tests.shapes.flows import (
+    ERRANDS,
+    FAN_OUT,
+    HOUR,
+    SHAPE_KINDS,
+    STUBBORN,
+    Errands,
+    FanOut,
+    Report,
+    ask_person,
+    errand,
+)
 from tests.shapes.house import MovableClock, build_house
 from tests.shapes.ledger import Ledger
 from tests.shapes.stored_journal import journal_of
@@ -42,7 +55,9 @@ async def started(home: Path, ledger: Ledger, **options: Any) -> Ordain:
     return await build_house(home, ledger, **options).start()
 
 
-async def rest(ordain: Ordain, ledger: Ledger, given: object = ONE, flow: Kind[Any, Any] = ERRANDS) -> Client:
+async def rest(
+    ordain: Ordain, ledger: Ledger, given: object = ONE, flow: Kind[Any, Any] = ERRANDS
+) -> Client:
     """Accept a run and wait until it rests."""
     client = Client(ordain, ledger)
     await client.accept(of_flow(flow, given)(ordain))
@@ -79,8 +94,12 @@ async def _no_json(context: FlowContext, given: Errands) -> Any:
 
 
 @pytest.mark.parametrize("body", [_key_error, _runtime_error, _foreign, _no_json])
-async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(tmp_path: Path, ledger: Ledger, body: Body) -> None:
-    """Whatever a flow raises, or returns that is no data, its run is faulted, visible, and completes after the fix without a second call."""
+async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(
+    tmp_path: Path, ledger: Ledger, body: Body
+) -> None:
+    """Whatever a flow raises, or returns that is no data, its run is faulted, visible, and
+    completes after the fix without a second call.
+    """
     async with build_house(tmp_path, ledger, kinds=errands_by(body)) as ordain:
         await rest(ordain, ledger)
         view = await ordain.runtime.wait(RUN)
@@ -89,13 +108,19 @@ async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(tmp_path: Path, l
     async with build_house(tmp_path, ledger) as ordain:
         assert Client(ordain, ledger).status(RUN) is Status.FAULTED
         await ordain.runtime.resume(RUN, by="ada")
-        await Client(ordain, ledger).until("done", lambda: Client(ordain, ledger).status(RUN) is Status.COMPLETED)
+        await Client(ordain, ledger).until(
+            "done", lambda: Client(ordain, ledger).status(RUN) is Status.COMPLETED
+        )
         assert [call["text"] for call in ledger.calls()] == ["once"]
         check_journal(ordain)
 
 
-async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, ledger: Ledger) -> None:
-    """A process that dies right after an operator's resume goes on after the restart, with who asked for it on record, once."""
+async def test_a_resume_is_durable_before_it_is_acknowledged(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """A process that dies right after an operator's resume goes on after the restart, with who
+    asked for it on record, once.
+    """
     async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
         assert Client(ordain, ledger).status(RUN) is Status.FAULTED
@@ -110,19 +135,25 @@ async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, led
         stored = ordain.store.stored(RUN)
         assert stored is not None
         resumes = [
-            msgspec.json.decode(record.body or b"", type=ResumedBody) for record in stored.records if record.kind is RecordKind.RESUMED
+            msgspec.json.decode(record.body or b"", type=ResumedBody)
+            for record in stored.records
+            if record.kind is RecordKind.RESUMED
         ]
         assert [(one.by, one.why) for one in resumes if one.by] == [("ada", "faulted")]
         check_journal(ordain)
 
 
 async def test_of_two_resumes_at_once_one_counts(tmp_path: Path, ledger: Ledger) -> None:
-    """Two operators who resume a run at the same moment: one does, the other is told, and the run ends once."""
+    """Two operators who resume a run at the same moment: one does, the other is told, and the run
+    ends once.
+    """
     async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
-        both = await asyncio.gather(*(ordain.runtime.resume(RUN, by=by) for by in ("ada", "bob")), return_exceptions=True)
+        both = await asyncio.gather(
+            *(ordain.runtime.resume(RUN, by=by) for by in ("ada", "bob")), return_exceptions=True
+        )
         assert [getattr(told, "code", None) for told in both] == [None, "not_stopped"]
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         check_journal(ordain)
@@ -140,8 +171,12 @@ async def test_an_erased_run_is_not_resumed(tmp_path: Path, ledger: Ledger) -> N
         assert ordain.store.query("SELECT count(*) FROM journal") == before
 
 
-async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(tmp_path: Path, ledger: Ledger) -> None:
-    """Cancelling a faulted run settles it, with who and why on record, though its flow still cannot run."""
+async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """Cancelling a faulted run settles it, with who and why on record, though its flow still cannot
+    run.
+    """
     async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         client = await rest(ordain, ledger)
         await client.cancel(RUN)
@@ -151,11 +186,17 @@ async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(tmp_pat
         verify(RUN, view.stored.key, view.stored.records)
 
 
-async def test_a_quarantined_run_is_cancelled_without_being_driven(tmp_path: Path, ledger: Ledger) -> None:
-    """A quarantined run may kill the process again: cancelling it does not run its flow, resuming it does."""
+async def test_a_quarantined_run_is_cancelled_without_being_driven(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """A quarantined run may kill the process again: cancelling it does not run its flow, resuming
+    it does.
+    """
     async with build_house(tmp_path, ledger) as ordain:
         client = await rest(ordain, ledger, Errands(errands=(("entry_add", "never"),), wait=True))
-        await ordain.store.submit(Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined"))
+        await ordain.store.submit(
+            Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined")
+        )
         await client.answer(RUN, 0, "yes")
         assert client.status(RUN) is Status.QUARANTINED
         await client.cancel(RUN)
@@ -164,10 +205,16 @@ async def test_a_quarantined_run_is_cancelled_without_being_driven(tmp_path: Pat
 
 
 async def test_a_quarantined_run_can_be_resumed(tmp_path: Path, ledger: Ledger) -> None:
-    """An operator's resume drives a quarantined run again, and the mail that came meanwhile counts."""
+    """An operator's resume drives a quarantined run again, and the mail that came meanwhile
+    counts.
+    """
     async with build_house(tmp_path, ledger) as ordain:
-        client = await rest(ordain, ledger, Errands(errands=(("entry_add", "after all"),), wait=True))
-        await ordain.store.submit(Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined"))
+        client = await rest(
+            ordain, ledger, Errands(errands=(("entry_add", "after all"),), wait=True)
+        )
+        await ordain.store.submit(
+            Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined")
+        )
         assert [row.id for row in await ordain.runtime.runs(statuses=["quarantined"])] == [RUN]
         await client.answer(RUN, 0, "yes")
         await ordain.runtime.resume(RUN, by="ada")
@@ -175,8 +222,12 @@ async def test_a_quarantined_run_can_be_resumed(tmp_path: Path, ledger: Ledger) 
         check_journal(ordain)
 
 
-async def test_after_an_interrupt_a_flow_may_speak_but_not_ask(tmp_path: Path, ledger: Ledger) -> None:
-    """After an interrupt a Say is carried out and a model call is a fault of the flow; a second cancel settles the run."""
+async def test_after_an_interrupt_a_flow_may_speak_but_not_ask(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """After an interrupt a Say is carried out and a model call is a fault of the flow; a second
+    cancel settles the run.
+    """
     async with build_house(tmp_path, ledger) as ordain:
         client = await rest(ordain, ledger, ONE, STUBBORN)
         await client.cancel(RUN)
@@ -188,7 +239,9 @@ async def test_after_an_interrupt_a_flow_may_speak_but_not_ask(tmp_path: Path, l
         assert ordain.store.query("SELECT text FROM outbox") == [("one more thing",)]
 
 
-async def test_cancelling_a_stopped_parent_stops_its_children_first(tmp_path: Path, ledger: Ledger) -> None:
+async def test_cancelling_a_stopped_parent_stops_its_children_first(
+    tmp_path: Path, ledger: Ledger
+) -> None:
     """A parent whose flow is gone is cancelled only when the child it waits for has settled."""
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
@@ -207,7 +260,9 @@ def _statuses(ordain: Ordain) -> list[str]:
     return [status for (status,) in ordain.store.query("SELECT status FROM runs ORDER BY no")]
 
 
-async def test_a_flow_that_this_build_lacks_stops_its_run_only(tmp_path: Path, ledger: Ledger) -> None:
+async def test_a_flow_that_this_build_lacks_stops_its_run_only(
+    tmp_path: Path, ledger: Ledger
+) -> None:
     """A run whose flow is missing is flow_unavailable and goes on in a build that has it."""
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
@@ -233,8 +288,12 @@ async def _ends_early(context: FlowContext, given: Errands) -> Report:
 
 
 @pytest.mark.parametrize("body", [_asks_else, _ends_early])
-async def test_a_flow_that_does_something_else_now_stops_as_diverged(tmp_path: Path, ledger: Ledger, body: Body) -> None:
-    """A flow changed under its version stops its run as journal_diverged before anything is written or called."""
+async def test_a_flow_that_does_something_else_now_stops_as_diverged(
+    tmp_path: Path, ledger: Ledger, body: Body
+) -> None:
+    """A flow changed under its version stops its run as journal_diverged before anything is written
+    or called.
+    """
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
         before = ordain.store.stored(RUN)
@@ -245,21 +304,30 @@ async def test_a_flow_that_does_something_else_now_stops_as_diverged(tmp_path: P
         after = ordain.store.stored(RUN)
         assert after is not None
         assert before is not None
-        assert (after.status, after.reason, after.records) == (Status.DIVERGED, "journal_diverged", before.records)
+        assert (after.status, after.reason, after.records) == (
+            Status.DIVERGED,
+            "journal_diverged",
+            before.records,
+        )
         assert ledger.calls() == []
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'may I', 'may U') AS BLOB) WHERE kind = 'intent'",
+        (
+            "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'may I', 'may U') AS BLOB) "
+            "WHERE kind = 'intent'"
+        ),
         "UPDATE journal SET body = x'7b' WHERE kind = 'intent'",
         "UPDATE journal SET kind = 'nonsense' WHERE kind = 'intent'",
         "UPDATE journal SET at = at - 3600000000 WHERE kind = 'suspended'",
         "DELETE FROM journal WHERE kind = 'intent'",
     ],
 )
-async def test_a_corrupt_row_stops_its_run_and_no_other(tmp_path: Path, ledger: Ledger, damage: str) -> None:
+async def test_a_corrupt_row_stops_its_run_and_no_other(
+    tmp_path: Path, ledger: Ledger, damage: str
+) -> None:
     """A row that is not what was written is journal_corrupt; other runs are driven on."""
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
@@ -271,7 +339,9 @@ async def test_a_corrupt_row_stops_its_run_and_no_other(tmp_path: Path, ledger: 
         client = Client(ordain, ledger)
         ordain.engine.wake(RUN)
         await client.until("stopped", lambda: client.over(RUN))
-        assert ordain.store.query("SELECT status, reason FROM runs") == [("diverged", "journal_corrupt")]
+        assert ordain.store.query("SELECT status, reason FROM runs") == [
+            ("diverged", "journal_corrupt")
+        ]
         other = replace(of_flow(ERRANDS, ONE)(ordain), run="0" * 32, request_id="other")
         await client.accept(other)
         await client.until("the other run", lambda: client.status(other.run) is Status.COMPLETED)
@@ -301,8 +371,12 @@ async def _swallows(context: FlowContext, given: Errands) -> Report:
     return Report(lines=(answer,))
 
 
-async def test_a_flow_that_swallows_suspension_is_suspended_all_the_same(tmp_path: Path, ledger: Ledger) -> None:
-    """Suspension is thrown again at every further port call: nothing is written for a run that waits."""
+async def test_a_flow_that_swallows_suspension_is_suspended_all_the_same(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """Suspension is thrown again at every further port call: nothing is written for a run that
+    waits.
+    """
     async with build_house(tmp_path, ledger, kinds=errands_by(_swallows)) as ordain:
         client = await rest(ordain, ledger)
         assert client.status(RUN) is Status.WAITING

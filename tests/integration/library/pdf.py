@@ -9,23 +9,42 @@ from pypdf import PdfReader, PdfWriter
 
 
 def pdf(*pages: str, stream: bytes | None = None, meaning: dict[str, str] | None = None) -> bytes:
-    """A PDF with a line of text on each page; ``stream`` is the content of every page instead, already deflated.
+    """A PDF with a line of text on each page; ``stream`` is the content of every page instead,
+    already deflated.
 
     ``meaning`` says for letters what they mean, as the hexadecimal digits of their UTF-16.
     """
-    objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    objects: list[bytes] = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
     if meaning is not None:
         pairs = "".join(f"<{ord(letter):02X}> <{said}>\n" for letter, said in meaning.items())
-        table = f"begincmap\n1 begincodespacerange\n<00> <FF>\nendcodespacerange\n{len(meaning)} beginbfchar\n{pairs}endbfchar\nendcmap\n"
+        table = (
+            "begincmap\n1 begincodespacerange\n<00> <FF>\nendcodespacerange\n"
+            f"{len(meaning)} beginbfchar\n{pairs}endbfchar\nendcmap\n"
+        )
         objects[2] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 4 0 R >>"
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(table), table.encode()))
     kids: list[str] = []
     for text in pages:
-        drawn = stream if stream is not None else zlib.compress(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("latin-1"))
-        objects.append(b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(drawn) + drawn + b"\nendstream")
+        drawn = (
+            stream
+            if stream is not None
+            else zlib.compress(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("latin-1"))
+        )
+        objects.append(
+            b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(drawn) + drawn + b"\nendstream"
+        )
         contents = len(objects)
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % contents
+            (
+                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << "
+                b"/F1 3 0 "
+                b"R >> >> /Contents %d 0 R >>"
+            )
+            % contents
         )
         kids.append(f"{len(objects)} 0 R")
     objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>".encode()
@@ -36,7 +55,10 @@ def pdf(*pages: str, stream: bytes | None = None, meaning: dict[str, str] | None
     at = len(written)
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     written += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
-    return bytes(written + f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{at}\n%%EOF\n".encode())
+    return bytes(
+        written
+        + f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{at}\n%%EOF\n".encode()
+    )
 
 
 def encrypted(content: bytes, password: str) -> bytes:

@@ -1,4 +1,6 @@
-"""Files that come with a message: read before it, in the prompt that answers it, documents of its session alone, erased with it."""
+"""Files that come with a message: read before it, in the prompt that answers it, documents of its
+session alone, erased with it.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,15 @@ from tests.shapes.lines import holds, script_of
 from tests.shapes.pictures import PNG
 from tests.shapes.talk import PRINCIPAL, House
 
-LEASE = b"# Lease\n\nThe tenant may keep a dog.\n\n## Notice\n\nEither side gives three months of notice.\n"
+LEASE = (
+    b"# Lease\n\nThe tenant may keep a dog.\n\n## Notice\n\n"
+    b"Either side gives three months of notice.\n"
+)
 
 
-def with_files(text: str, *files: Attachment, session: str = "s1", user: str = "ada", **more: Any) -> Message:
+def with_files(
+    text: str, *files: Attachment, session: str = "s1", user: str = "ada", **more: Any
+) -> Message:
     return Message.model_validate(
         {
             "session_id": session,
@@ -57,33 +64,58 @@ def header(answer: MessageAnswer) -> str:
     ("name", "content", "said"),
     [
         ("lease.md", LEASE, "Either side gives three months of notice."),
-        ("lease.txt", b"Either side gives three months of notice.", "Either side gives three months of notice."),
-        ("lease.html", b"<h1>Lease</h1><p>Either side gives <b>three</b> months.</p>", "Either side gives three months."),
+        (
+            "lease.txt",
+            b"Either side gives three months of notice.",
+            "Either side gives three months of notice.",
+        ),
+        (
+            "lease.html",
+            b"<h1>Lease</h1><p>Either side gives <b>three</b> months.</p>",
+            "Either side gives three months.",
+        ),
         ("lease.pdf", pdf("Either side gives three months."), "Either side gives three months."),
-        ("lease", b"Either side gives three months of notice.", "Either side gives three months of notice."),
+        (
+            "lease",
+            b"Either side gives three months of notice.",
+            "Either side gives three months of notice.",
+        ),
     ],
 )
 async def test_what_is_attached_is_read(name: str, content: bytes, said: str) -> None:
-    """Its text stands in the prompt as foreign material of kind attachment, the header says so, and replay needs no file."""
+    """Its text stands in the prompt as foreign material of kind attachment, the header says so, and
+    replay needs no file.
+    """
     async with House() as house:
         answer = await ask(house, with_files("sum this up", Attachment.of(name, content)))
         assert said in " ".join(one["text"] for one in shown(house))
-        assert {(one["kind"], one["trust"], one["title"]) for one in shown(house)} == {("attachment", "foreign", name)}
+        assert {(one["kind"], one["trust"], one["title"]) for one in shown(house)} == {
+            ("attachment", "foreign", name)
+        }
         assert "of 1 document given to the model · recall.attached" in header(answer)
         assert "not read" not in header(answer)
         services = house.ordain.runtime.services
         stored = await load_run(services.store, answer.run_id or "")
         assert stored is not None
-        for document in await house.ordain.runtime.library.documents("default", limit=9, before=None):
+        for document in await house.ordain.runtime.library.documents(
+            "default", limit=9, before=None
+        ):
             await house.ordain.runtime.library.remove_document("default", document.id, by="ada")
         assert replayed(services, stored).verdict == "equal"
 
 
 async def test_it_is_a_document_of_its_session() -> None:
-    """Later messages of that session are given it by what they ask; no other session is, and no other user elsewhere."""
+    """Later messages of that session are given it by what they ask; no other session is, and no
+    other user elsewhere.
+    """
     async with House() as house:
         await ask(house, with_files("sum this up", Attachment.of("lease.md", LEASE)))
-        for session, user, finds in (("s1", "ada", True), ("s1", "bob", True), ("s2", "ada", False), ("s2", "bob", False)):
+        for session, user, finds in (
+            ("s1", "ada", True),
+            ("s1", "bob", True),
+            ("s2", "ada", False),
+            ("s2", "bob", False),
+        ):
             await house.say('what of the "dog"?', session, user=user)
             assert bool([one for one in shown(house) if "dog" in one["text"]]) is finds
 
@@ -99,15 +131,27 @@ async def test_no_other_session_reads_it_by_its_id() -> None:
         assert len(found.fragments) == 1  # whoever may read all of the library's
         for session, finds in (("s1", True), ("s2", False), ("", False)):
             asked = LibrarySearch(
-                workspace="default", query='"dog"', limit=5, kinds=(ItemKind.DOCUMENT,), user="eve", session=session, personal=True
+                workspace="default",
+                query='"dog"',
+                limit=5,
+                kinds=(ItemKind.DOCUMENT,),
+                user="eve",
+                session=session,
+                personal=True,
             )
-            for one in (asked, structs.replace(asked, document=document.id), structs.replace(asked, attached=(document.id,))):
+            for one in (
+                asked,
+                structs.replace(asked, document=document.id),
+                structs.replace(asked, attached=(document.id,)),
+            ):
                 assert bool((await library.search(one)).fragments) is finds
 
 
 @pytest.mark.parametrize("shared", [False, True])
 async def test_no_run_outside_its_session_finds_it(shared: bool) -> None:
-    """Neither verb, by its words or its id, whoever runs it and whether memory is shared; other documents are found as ever, and lists say whose it is."""
+    """Neither verb, by its words or its id, whoever runs it and whether memory is shared; other
+    documents are found as ever, and lists say whose it is.
+    """
     async with House(policy={"memory": {"shared": shared}}) as house:
         await ask(house, with_files("sum this up", Attachment.of("lease.md", LEASE)))
         library = house.ordain.runtime.library
@@ -116,18 +160,29 @@ async def test_no_run_outside_its_session_finds_it(shared: bool) -> None:
         await library.add_document("default", "pets.md", b'A "dog" is a pet.')
         for query in ('what of the "dog"?', "may the tenant keep a dog?"):
             for more in ({}, {"document": document.id}):
-                searched = (await house.ordain.execute("research.search", {"query": query, **more})).wire["output"]
-                assert {one["document"] for one in searched["passages"]} == ({"pets.md"} if not more else set())
+                searched = (
+                    await house.ordain.execute("research.search", {"query": query, **more})
+                ).wire["output"]
+                assert {one["document"] for one in searched["passages"]} == (
+                    {"pets.md"} if not more else set()
+                )
             for asked in ({"mode": "deep", "time_window_days": 0}, {"attached": [document.id]}):
-                recalled = (await house.ordain.execute("recall.fetch_context", {"query": query, **asked})).wire["output"]
-                assert {one["title"] for one in recalled["fragments"]} == ({"pets.md"} if "mode" in asked else set())
+                recalled = (
+                    await house.ordain.execute("recall.fetch_context", {"query": query, **asked})
+                ).wire["output"]
+                assert {one["title"] for one in recalled["fragments"]} == (
+                    {"pets.md"} if "mode" in asked else set()
+                )
         await house.say('what of the "dog"?', "s2")
         assert {one["title"] for one in shown(house)} == {"pets.md"}
 
 
 REFUSED = {
     "lies": ([Attachment.of("a.txt", PNG)], "attachment_unlike"),
-    "lies by type": ([Attachment(name="a", media_type="text/plain", data=b64encode(b"%PDF-1.4").decode())], "attachment_unlike"),
+    "lies by type": (
+        [Attachment(name="a", media_type="text/plain", data=b64encode(b"%PDF-1.4").decode())],
+        "attachment_unlike",
+    ),
     "cut off": ([Attachment.of("a.png", PNG[:12])], "attachment_unlike"),
     "archive": ([Attachment.of("a.zip", b"PK\x03\x04....")], "attachment_unread"),
     "office": ([Attachment.of("a.docx", b"PK\x03\x04....")], "attachment_unread"),
@@ -137,25 +192,39 @@ REFUSED = {
     "no text": ([Attachment.of("a.txt", b"  \n ")], "document_empty"),
     "no unicode": ([Attachment.of("a.txt", b"\xc3\x28 words")], "document_not_text"),
     "not a pdf": ([Attachment.of("a.pdf", b"%PDF-1.7\nnothing more")], "document_unreadable"),
-    "many": ([Attachment.of(f"{number}.txt", b"words") for number in range(9)], "attachments_too_many"),
+    "many": (
+        [Attachment.of(f"{number}.txt", b"words") for number in range(9)],
+        "attachments_too_many",
+    ),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 async def test_all_else_is_refused_and_the_message_with_it(what: str) -> None:
-    """By a code and in words that name the file; nothing is said in the session, and nothing stays behind, also of the good file beside it."""
+    """By a code and in words that name the file; nothing is said in the session, and nothing stays
+    behind, also of the good file beside it.
+    """
     files, code = REFUSED[what]
     async with House() as house:
         with pytest.raises(InvalidRequest) as refused:
-            await ask(house, with_files("read these", *([] if what == "many" else [Attachment.of("good.txt", b"good words")]), *files))
+            await ask(
+                house,
+                with_files(
+                    "read these",
+                    *([] if what == "many" else [Attachment.of("good.txt", b"good words")]),
+                    *files,
+                ),
+            )
         assert refused.value.code == code
         if what != "many":  # each refusal says which of the files it is about
             assert files[0].name in refused.value.message
             errors: Any = refused.value.details["errors"]
             assert [one["place"] for one in errors] == ["/message/attachments/1"]
-        assert not re.search(r"[A-Z]\w+(Error|Exception)\b", refused.value.message)  # nor what a parser calls it
+        # nor what a parser calls it
+        assert not re.search(r"[A-Z]\w+(Error|Exception)\b", refused.value.message)
         assert house.query(
-            "SELECT (SELECT count(*) FROM transcript), (SELECT count(*) FROM items WHERE state <> 'gone'), (SELECT count(*) FROM passages)"
+            "SELECT (SELECT count(*) FROM transcript), (SELECT count(*) FROM items WHERE state <> "
+            "'gone'), (SELECT count(*) FROM passages)"
         ) == [(0, 0, 0)]
 
 
@@ -163,19 +232,32 @@ async def test_too_many_bytes_are_refused() -> None:
     """Of all files together, before any is read."""
     async with House(policy={"attachments": {"max_bytes": 1000}}) as house:
         with pytest.raises(InvalidRequest) as refused:
-            await ask(house, with_files("read", Attachment.of("a.txt", b"word " * 150), Attachment.of("b.txt", b"word " * 150)))
+            await ask(
+                house,
+                with_files(
+                    "read",
+                    Attachment.of("a.txt", b"word " * 150),
+                    Attachment.of("b.txt", b"word " * 150),
+                ),
+            )
         assert refused.value.code == "attachment_too_large"
 
 
 async def test_a_message_that_is_refused_leaves_no_document() -> None:
     """What was read for it is given up: it is in no search, and nothing of it is stored."""
-    async with House(script=script_of(holds("slowly")), policy={"engine": {"max_accepted": 1}}) as house:
+    async with House(
+        script=script_of(holds("slowly")), policy={"engine": {"max_accepted": 1}}
+    ) as house:
         with pytest.raises(OrdainError):  # one is at work, however slow the machine is
             await asyncio.gather(
                 *(
                     ask(
                         house,
-                        with_files("read it slowly", Attachment.of(f"{number}.txt", f"words {number}".encode()), session=f"s{number}"),
+                        with_files(
+                            "read it slowly",
+                            Attachment.of(f"{number}.txt", f"words {number}".encode()),
+                            session=f"s{number}",
+                        ),
                     )
                     for number in range(6)
                 )
@@ -190,10 +272,16 @@ async def test_a_message_that_is_refused_leaves_no_document() -> None:
 
 
 async def test_the_same_message_at_once_is_one(tmp_path: Path) -> None:
-    """A client that gave up and sends it again while its file is still being read: one message, one document, one answer."""
+    """A client that gave up and sends it again while its file is still being read: one message, one
+    document, one answer.
+    """
     async with House(tmp_path) as house:
-        message = with_files("sum this up", Attachment.of("lease.md", LEASE)).model_copy(update={"message_id": "m1"})
-        first, second = await asyncio.gather(*(house.ordain.runtime.receive(message, PRINCIPAL) for _ in range(2)))
+        message = with_files("sum this up", Attachment.of("lease.md", LEASE)).model_copy(
+            update={"message_id": "m1"}
+        )
+        first, second = await asyncio.gather(
+            *(house.ordain.runtime.receive(message, PRINCIPAL) for _ in range(2))
+        )
         assert sorted([first.duplicate, second.duplicate]) == [False, True]
         assert (first.seq, house.query("SELECT count(*) FROM items")) == (second.seq, [(1,)])
         await house.ordain.runtime.conversation.answer("default", first)
@@ -211,27 +299,38 @@ async def test_the_same_file_again_is_one_document() -> None:
 
 
 async def test_erasing_the_session_erases_its_files(tmp_path: Path) -> None:
-    """Text, words and vectors: nothing of it is left in the database; and what is attached to that session's name afterwards is read anew."""
+    """Text, words and vectors: nothing of it is left in the database; and what is attached to that
+    session's name afterwards is read anew.
+    """
     async with House(tmp_path) as house:
-        await ask(house, with_files("sum this up", Attachment.of("lease.md", b"The xylophone is blue.")))
+        await ask(
+            house, with_files("sum this up", Attachment.of("lease.md", b"The xylophone is blue."))
+        )
         await house.ordain.runtime.erase_session("s1", by="ada", why="asked for")
         assert house.query(
-            "SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM vectors), (SELECT count(*) FROM items WHERE state <> 'gone')"
+            "SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM vectors), (SELECT "
+            "count(*) FROM items WHERE state <> 'gone')"
         ) == [(0, 0, 0)]
-        await ask(house, with_files("sum this up", Attachment.of("lease.md", b"The xylophone is blue.")))
+        await ask(
+            house, with_files("sum this up", Attachment.of("lease.md", b"The xylophone is blue."))
+        )
         assert [one["text"] for one in shown(house)] == ["The xylophone is blue."]
     assert b"xylophone" in (tmp_path / "ordain.db").read_bytes()
 
 
 async def test_a_long_file_goes_along_in_part() -> None:
-    """What it begins with, and what of it is nearest to the question; within policy's bytes, and the header says how much."""
+    """What it begins with, and what of it is nearest to the question; within policy's bytes, and
+    the header says how much.
+    """
     text = (
         "The beginning of it.\n\n"
         + "".join(f"Part {number} is about nothing.\n\n" * 30 for number in range(200))
         + "The zeppelin is in hangar nine."
     )
     async with House(policy={"attachments": {"prompt_bytes": 6000}}) as house:
-        answer = await ask(house, with_files('where is the "zeppelin"?', Attachment.of("long.txt", text.encode())))
+        answer = await ask(
+            house, with_files('where is the "zeppelin"?', Attachment.of("long.txt", text.encode()))
+        )
         texts = [one["text"] for one in shown(house)]
         assert any("The beginning of it." in one for one in texts)
         assert any("zeppelin" in one for one in texts)
@@ -239,18 +338,36 @@ async def test_a_long_file_goes_along_in_part() -> None:
         assert "passages of 1 document given to the model" in header(answer)
 
 
-BOOK = "".join(f"# Chapter {number}\n\n" + f"In chapter {number} it rains. " * 30 + "\n\n" for number in range(60))
+BOOK = "".join(
+    f"# Chapter {number}\n\n" + f"In chapter {number} it rains. " * 30 + "\n\n"
+    for number in range(60)
+)
 
 
 async def test_what_is_left_out_of_a_file_is_told() -> None:
-    """The header counts the passages that the files have, not those that were looked up; the prompt says how many are missing, and each passage's heading."""
+    """The header counts the passages that the files have, not those that were looked up; the prompt
+    says how many are missing, and each passage's heading.
+    """
     async with House() as house:
-        answer = await ask(house, with_files("sum this up", Attachment.of("book.md", BOOK.encode()), Attachment.of("lease.md", LEASE)))
+        answer = await ask(
+            house,
+            with_files(
+                "sum this up",
+                Attachment.of("book.md", BOOK.encode()),
+                Attachment.of("lease.md", LEASE),
+            ),
+        )
         (of,) = house.query("SELECT sum(passages) FROM items")[0]
         left_out, *given = shown(house)
-        assert f"attached: {len(given)} of {of} passages of 2 documents given to the model" in header(answer)
+        assert (
+            f"attached: {len(given)} of {of} passages of 2 documents given to the model"
+            in header(answer)
+        )
         assert 1 < len(given) < 60 <= of
-        assert left_out["text"].startswith(f"Of what is attached {len(given)} of {of} passages stand here; {of - len(given)} are left out")
+        assert left_out["text"].startswith(
+            f"Of what is attached {len(given)} of {of} passages stand here; {of - len(given)} are "
+            "left out"
+        )
         assert (left_out["kind"], left_out["trust"]) == ("attachment", "system")
         assert {one["heading"] for one in given} >= {"Chapter 0", "Lease"}
         services = house.ordain.runtime.services
@@ -264,7 +381,10 @@ async def test_agents_are_told_what_is_left_out(more: dict[str, Any]) -> None:
     """As whoever answers without a plan."""
     async with House() as house:
         await ask(house, with_files("sum this up", Attachment.of("book.md", BOOK.encode()), **more))
-        assert any("are left out, and what they say is not known here" in one.user for one in house.puppet.requests)
+        assert any(
+            "are left out, and what they say is not known here" in one.user
+            for one in house.puppet.requests
+        )
 
 
 @pytest.mark.parametrize("more", [{"mode": "agent"}, {"supervised": True}])
@@ -278,14 +398,23 @@ async def test_agents_are_given_it_too(more: dict[str, Any]) -> None:
 async def test_a_verb_without_a_place_says_that_it_is_not_read() -> None:
     """No header passes over a file in silence."""
     async with House() as house:
-        answer = await ask(house, with_files("Something to extract.", Attachment.of("lease.md", LEASE), verb="extract_facts"))
+        answer = await ask(
+            house,
+            with_files(
+                "Something to extract.", Attachment.of("lease.md", LEASE), verb="extract_facts"
+            ),
+        )
         assert "attached: 1 document not read: no_place" in header(answer)
 
 
 async def test_memory_is_not_mixed_with_what_is_attached() -> None:
-    """A message with files is answered from them; the sender's notes are asked again with the next."""
+    """A message with files is answered from them; the sender's notes are asked again with the
+    next.
+    """
     async with House() as house:
-        await house.ordain.runtime.library.add_note("default", NoteRequest(text='Ada loves the "dog" of the lease.', user_id="ada"))
+        await house.ordain.runtime.library.add_note(
+            "default", NoteRequest(text='Ada loves the "dog" of the lease.', user_id="ada")
+        )
         await ask(house, with_files('what of the "dog"?', Attachment.of("lease.md", LEASE)))
         assert {one["kind"] for one in shown(house)} == {"attachment"}
         await house.say('what of the "dog"?')
@@ -312,8 +441,13 @@ def test_only_a_regular_file_goes_with_a_message(tmp_path: Path) -> None:
 
 
 async def test_what_is_only_named_is_told_as_not_read() -> None:
-    """An attachment without its bytes stands in the transcript, and the header says that nobody read it."""
+    """An attachment without its bytes stands in the transcript, and the header says that nobody
+    read it.
+    """
     async with House() as house:
-        answer = await ask(house, with_files("see there", Attachment(name="a.pdf", url="https://example.org/a.pdf")))
+        answer = await ask(
+            house,
+            with_files("see there", Attachment(name="a.pdf", url="https://example.org/a.pdf")),
+        )
         assert "1 attachments: not read" in header(answer)
         assert house.query("SELECT count(*) FROM items") == [(0,)]

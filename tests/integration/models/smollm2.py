@@ -1,7 +1,9 @@
-"""SmolLM2 for tests: installed once into a cache folder of the working tree by `ordain local install`, and shared from there.
+"""SmolLM2 for tests: installed once into a cache folder of the working tree by `ordain local
+install`, and shared from there.
 
-It is small, real and mostly wrong: what is asserted is protocol, schema, bounds and records, never what it says. Fetching it is the one
-thing in the suite that asks a package index; where none answers, these tests are skipped and say so.
+It is small, real and mostly wrong: what is asserted is protocol, schema, bounds and records, never
+what it says. Fetching it is the one thing in the suite that asks a package index; where none
+answers, these tests are skipped and say so.
 """
 
 import time

@@ -1,4 +1,6 @@
-"""aimock's chaos against every adapter: each attempt ends as a reply or as a typed error, each run honestly, and replays equal."""
+"""aimock's chaos against every adapter: each attempt ends as a reply or as a typed error, each run
+honestly, and replays equal.
+"""
 
 import asyncio
 from pathlib import Path
@@ -26,11 +28,15 @@ CODES = {
 
 
 def behind(protocol: Protocol, aimock: Aimock) -> ModelProfile:
-    return profile(protocol, aimock.url, base_url=aimock.url + protocol.aimock_path, structured="text")
+    return profile(
+        protocol, aimock.url, base_url=aimock.url + protocol.aimock_path, structured="text"
+    )
 
 
 async def test_each_chaos_has_its_code(protocol: Protocol, aimock: Aimock) -> None:
-    """Dropped, garbled, cut and limited answers have their codes after one request each, whole or as a stream; peace is a reply."""
+    """Dropped, garbled, cut and limited answers have their codes after one request each, whole or
+    as a stream; peace is a reply.
+    """
     asked = structs.replace(request("Say good day."), profile=behind(protocol, aimock))
     streamed = structs.replace(asked, narrative="content")
     model = build_models({"m": asked.profile}, {"m": API_KEY})["m"]
@@ -53,23 +59,40 @@ async def test_each_chaos_has_its_code(protocol: Protocol, aimock: Aimock) -> No
         await model.close()
 
 
-async def test_every_turn_in_chaos_ends_honestly(protocol: Protocol, aimock: Aimock, tmp_path: Path) -> None:
-    """Turns side by side in the middle of it answer or fail with a code; no more attempts than policy permits; all replay equal."""
+async def test_every_turn_in_chaos_ends_honestly(
+    protocol: Protocol, aimock: Aimock, tmp_path: Path
+) -> None:
+    """Turns side by side in the middle of it answer or fail with a code; no more attempts than
+    policy permits; all replay equal.
+    """
     aimock.chaos(**RATES)
     async with open_house(tmp_path, behind(protocol, aimock)) as house:
-        answers = await asyncio.wait_for(asyncio.gather(*(house.chat("Say good evening.", session=f"s:{n}") for n in range(TURNS))), 60)
+        answers = await asyncio.wait_for(
+            asyncio.gather(
+                *(house.chat("Say good evening.", session=f"s:{n}") for n in range(TURNS))
+            ),
+            60,
+        )
         for answer in answers:
             assert answer.reply is not None
-            assert answer.reply.ok == (answer.reply.narrative == "Good day, and a good evening after it.")
+            assert answer.reply.ok == (
+                answer.reply.narrative == "Good day, and a good evening after it."
+            )
             assert answer.reply.ok or any(code in answer.reply.header for code in CODES.values())
         assert TURNS <= aimock.served() <= house.catalog.policy.fallback.attempts_at_last * TURNS
 
 
-async def test_chat_is_words_and_words_are_no_plan(protocol: Protocol, aimock: Aimock, tmp_path: Path) -> None:
-    """Whatever the profile declares: over every wire its words are the answer, and an agent says that they are no plan."""
+async def test_chat_is_words_and_words_are_no_plan(
+    protocol: Protocol, aimock: Aimock, tmp_path: Path
+) -> None:
+    """Whatever the profile declares: over every wire its words are the answer, and an agent says
+    that they are no plan.
+    """
     said = "Good day, and a good evening after it."
     for way in Structured:
-        async with open_house(tmp_path / way, behind(protocol, aimock).model_copy(update={"structured": way})) as house:
+        async with open_house(
+            tmp_path / way, behind(protocol, aimock).model_copy(update={"structured": way})
+        ) as house:
             reply = (await house.chat("Say good evening.")).reply
             assert reply is not None
             assert (reply.ok, reply.narrative) == (True, said)

@@ -12,7 +12,9 @@ from ordain.ports.model import ModelError, ModelReply
 from tests.integration.models.wire import API_KEY, request
 
 
-async def test_an_answer_of_the_schema(llmock_model: OpenAIModel, script_llmock: Callable[..., None]) -> None:
+async def test_an_answer_of_the_schema(
+    llmock_model: OpenAIModel, script_llmock: Callable[..., None]
+) -> None:
     """A native schema travels and the answer is of its shape, with token counts."""
     script_llmock()
     answer = await llmock_model.attempt(request("Give a."))
@@ -39,7 +41,11 @@ async def test_an_answer_of_the_schema(llmock_model: OpenAIModel, script_llmock:
     ],
 )
 async def test_provider_errors(
-    llmock_model: OpenAIModel, script_llmock: Callable[..., None], status: int, code: str | None, expected: ModelErrorCode
+    llmock_model: OpenAIModel,
+    script_llmock: Callable[..., None],
+    status: int,
+    code: str | None,
+    expected: ModelErrorCode,
 ) -> None:
     """A provider's own error bodies are mapped, in one attempt, and the next call works."""
     fault: dict[str, Any] = {"type": "fail", "status": status, "times": 1}
@@ -51,7 +57,9 @@ async def test_provider_errors(
     assert isinstance(await llmock_model.attempt(request("x")), ModelReply)
 
 
-async def test_a_rate_limit_says_when(llmock_model: OpenAIModel, script_llmock: Callable[..., None]) -> None:
+async def test_a_rate_limit_says_when(
+    llmock_model: OpenAIModel, script_llmock: Callable[..., None]
+) -> None:
     """Retry-After comes back and is not waited for."""
     script_llmock({"type": "fail", "status": 429, "retry_after": 7, "times": 1})
     answer = await llmock_model.attempt(request("x"))
@@ -59,7 +67,9 @@ async def test_a_rate_limit_says_when(llmock_model: OpenAIModel, script_llmock: 
     assert (answer.code, answer.retry_after_ms) == (ModelErrorCode.RATE_LIMITED, 7000)
 
 
-async def test_a_slow_answer_times_out(llmock_model: OpenAIModel, script_llmock: Callable[..., None]) -> None:
+async def test_a_slow_answer_times_out(
+    llmock_model: OpenAIModel, script_llmock: Callable[..., None]
+) -> None:
     """A held answer ends at the attempt's time-out."""
     script_llmock({"type": "delay", "seconds": 5, "times": 1})
     answer = await llmock_model.attempt(request("x", timeout_s=0.3))
@@ -68,8 +78,13 @@ async def test_a_slow_answer_times_out(llmock_model: OpenAIModel, script_llmock:
     script_llmock()
 
 
-@pytest.mark.parametrize(("reason", "code"), [("length", ModelErrorCode.TRUNCATED), ("content_filter", ModelErrorCode.FILTERED)])
-async def test_early_ends(llmock_model: OpenAIModel, script_llmock: Callable[..., None], reason: str, code: ModelErrorCode) -> None:
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [("length", ModelErrorCode.TRUNCATED), ("content_filter", ModelErrorCode.FILTERED)],
+)
+async def test_early_ends(
+    llmock_model: OpenAIModel, script_llmock: Callable[..., None], reason: str, code: ModelErrorCode
+) -> None:
     """An answer that a provider stopped early is an error although its text is there."""
     script_llmock({"type": "reply", "text": '{"a": 1}', "finish_reason": reason, "times": 1})
     answer = await llmock_model.attempt(request("x"))
@@ -77,9 +92,13 @@ async def test_early_ends(llmock_model: OpenAIModel, script_llmock: Callable[...
     assert answer.code is code
 
 
-async def test_tool_calls_without_content_are_no_answer(llmock_model: OpenAIModel, script_llmock: Callable[..., None]) -> None:
+async def test_tool_calls_without_content_are_no_answer(
+    llmock_model: OpenAIModel, script_llmock: Callable[..., None]
+) -> None:
     """A model that calls a tool nobody offered has not answered."""
-    script_llmock({"type": "reply", "tool_calls": [{"name": "look_up", "arguments": {}}], "times": 1})
+    script_llmock(
+        {"type": "reply", "tool_calls": [{"name": "look_up", "arguments": {}}], "times": 1}
+    )
     answer = await llmock_model.attempt(request("x"))
     assert isinstance(answer, ModelError)
     assert answer.code is ModelErrorCode.MALFORMED

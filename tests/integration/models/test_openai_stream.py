@@ -36,7 +36,11 @@ def chunk(data: bytes) -> dict[str, Any]:
 
 def event(content: str | None = None, finish_reason: str | None = None, **more: Any) -> bytes:
     delta = {} if content is None else {"content": content}
-    body = {"model": "m-1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}], **more}
+    body = {
+        "model": "m-1",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+        **more,
+    }
     return b"data: " + json.dumps(body).encode() + b"\n\n"
 
 
@@ -54,35 +58,60 @@ def listening(asked: ModelRequest, place: str = "content") -> ModelRequest:
     return structs.replace(asked, narrative=place)
 
 
-async def listen(model: OpenAIModel, *operations: dict[str, Any], **options: Any) -> tuple[str, ModelReply | ModelError]:
+async def listen(
+    model: OpenAIModel, *operations: dict[str, Any], **options: Any
+) -> tuple[str, ModelReply | ModelError]:
     heard: list[str] = []
     answer = await model.attempt(listening(playing(*operations, **options)), heard.append)
     return "".join(heard), answer
 
 
 async def test_a_streamed_answer_is_heard_and_whole(wire: OpenAIModel) -> None:
-    """The pieces that are heard make the narrative; text, model and counts are those of the whole stream."""
-    whole = ModelReply(text=ANSWER, model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE)
+    """The pieces that are heard make the narrative; text, model and counts are those of the whole
+    stream.
+    """
+    whole = ModelReply(
+        text=ANSWER, model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE
+    )
     assert await listen(wire, CHUNKED, *[chunk(part) for part in WHOLE], LAST) == (TEXT, whole)
     joined = b"".join(WHOLE)
     declared = send(HEAD + b"content-length: %d\r\n\r\n" % len(joined) + joined)
     assert await listen(wire, declared) == (TEXT, whole)
-    assert await listen(wire, CHUNKED, *[chunk(joined[at : at + 7]) for at in range(0, len(joined), 7)], LAST) == (TEXT, whole)
+    assert await listen(
+        wire, CHUNKED, *[chunk(joined[at : at + 7]) for at in range(0, len(joined), 7)], LAST
+    ) == (TEXT, whole)
     until_the_end = send(HEAD + b"connection: close\r\n\r\n" + joined)
     assert await listen(wire, until_the_end, CLOSE) == (TEXT, whole)
 
 
 async def test_comments_and_other_line_ends(wire: OpenAIModel) -> None:
-    """Keep-alives, event names, CRLF and data of several lines change nothing; without [DONE] the finish reason is enough."""
+    """Keep-alives, event names, CRLF and data of several lines change nothing; without [DONE] the
+    finish reason is enough.
+    """
     split = STOP.replace(b', "choices"', b'\ndata: , "choices"')
-    parts = [b": keep-alive\n\n", *[b"event: chunk\nid: 1\n" + part for part in pieces()], b":\n\n", split, COUNTS]
+    parts = [
+        b": keep-alive\n\n",
+        *[b"event: chunk\nid: 1\n" + part for part in pieces()],
+        b":\n\n",
+        split,
+        COUNTS,
+    ]
     crlf = b"".join(parts).replace(b"\n", b"\r\n")
-    heard, answer = await listen(wire, CHUNKED, *[chunk(crlf[at : at + 11]) for at in range(0, len(crlf), 11)], LAST)
-    assert (heard, answer) == (TEXT, ModelReply(text=ANSWER, model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE))
+    heard, answer = await listen(
+        wire, CHUNKED, *[chunk(crlf[at : at + 11]) for at in range(0, len(crlf), 11)], LAST
+    )
+    assert (heard, answer) == (
+        TEXT,
+        ModelReply(
+            text=ANSWER, model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE
+        ),
+    )
 
 
 async def test_what_is_sent(wire: OpenAIModel) -> None:
-    """A stream with counts is asked for where somebody listens to a narrative, and not otherwise; a whole answer to it is taken."""
+    """A stream with counts is asked for where somebody listens to a narrative, and not otherwise; a
+    whole answer to it is taken.
+    """
     for asked, heard, streams in (
         (listening(playing({"echo": True})), [].append, True),
         (listening(playing({"echo": True})), None, False),
@@ -93,7 +122,10 @@ async def test_what_is_sent(wire: OpenAIModel) -> None:
         body = json.loads(json.loads(answer.text)["body"])
         assert ("stream" in body, "stream_options" in body) == (streams, streams)
         if streams:
-            assert (body.pop("stream"), body.pop("stream_options")) == (True, {"include_usage": True})
+            assert (body.pop("stream"), body.pop("stream_options")) == (
+                True,
+                {"include_usage": True},
+            )
         assert list(body) == ["model", "messages", "max_tokens", "response_format"]
 
 
@@ -110,7 +142,11 @@ def streamed(*parts: bytes) -> list[dict[str, Any]]:
 
 
 def said(**error: Any) -> bytes:
-    return b"data: " + json.dumps({"error": {"message": f"words with {API_KEY} and {SYSTEM}", **error}}).encode() + b"\n\n"
+    return (
+        b"data: "
+        + json.dumps({"error": {"message": f"words with {API_KEY} and {SYSTEM}", **error}}).encode()
+        + b"\n\n"
+    )
 
 
 BROKEN: list[tuple[str, ModelErrorCode, list[dict[str, Any]]]] = [
@@ -121,32 +157,90 @@ BROKEN: list[tuple[str, ModelErrorCode, list[dict[str, Any]]]] = [
     ("no text", ModelErrorCode.MALFORMED, streamed(event(""), STOP, DONE)),
     ("cut within an event", ModelErrorCode.CONNECTION, streamed(*pieces(), STOP[:-9])),
     ("length", ModelErrorCode.TRUNCATED, streamed(*pieces(), event(None, "length"), DONE)),
-    ("content filter", ModelErrorCode.FILTERED, streamed(*pieces(), event(None, "content_filter"), DONE)),
+    (
+        "content filter",
+        ModelErrorCode.FILTERED,
+        streamed(*pieces(), event(None, "content_filter"), DONE),
+    ),
     ("unknown reason", ModelErrorCode.MALFORMED, streamed(*pieces(), event(None, "odd"), DONE)),
-    ("a server's fault", ModelErrorCode.SERVER_ERROR, streamed(*pieces(), event(None, "abort"), DONE)),
-    ("an event that is no JSON", ModelErrorCode.MALFORMED, streamed(*pieces(), b"data: {oops\n\n", STOP, DONE)),
+    (
+        "a server's fault",
+        ModelErrorCode.SERVER_ERROR,
+        streamed(*pieces(), event(None, "abort"), DONE),
+    ),
+    (
+        "an event that is no JSON",
+        ModelErrorCode.MALFORMED,
+        streamed(*pieces(), b"data: {oops\n\n", STOP, DONE),
+    ),
     ("no events", ModelErrorCode.MALFORMED, streamed(b"<html>Bad gateway</html>")),
-    ("invalid UTF-8", ModelErrorCode.MALFORMED, streamed(event("x@").replace(b"@", b"\xff"), STOP, DONE)),
+    (
+        "invalid UTF-8",
+        ModelErrorCode.MALFORMED,
+        streamed(event("x@").replace(b"@", b"\xff"), STOP, DONE),
+    ),
     ("an error first", ModelErrorCode.RATE_LIMITED, streamed(said(code="rate_limit_exceeded"))),
-    ("an error in between", ModelErrorCode.OVERLOADED, streamed(*pieces(), said(code=503), STOP, DONE)),
-    ("an error that says little", ModelErrorCode.SERVER_ERROR, streamed(*pieces(), said(code=API_KEY, type=SYSTEM), DONE)),
+    (
+        "an error in between",
+        ModelErrorCode.OVERLOADED,
+        streamed(*pieces(), said(code=503), STOP, DONE),
+    ),
+    (
+        "an error that says little",
+        ModelErrorCode.SERVER_ERROR,
+        streamed(*pieces(), said(code=API_KEY, type=SYSTEM), DONE),
+    ),
     ("closed", ModelErrorCode.CONNECTION, [*streamed(*pieces())[:-1], CLOSE]),
-    ("closed after the finish reason", ModelErrorCode.CONNECTION, [*streamed(*pieces(), STOP)[:-1], CLOSE]),
-    ("reset", ModelErrorCode.CONNECTION, [*streamed(*pieces())[:-1], {"sleep": 0.1}, {"reset": True}]),
+    (
+        "closed after the finish reason",
+        ModelErrorCode.CONNECTION,
+        [*streamed(*pieces(), STOP)[:-1], CLOSE],
+    ),
+    (
+        "reset",
+        ModelErrorCode.CONNECTION,
+        [*streamed(*pieces())[:-1], {"sleep": 0.1}, {"reset": True}],
+    ),
     ("no chunk", ModelErrorCode.MALFORMED, [CHUNKED, send(b"data: {}\r\n\r\n"), CLOSE]),
-    ("another media type", ModelErrorCode.MALFORMED, [http(b"".join(WHOLE), "200 OK", "content-type: text/plain")]),
+    (
+        "another media type",
+        ModelErrorCode.MALFORMED,
+        [http(b"".join(WHOLE), "200 OK", "content-type: text/plain")],
+    ),
     (
         "refused for stream_options",
         ModelErrorCode.REJECTED,
-        [http_json({"error": {"message": "x", "code": "unsupported_parameter", "param": "stream_options"}}, "400 Bad Request")],
+        [
+            http_json(
+                {
+                    "error": {
+                        "message": "x",
+                        "code": "unsupported_parameter",
+                        "param": "stream_options",
+                    }
+                },
+                "400 Bad Request",
+            )
+        ],
     ),
-    ("refused as an event", ModelErrorCode.OVERLOADED, [http(said(), "503 Service Unavailable", "content-type: text/event-stream")]),
+    (
+        "refused as an event",
+        ModelErrorCode.OVERLOADED,
+        [http(said(), "503 Service Unavailable", "content-type: text/event-stream")],
+    ),
 ]
 
 
-@pytest.mark.parametrize(("code", "operations"), [pytest.param(code, operations, id=name) for name, code, operations in BROKEN])
-async def test_a_stream_that_is_no_answer_has_its_code(wire: OpenAIModel, code: ModelErrorCode, operations: list[dict[str, Any]]) -> None:
-    """Each way in which a stream can fail has its code, says nothing of key or prompt, and the next call works."""
+@pytest.mark.parametrize(
+    ("code", "operations"),
+    [pytest.param(code, operations, id=name) for name, code, operations in BROKEN],
+)
+async def test_a_stream_that_is_no_answer_has_its_code(
+    wire: OpenAIModel, code: ModelErrorCode, operations: list[dict[str, Any]]
+) -> None:
+    """Each way in which a stream can fail has its code, says nothing of key or prompt, and the next
+    call works.
+    """
     heard, answer = await listen(wire, *operations)
     assert failed(answer) is code, answer
     assert TEXT.startswith(heard)
@@ -154,7 +248,9 @@ async def test_a_stream_that_is_no_answer_has_its_code(wire: OpenAIModel, code: 
 
 
 async def test_pieces_are_heard_while_the_server_still_writes(wire: OpenAIModel) -> None:
-    """What has arrived is heard at once: the server holds the rest back until the attempt is given up."""
+    """What has arrived is heard at once: the server holds the rest back until the attempt is given
+    up.
+    """
     first = asyncio.Event()
     heard: list[str] = []
 
@@ -163,7 +259,11 @@ async def test_pieces_are_heard_while_the_server_still_writes(wire: OpenAIModel)
         first.set()
 
     parts = pieces('{"content": "so far, ')
-    task = asyncio.create_task(wire.attempt(listening(playing(CHUNKED, *[chunk(part) for part in parts], {"sleep": 30})), hear))
+    task = asyncio.create_task(
+        wire.attempt(
+            listening(playing(CHUNKED, *[chunk(part) for part in parts], {"sleep": 30})), hear
+        )
+    )
     await first.wait()
     assert not task.done()
     task.cancel()
@@ -220,15 +320,28 @@ async def test_a_stall_is_bounded(wire: OpenAIModel, operations: list[dict[str, 
     ],
     ids=["in the midst", "before its first word"],
 )
-async def test_silence_in_the_midst_ends_it_sooner(wire: OpenAIModel, operations: list[dict[str, Any]], code: ModelErrorCode) -> None:
-    """A stream that fell silent after its first word is lost after the profile's own patience; before that a model may think."""
-    asked = listening(playing(CHUNKED, *operations, {"sleep": 30}, timeout_s=20 if code is ModelErrorCode.CONNECTION else 0.5))
+async def test_silence_in_the_midst_ends_it_sooner(
+    wire: OpenAIModel, operations: list[dict[str, Any]], code: ModelErrorCode
+) -> None:
+    """A stream that fell silent after its first word is lost after the profile's own patience;
+    before that a model may think.
+    """
+    asked = listening(
+        playing(
+            CHUNKED,
+            *operations,
+            {"sleep": 30},
+            timeout_s=20 if code is ModelErrorCode.CONNECTION else 0.5,
+        )
+    )
     asked = structs.replace(asked, profile=asked.profile.model_copy(update={"idle_ms": 100}))
     assert failed(await wire.attempt(asked, [].append)) is code
 
 
 async def test_connections_are_kept_after_streams(wire: OpenAIModel) -> None:
-    """Streams travel on one connection, one after another; where the server never ends one, the answer counts and another is used."""
+    """Streams travel on one connection, one after another; where the server never ends one, the
+    answer counts and another is used.
+    """
 
     async def peer() -> int:
         answer = await wire.attempt(playing({"echo": True}))
@@ -247,7 +360,9 @@ async def test_connections_are_kept_after_streams(wire: OpenAIModel) -> None:
 async def test_an_endless_stream_ends_at_the_bound(wire: OpenAIModel) -> None:
     """A stream is read up to its bound and no further."""
     million = chunk(b": " + b"." * 999_996 + b"\n\n")
-    heard, answer = await listen(wire, CHUNKED, *[million] * (STREAM_BYTES // 1_000_000 + 2), {"sleep": 30})
+    heard, answer = await listen(
+        wire, CHUNKED, *[million] * (STREAM_BYTES // 1_000_000 + 2), {"sleep": 30}
+    )
     assert failed(answer) is ModelErrorCode.MALFORMED
     assert isinstance(answer, ModelError)
     assert str(STREAM_BYTES) in answer.message
@@ -258,12 +373,23 @@ CRUMBS = send(b"1\r\n:\r\n" * (2 * CHUNKS_FREE))
 
 
 async def test_a_stream_in_crumbs_is_given_up(wire: OpenAIModel) -> None:
-    """More and smaller pieces than any answer has are no answer, as a stream and as one body; a refusal's status counts all the same."""
-    assert failed((await listen(wire, CHUNKED, CRUMBS, {"sleep": 30}))[1]) is ModelErrorCode.MALFORMED
-    body = send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
-    assert failed(await wire.attempt(playing(body, CRUMBS, {"sleep": 30}))) is ModelErrorCode.MALFORMED
+    """More and smaller pieces than any answer has are no answer, as a stream and as one body; a
+    refusal's status counts all the same.
+    """
+    assert (
+        failed((await listen(wire, CHUNKED, CRUMBS, {"sleep": 30}))[1]) is ModelErrorCode.MALFORMED
+    )
+    body = send(
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
+    assert (
+        failed(await wire.attempt(playing(body, CRUMBS, {"sleep": 30}))) is ModelErrorCode.MALFORMED
+    )
     refused = send(b"HTTP/1.1 429 Wait\r\ntransfer-encoding: chunked\r\n\r\n")
-    assert failed(await wire.attempt(playing(refused, CRUMBS, {"sleep": 30}))) is ModelErrorCode.RATE_LIMITED
+    assert (
+        failed(await wire.attempt(playing(refused, CRUMBS, {"sleep": 30})))
+        is ModelErrorCode.RATE_LIMITED
+    )
 
 
 class Ticking:
@@ -303,7 +429,9 @@ async def test_many_pieces_that_came_together_keep_nobody_waiting(wire: OpenAIMo
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=4))
 def test_no_bytes_break_a_stream(wire_url: str, at: int, other: bytes) -> None:
-    """Whatever is changed in a stream, a reply or a mapped error comes back, never an exception or a bug of the adapter."""
+    """Whatever is changed in a stream, a reply or a mapped error comes back, never an exception or
+    a bug of the adapter.
+    """
     body = b"".join(WHOLE)
     raw = HEAD + b"content-length: %d\r\n\r\n" % len(body) + body
     raw = raw[:at] + other + raw[at + len(other) :]
@@ -320,7 +448,9 @@ def test_no_bytes_break_a_stream(wire_url: str, at: int, other: bytes) -> None:
 
 
 async def test_the_endpoint_of_the_end_to_end_tests() -> None:
-    """The fake endpoint streams where it is asked to and answers whole where it is not, or cannot."""
+    """The fake endpoint streams where it is asked to and answers whole where it is not, or
+    cannot.
+    """
     with ModelEndpoint() as endpoint:
         model = OpenAIModel(endpoint.url)
         answers = []
@@ -335,7 +465,9 @@ async def test_the_endpoint_of_the_end_to_end_tests() -> None:
         await model.close()
 
 
-async def test_llmock_streams(llmock_model: OpenAIModel, script_llmock: Callable[..., None]) -> None:
+async def test_llmock_streams(
+    llmock_model: OpenAIModel, script_llmock: Callable[..., None]
+) -> None:
     """A fake server that nobody here wrote is heard, and its counts come back."""
     script_llmock({"type": "reply", "text": ANSWER, "times": 2})
     heard: list[str] = []
@@ -352,18 +484,35 @@ async def test_llmock_streams(llmock_model: OpenAIModel, script_llmock: Callable
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        ({"type": "stream_fault", "kind": "truncate", "after_chunks": 4}, ModelErrorCode.CONNECTION),
-        ({"type": "stream_fault", "kind": "malformed", "after_chunks": 4}, ModelErrorCode.MALFORMED),
-        ({"type": "stream_fault", "kind": "disconnect", "after_chunks": 4}, ModelErrorCode.CONNECTION),
-        ({"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 20}, ModelErrorCode.TIMED_OUT),
+        (
+            {"type": "stream_fault", "kind": "truncate", "after_chunks": 4},
+            ModelErrorCode.CONNECTION,
+        ),
+        (
+            {"type": "stream_fault", "kind": "malformed", "after_chunks": 4},
+            ModelErrorCode.MALFORMED,
+        ),
+        (
+            {"type": "stream_fault", "kind": "disconnect", "after_chunks": 4},
+            ModelErrorCode.CONNECTION,
+        ),
+        (
+            {"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 20},
+            ModelErrorCode.TIMED_OUT,
+        ),
         ({"type": "fail", "status": 429}, ModelErrorCode.RATE_LIMITED),
     ],
     ids=["truncate", "malformed", "disconnect", "stall", "fail"],
 )
 async def test_llmock_breaks_its_streams(
-    llmock_model: OpenAIModel, script_llmock: Callable[..., None], fault: dict[str, Any], code: ModelErrorCode
+    llmock_model: OpenAIModel,
+    script_llmock: Callable[..., None],
+    fault: dict[str, Any],
+    code: ModelErrorCode,
 ) -> None:
-    """Streams that another server cuts, spoils, drops or holds are errors, and the next one is an answer."""
+    """Streams that another server cuts, spoils, drops or holds are errors, and the next one is an
+    answer.
+    """
     script_llmock({"type": "reply", "text": ANSWER, "times": 1}, {**fault, "times": 1})
     heard: list[str] = []
     limit_s = 1.0 if code is ModelErrorCode.TIMED_OUT else 20.0

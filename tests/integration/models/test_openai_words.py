@@ -1,4 +1,6 @@
-"""The OpenAI-compatible adapter where plain words are asked for: an answer counts in whatever envelope it comes, and what was cut is told as cut."""
+"""The OpenAI-compatible adapter where plain words are asked for: an answer counts in whatever
+envelope it comes, and what was cut is told as cut.
+"""
 
 import json
 from typing import Any
@@ -19,7 +21,12 @@ CLOSE = {"close": True}
 
 def words(*operations: dict[str, Any], idle_ms: int = 100) -> ModelRequest:
     asked = playing(*operations)
-    return structs.replace(asked, schema=None, narrative="content", profile=asked.profile.model_copy(update={"idle_ms": idle_ms}))
+    return structs.replace(
+        asked,
+        schema=None,
+        narrative="content",
+        profile=asked.profile.model_copy(update={"idle_ms": idle_ms}),
+    )
 
 
 def data(choice: dict[str, Any], **more: Any) -> bytes:
@@ -31,16 +38,21 @@ ENVELOPES = {
     "silent after its reason": [CHUNKED, *map(chunk, HI), chunk(STOP), {"sleep": 30}],
     "broken off after its reason": [CHUNKED, *map(chunk, HI), chunk(STOP), CLOSE],
     "without a type": [BARE, send(b"".join([*HI, STOP, DONE])), CLOSE],
-    "with another type": [TYPED, send(b": ping\n\nevent: message\n" + b"".join([*HI, STOP])), CLOSE],
-    "a message in the stream": [CHUNKED, chunk(data({"message": {"content": "Hi there"}, "finish_reason": "stop"})), LAST],
+    "with another type": [TYPED, send(b": ping\n\nevent: message\n" + b"".join([*HI, STOP])),
+        CLOSE],
+    "a message in the stream": [CHUNKED, chunk(data({"message": {"content": "Hi there"},
+        "finish_reason": "stop"})), LAST],
     "a message after its pieces": [
-        CHUNKED, *map(chunk, HI), chunk(data({"message": {"content": "Hi there"}, "finish_reason": "stop"})), LAST
+        CHUNKED, *map(chunk, HI), chunk(data({"message": {"content": "Hi there"},
+            "finish_reason": "stop"})), LAST
     ],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("operations", ENVELOPES.values(), ids=ENVELOPES)
-async def test_words_count_in_every_envelope(wire: OpenAIModel, operations: list[dict[str, Any]]) -> None:
+async def test_words_count_in_every_envelope(
+    wire: OpenAIModel, operations: list[dict[str, Any]]
+) -> None:
     """What the protocol says is whole is a whole answer, however little else it says."""
     heard: list[str] = []
     answer = await wire.attempt(words(*operations), heard.append)
@@ -62,7 +74,9 @@ async def test_words_that_fell_silent_are_kept_and_told_as_cut(wire: OpenAIModel
     answer = await wire.attempt(words(CHUNKED, *map(chunk, HI), {"sleep": 30}), [].append)
     assert isinstance(answer, ModelReply), answer
     assert (answer.text, answer.notice) == ("Hi there", SILENCED)
-    assert isinstance(await wire.attempt(words(CHUNKED, *map(chunk, HI), CLOSE), [].append), ModelError)
+    assert isinstance(
+        await wire.attempt(words(CHUNKED, *map(chunk, HI), CLOSE), [].append), ModelError
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,15 +88,26 @@ async def test_words_that_fell_silent_are_kept_and_told_as_cut(wire: OpenAIModel
     ],
     ids=["alone", "in two events", "the wrong way round"],
 )
-async def test_half_a_sign_spoils_no_more_than_itself(wire: OpenAIModel, pieces: list[str], text: str) -> None:
-    """Halves that belong together are put together, also while they are heard; another one stands as U+FFFD."""
-    parts = [b'data: {"choices":[{"index":0,"delta":{"content":%b}}]}\n\n' % piece.encode() for piece in pieces]
+async def test_half_a_sign_spoils_no_more_than_itself(
+    wire: OpenAIModel, pieces: list[str], text: str
+) -> None:
+    """Halves that belong together are put together, also while they are heard; another one stands
+    as U+FFFD.
+    """
+    parts = [
+        b'data: {"choices":[{"index":0,"delta":{"content":%b}}]}\n\n' % piece.encode()
+        for piece in pieces
+    ]
     heard: list[str] = []
     answer = await wire.attempt(words(CHUNKED, *map(chunk, parts), chunk(STOP), LAST), heard.append)
     assert isinstance(answer, ModelReply), answer
     assert (answer.text, "".join(heard)) == (text, text)
     body = b'{"choices":[{"message":{"content":%b},"finish_reason":"stop"}]}' % pieces[0].encode()
-    head = send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+    head = send(
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+        % len(body)
+        + body
+    )
     whole = await wire.attempt(words(head))
     assert isinstance(whole, ModelReply), whole
     assert "\ufffd" in whole.text

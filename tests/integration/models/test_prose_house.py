@@ -1,4 +1,5 @@
-"""Whole houses before endpoints that write prose and refuse what they do not know: chat works, contracts step down, and what was learnt is kept.
+"""Whole houses before endpoints that write prose and refuse what they do not know: chat works,
+contracts step down, and what was learnt is kept.
 
 Every run of them replays equal (``open_house``), in whatever way its answers were held.
 """
@@ -31,12 +32,17 @@ TEXT = {"text": "The lamp is red."}
 
 
 def profile(endpoint: ProseEndpoint, **more: Any) -> ModelProfile:
-    return ModelProfile.model_validate({"provider": "openai", "model": "small", "base_url": endpoint.url, **more})
+    return ModelProfile.model_validate(
+        {"provider": "openai", "model": "small", "base_url": endpoint.url, **more}
+    )
 
 
 async def model_calls(house: Ordain) -> list[dict[str, Any]]:
     """The observations of all model calls, in order of the runs."""
-    runs = [(await house.runtime.view(row.id)).stored for row in await house.runtime.runs(roots_only=False, limit=100)]
+    runs = [
+        (await house.runtime.view(row.id)).stored
+        for row in await house.runtime.runs(roots_only=False, limit=100)
+    ]
     return [
         msgspec.json.decode(one.body)["result"]
         for run in runs
@@ -51,14 +57,18 @@ async def model_calls(house: Ordain) -> list[dict[str, Any]]:
 async def test_chat_works_before_a_model_that_only_writes_prose(
     tmp_path: Path, refuses: tuple[str, ...], structured: Structured, api: str
 ) -> None:
-    """In every mode, with one request: no JSON is asked for, and the model's text is the answer as it stands."""
+    """In every mode, with one request: no JSON is asked for, and the model's text is the answer as
+    it stands.
+    """
     with prose_endpoint(*refuses) as endpoint:
         async with open_house(tmp_path, profile(endpoint, structured=structured, api=api)) as house:
             answer = await house.chat("What is the sea like?")
             assert answer.reply is not None
             assert (answer.reply.ok, answer.reply.narrative) == (True, PROSE)
             assert endpoint.ways() == ["plain"]
-            assert not any("JSON Schema" in message["content"] for message in endpoint.asked[0]["messages"])
+            assert not any(
+                "JSON Schema" in message["content"] for message in endpoint.asked[0]["messages"]
+            )
             done = (await house.execute("brain.chat", TEXT)).wire
             assert (done["ok"], done["output"]) == (True, {"content": PROSE})
             assert [call.get("held", "") for call in await model_calls(house)] == ["", ""]
@@ -67,12 +77,16 @@ async def test_chat_works_before_a_model_that_only_writes_prose(
 
 
 async def test_every_line_of_plain_words_is_quoted(tmp_path: Path) -> None:
-    """C5 "Execution header: rendered by code before any narrative": plain words can no more imitate it than any narrative."""
+    """C5 "Execution header: rendered by code before any narrative": plain words can no more imitate
+    it than any narrative.
+    """
     with prose_endpoint() as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             reply = (await house.chat("What is the sea like?")).reply
     assert reply is not None
-    assert plain_reply(reply.header, reply.narrative).endswith("\n\n> The sea is wide, and it is {blue}.\n> ✓ math.evaluate: 42")
+    assert plain_reply(reply.header, reply.narrative).endswith(
+        "\n\n> The sea is wide, and it is {blue}.\n> ✓ math.evaluate: 42"
+    )
 
 
 async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:
@@ -80,7 +94,13 @@ async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:
     with prose_endpoint(says=f"<think>Blue, <b>?</think>\n{PROSE}") as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             told = house.stream("python")
-            asked = await house.send({"session_id": "python", "user_id": "local", "message": {"text": "What is the sea like?"}})
+            asked = await house.send(
+                {
+                    "session_id": "python",
+                    "user_id": "local",
+                    "message": {"text": "What is the sea like?"},
+                }
+            )
             shown = ""
             async for event in told:
                 if isinstance(event, TextEvent):
@@ -95,8 +115,12 @@ async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("refuses", REFUSING)
-async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, refuses: tuple[str, ...]) -> None:
-    """LLM-04 "Provider/profile/model fallback is automatic and policy-driven": schema, tool, words, on record and within one call; learnt once."""
+async def test_a_contract_steps_down_to_what_the_endpoint_does(
+    tmp_path: Path, refuses: tuple[str, ...]
+) -> None:
+    """LLM-04 "Provider/profile/model fallback is automatic and policy-driven": schema, tool, words,
+    on record and within one call; learnt once.
+    """
     with prose_endpoint(*refuses, plans=True) as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             done = (await house.execute("extract_facts", TEXT)).wire
@@ -105,7 +129,12 @@ async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, r
             assert "fallback.lower" in done["header"]
             assert [call["held"] for call in await model_calls(house)] == ["native", "tool", "text"]
             planned = (
-                await house.plan({"goal": {"type": "ask", "description": "Which number?"}, "toolset": [{"tool_id": "math.evaluate"}]})
+                await house.plan(
+                    {
+                        "goal": {"type": "ask", "description": "Which number?"},
+                        "toolset": [{"tool_id": "math.evaluate"}],
+                    }
+                )
             ).wire
             assert (planned["status"], planned["final_answer"]["content"]) == ("ok", "Forty-two.")
             turn = (await house.chat("Which number?", mode="agent")).reply
@@ -115,13 +144,23 @@ async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, r
         async with open_house(tmp_path, profile(endpoint)) as house:
             assert (await house.execute("extract_facts", TEXT)).wire["ok"]
         assert endpoint.ways()[5:] == ["text"]
-    why = {field: "refused" if field in refuses else "ignored" for field in ("response_format", "tools")}
+    why = {
+        field: "refused" if field in refuses else "ignored"
+        for field in ("response_format", "tools")
+    }
     learnt = WaysFile(tmp_path).read()["m0"].ways
-    assert {str(way): str(found) for way, found in learnt.items()} == {"native": why["response_format"], "tool": why["tools"]}
+    assert {str(way): str(found) for way, found in learnt.items()} == {
+        "native": why["response_format"],
+        "tool": why["tools"],
+    }
 
 
 PASSED_OVER = [
-    pytest.param('<think>\nThey want 2+2, e.g. {"expression": "2+2"}.\n</think>\nI will call math.evaluate with 2+2.', id="in a thought"),
+    pytest.param(
+        '<think>\nThey want 2+2, e.g. {"expression": "2+2"}.\n</think>\n'
+        "I will call math.evaluate with 2+2.",
+        id="in a thought",
+    ),
     pytest.param('Sure! I will call math.evaluate with {"expression": "2+2"}.', id="among words"),
     pytest.param('{"expression": "2+2"}', id="another object"),
     pytest.param('```json\n{"expression": "2+2"}\n```', id="another object, fenced"),
@@ -132,7 +171,9 @@ PASSED_OVER = [
 
 @pytest.mark.parametrize("says", PASSED_OVER)
 async def test_json_that_no_schema_let_through_steps_down(tmp_path: Path, says: str) -> None:
-    """An object somewhere in an answer is no sign that its schema was kept: with the schema in words the same endpoint plans, and is asked so from then on."""
+    """An object somewhere in an answer is no sign that its schema was kept: with the schema in
+    words the same endpoint plans, and is asked so from then on.
+    """
     with prose_endpoint(plans=True, says=says) as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             turn = (await house.chat("Which number?", mode="agent")).reply
@@ -141,11 +182,15 @@ async def test_json_that_no_schema_let_through_steps_down(tmp_path: Path, says: 
             assert (await house.execute("extract_facts", TEXT)).wire["ok"]
             assert [call["held"] for call in await model_calls(house)].count("native") == 1
     assert endpoint.ways() == ["native", "tool", "text", "text"]
-    assert {str(way): str(found) for way, found in WaysFile(tmp_path).read()["m0"].ways.items()} == {"native": "ignored", "tool": "ignored"}
+    assert {
+        str(way): str(found) for way, found in WaysFile(tmp_path).read()["m0"].ways.items()
+    } == {"native": "ignored", "tool": "ignored"}
 
 
 async def test_an_answer_that_serves_is_taken_as_it_is(tmp_path: Path) -> None:
-    """A step among words, without what would be null, is that step, natively as well: nothing is asked twice, and nothing learnt."""
+    """A step among words, without what would be null, is that step, natively as well: nothing is
+    asked twice, and nothing learnt.
+    """
     step = {"thought": "done", "finish": True, "final_answer": STEP["final_answer"]}
     with prose_endpoint(says=f"Sure! Here is the step: {json.dumps(step)}") as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
@@ -157,7 +202,9 @@ async def test_an_answer_that_serves_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 async def test_what_answers_told_of_their_use_is_booked(tmp_path: Path) -> None:
-    """A whole answer that is none costs what it says: nothing of it stands in the account as reserved, and `models cost` counts it."""
+    """A whole answer that is none costs what it says: nothing of it stands in the account as
+    reserved, and `models cost` counts it.
+    """
     prices = {"usd_micros_per_1k_input": 3000, "usd_micros_per_1k_output": 15000}
     with prose_endpoint() as endpoint:
         async with open_house(tmp_path, profile(endpoint, **prices)) as house:
@@ -169,13 +216,20 @@ async def test_what_answers_told_of_their_use_is_booked(tmp_path: Path) -> None:
             assert "reserved for" not in turn.header
             span = SpendingSpan(workspace="default", since=0, until=2**62, slack_us=0)
             total = (await spent(house.runtime.search, house.kinds, By.MODEL, span)).total
-            assert (total.failed, total.tokens, total.input_tokens, total.usd_micros) == (2, 30 * calls, 20 * calls, 210 * calls)
+            assert (total.failed, total.tokens, total.input_tokens, total.usd_micros) == (
+                2,
+                30 * calls,
+                20 * calls,
+                210 * calls,
+            )
             assert "does not speak this provider's language" not in " ".join(turn.remedies)
             assert turn.remedies == [f"m0: {NOT_HELD}"]
 
 
 async def test_a_server_error_that_names_the_way_is_a_refusal_of_it(tmp_path: Path) -> None:
-    """Some servers answer 500 to what they do not know: one that names it is stepped down from like any refusal, and nothing is booked but the calls."""
+    """Some servers answer 500 to what they do not know: one that names it is stepped down from like
+    any refusal, and nothing is booked but the calls.
+    """
     with prose_endpoint("response_format", "tools", plans=True, status=500) as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             turn = (await house.chat("Which number?", mode="agent")).reply
@@ -183,39 +237,58 @@ async def test_a_server_error_that_names_the_way_is_a_refusal_of_it(tmp_path: Pa
             assert (turn.ok, turn.narrative) == (True, "Forty-two."), turn.header
             assert "reserved for" not in turn.header
     assert endpoint.ways() == ["native", "tool", "text"]
-    assert {str(way): str(found) for way, found in WaysFile(tmp_path).read()["m0"].ways.items()} == {"native": "refused", "tool": "refused"}
+    assert {
+        str(way): str(found) for way, found in WaysFile(tmp_path).read()["m0"].ways.items()
+    } == {"native": "refused", "tool": "refused"}
 
 
 async def test_the_recorded_way_makes_the_prompt_again(tmp_path: Path) -> None:
-    """What the model was sent is rendered anew at replay, schema in words and all; another recorded way would be another prompt."""
+    """What the model was sent is rendered anew at replay, schema in words and all; another recorded
+    way would be another prompt.
+    """
     with prose_endpoint("response_format", "tools", plans=True) as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             await house.execute("extract_facts", TEXT)
             kinds = house.runtime.services.kinds
-            (row,) = [row for row in await house.runtime.runs(roots_only=False, limit=9) if row.flow == "verb_plan"]
+            (row,) = [
+                row
+                for row in await house.runtime.runs(roots_only=False, limit=9)
+                if row.flow == "verb_plan"
+            ]
             stored = (await house.runtime.view(row.id)).stored
             assert replay(stored, house.catalog, kinds).equal
-            answered = [one for one in stored.records if (one.kind, one.name) == (RecordKind.OBSERVATION, "model_call")][-1]
+            answered = [
+                one
+                for one in stored.records
+                if (one.kind, one.name) == (RecordKind.OBSERVATION, "model_call")
+            ][-1]
             assert answered.body is not None
             held = json.loads(answered.body)["result"]
             assert held["held"] == "text"
 
 
 async def test_an_agent_whose_model_cannot_plan_says_so(tmp_path: Path) -> None:
-    """no directive is a failure, told plainly and with what does work; no words of the model are made an answer."""
+    """no directive is a failure, told plainly and with what does work; no words of the model are
+    made an answer.
+    """
     with prose_endpoint() as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             reply = (await house.chat("Which number?", mode="agent")).reply
             assert reply is not None
             assert not reply.ok
-            assert reply.narrative.startswith("This was not done: the model could not plan: 2 of its proposals were no step of a plan.")
+            assert reply.narrative.startswith(
+                "This was not done: the model could not plan: 2 of its proposals were no step of "
+                "a plan."
+            )
             assert "Plain chat needs no plan" in reply.narrative
             assert PROSE not in reply.narrative
             assert (await house.chat("What is the sea like?", session="chat")).reply.ok  # type: ignore[union-attr]
 
 
 async def test_a_request_that_is_wrong_in_every_way_is_no_lesson(tmp_path: Path) -> None:
-    """Where words alone are refused too the failure is told, and the next call begins with the schema again."""
+    """Where words alone are refused too the failure is told, and the next call begins with the
+    schema again.
+    """
     with prose_endpoint("model") as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             for _ in range(2):
@@ -237,19 +310,41 @@ async def test_a_conversation_is_summed_up_in_words(tmp_path: Path) -> None:
                 assert reply is not None
                 assert (reply.ok, reply.narrative) == (True, "So far the sea."), reply
     assert set(endpoint.ways()) == {"plain"}
-    assert any("You sum up a conversation" in body["messages"][0]["content"] for body in endpoint.asked)
-    assert any('SUMMED UP\n"So far the sea."' in body["messages"][1]["content"] for body in endpoint.asked)
+    assert any(
+        "You sum up a conversation" in body["messages"][0]["content"] for body in endpoint.asked
+    )
+    assert any(
+        'SUMMED UP\n"So far the sea."' in body["messages"][1]["content"] for body in endpoint.asked
+    )
 
 
 async def test_a_verb_of_words_in_a_plan_is_observed_as_text(tmp_path: Path) -> None:
-    """B-04 "for LLM verbs `output` = structured result and `llm_output` = text": of a verb that answers in words both are its text."""
-    asks = {"thought": "ask", "finish": False, "action": {"tool_id": "brain.chat", "input": TEXT}, "final_answer": None}
+    """B-04 "for LLM verbs `output` = structured result and `llm_output` = text": of a verb that
+    answers in words both are its text.
+    """
+    asks = {
+        "thought": "ask",
+        "finish": False,
+        "action": {"tool_id": "brain.chat", "input": TEXT},
+        "final_answer": None,
+    }
     with prose_endpoint(steps=[asks, STEP]) as endpoint:
         async with open_house(tmp_path, profile(endpoint, structured="text")) as house:
-            planned = (await house.plan({"goal": {"type": "ask", "description": "Ask."}, "toolset": [{"tool_id": "brain.chat"}]})).wire
+            planned = (
+                await house.plan(
+                    {
+                        "goal": {"type": "ask", "description": "Ask."},
+                        "toolset": [{"tool_id": "brain.chat"}],
+                    }
+                )
+            ).wire
     assert (planned["status"], endpoint.ways()) == ("ok", ["text", "plain", "text"]), planned
     observed = planned["trace"][0]["observation"]
-    assert (observed["ok"], observed["output"], observed["llm_output"]) == (True, {"content": PROSE}, PROSE)
+    assert (observed["ok"], observed["output"], observed["llm_output"]) == (
+        True,
+        {"content": PROSE},
+        PROSE,
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,14 +356,30 @@ async def test_a_verb_of_words_in_a_plan_is_observed_as_text(tmp_path: Path) -> 
         pytest.param([("planner_step", "I would say forty-two.")], id="prose"),
     ],
 )
-async def test_a_forced_tool_that_is_passed_over_steps_down(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
-    """Another tool's call, several, or prose for its input: the endpoint is known to ignore the way, and is asked in words from then on."""
-    plan = {"goal": {"type": "ask", "description": "Which number?"}, "toolset": [{"tool_id": "math.evaluate"}]}
-    for structured, ways in ((Structured.NATIVE, ["native", "tool", "text", "text"]), (Structured.TOOL, ["tool", "tool", "text", "text"])):
+async def test_a_forced_tool_that_is_passed_over_steps_down(
+    tmp_path: Path, calls: list[tuple[str, str]]
+) -> None:
+    """Another tool's call, several, or prose for its input: the endpoint is known to ignore the
+    way, and is asked in words from then on.
+    """
+    plan = {
+        "goal": {"type": "ask", "description": "Which number?"},
+        "toolset": [{"tool_id": "math.evaluate"}],
+    }
+    for structured, ways in (
+        (Structured.NATIVE, ["native", "tool", "text", "text"]),
+        (Structured.TOOL, ["tool", "tool", "text", "text"]),
+    ):
         with prose_endpoint(plans=True, says='{"note": "another object"}', calls=calls) as endpoint:
-            async with open_house(tmp_path / structured, profile(endpoint, structured=structured)) as house:
+            async with open_house(
+                tmp_path / structured, profile(endpoint, structured=structured)
+            ) as house:
                 planned = [(await house.plan(plan)).wire for _ in range(2)]
-            assert [(one["status"], one["final_answer"]["content"]) for one in planned] == [("ok", "Forty-two.")] * 2
+            assert [(one["status"], one["final_answer"]["content"]) for one in planned] == [
+                ("ok", "Forty-two.")
+            ] * 2
             assert endpoint.ways() == ways
         learnt = WaysFile(tmp_path / structured).read()["m0"].ways
-        assert {str(way): str(found) for way, found in learnt.items()} == dict.fromkeys(ways[:-2], "ignored")
+        assert {str(way): str(found) for way, found in learnt.items()} == dict.fromkeys(
+            ways[:-2], "ignored"
+        )

@@ -1,4 +1,6 @@
-"""From profiles to adapters: extras that are missing, libraries that are not loaded, profiles that share connections."""
+"""From profiles to adapters: extras that are missing, libraries that are not loaded, profiles that
+share connections.
+"""
 
 import subprocess
 import sys
@@ -41,19 +43,36 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in {"pydantic_ai
 
 
 def run(program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
 @pytest.mark.parametrize(
     ("provider", "missing"),
-    [("anthropic", ["pydantic_ai"]), ("anthropic", ["anthropic"]), ("gemini", ["pydantic_ai"]), ("gemini", ["google"])],
+    [
+        ("anthropic", ["pydantic_ai"]),
+        ("anthropic", ["anthropic"]),
+        ("gemini", ["pydantic_ai"]),
+        ("gemini", ["google"]),
+    ],
 )
 def test_a_missing_extra_says_what_to_install(provider: str, missing: list[str]) -> None:
-    """B-35 "live backends optional behind the gateway interface": without its extra a provider is refused, with the command that mends it."""
+    """B-35 "live backends optional behind the gateway interface": without its extra a provider is
+    refused, with the command that mends it.
+    """
     said = run(WITHOUT.format(missing=missing, provider=provider))
-    assert said == f"models.mine: provider {provider} needs its libraries: pip install 'ordain[{provider}]'"
+    assert (
+        said
+        == f"models.mine: provider {provider} needs its libraries: pip install 'ordain[{provider}]'"
+    )
 
 
 def test_nobody_pays_for_a_provider_that_no_profile_names() -> None:
@@ -62,7 +81,9 @@ def test_nobody_pays_for_a_provider_that_no_profile_names() -> None:
 
 
 async def test_profiles_of_one_endpoint_and_key_share_an_adapter() -> None:
-    """Two models behind one endpoint share its connections; another wire, key or address does not."""
+    """Two models behind one endpoint share its connections; another wire, key or address does
+    not.
+    """
     profiles: dict[str, ModelProfile] = {}
     for protocol in PROTOCOLS:
         profiles[f"{protocol.name} a"] = profile(protocol, "http://127.0.0.1:9")
@@ -81,11 +102,27 @@ async def test_profiles_of_one_endpoint_and_key_share_an_adapter() -> None:
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
 @pytest.mark.parametrize(
-    ("base_url", "key"), [("ftp://x", ""), ("http://user:pass@x", ""), ("http://x?key=1", ""), ("http://x", "a b"), ("http://x", "é")]
+    ("base_url", "key"),
+    [
+        ("ftp://x", ""),
+        ("http://user:pass@x", ""),
+        ("http://x?key=1", ""),
+        ("http://x", "a b"),
+        ("http://x", "é"),
+    ],
 )
 def test_what_no_wire_can_carry_is_refused_at_once(provider: str, base_url: str, key: str) -> None:
-    """An address that is none, with a secret in it, or a key that no header takes, is refused with the profile's name and no secret."""
+    """An address that is none, with a secret in it, or a key that no header takes, is refused with
+    the profile's name and no secret.
+    """
     with pytest.raises(ConfigurationError) as refused:
-        build_models({"mine": ModelProfile.model_validate({"provider": provider, "model": "m", "base_url": base_url})}, {"mine": key})
+        build_models(
+            {
+                "mine": ModelProfile.model_validate(
+                    {"provider": provider, "model": "m", "base_url": base_url}
+                )
+            },
+            {"mine": key},
+        )
     assert refused.value.message.startswith("models.mine: ")
     assert "pass" not in refused.value.message

@@ -1,4 +1,6 @@
-"""A real small model behind the local provider: a naturally misbehaving proposer. Protocol, schema, bounds; never content."""
+"""A real small model behind the local provider: a naturally misbehaving proposer. Protocol, schema,
+bounds; never content.
+"""
 
 import asyncio
 import os
@@ -24,10 +26,19 @@ from tests.integration.models.smollm2 import PATIENCE_S, installed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PROFILE = ModelProfile(provider="local", model="smollm2", timeout_ms=int(PATIENCE_S * 1000), max_tokens=8000, temperature=0)
+PROFILE = ModelProfile(
+    provider="local",
+    model="smollm2",
+    timeout_ms=int(PATIENCE_S * 1000),
+    max_tokens=8000,
+    temperature=0,
+)
 LETTERS: dict[str, Any] = {
     "type": "object",
-    "properties": {"letters": {"type": "array", "minItems": 3, "maxItems": 3, "items": {"enum": ["a", "b"]}}, "ok": {"type": "boolean"}},
+    "properties": {
+        "letters": {"type": "array", "minItems": 3, "maxItems": 3, "items": {"enum": ["a", "b"]}},
+        "ok": {"type": "boolean"},
+    },
     "required": ["letters", "ok"],
     "additionalProperties": False,
 }
@@ -35,7 +46,10 @@ STEP: dict[str, Any] = {
     "oneOf": [
         {
             "type": "object",
-            "properties": {"finish": {"const": True}, "answer": {"type": "string", "maxLength": 20}},
+            "properties": {
+                "finish": {"const": True},
+                "answer": {"type": "string", "maxLength": 20},
+            },
             "required": ["finish", "answer"],
             "additionalProperties": False,
         },
@@ -59,11 +73,23 @@ ESSAY: dict[str, Any] = {
 """An answer of thousands of tokens: minutes of work."""
 SOON_S = 40.0
 """Far more than a short answer takes, far less than the essay."""
-NOTE = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 60}}, "required": ["text"], "additionalProperties": False}
+NOTE = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "maxLength": 60}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 
 
-def request(schema: dict[str, Any] = LETTERS, profile: ModelProfile = PROFILE, **changes: Any) -> ModelRequest:
-    asked = {"purpose": "planner", "system": "Answer in JSON.", "user": "Say something short.", "schema_name": "x"}
+def request(
+    schema: dict[str, Any] = LETTERS, profile: ModelProfile = PROFILE, **changes: Any
+) -> ModelRequest:
+    asked = {
+        "purpose": "planner",
+        "system": "Answer in JSON.",
+        "user": "Say something short.",
+        "schema_name": "x",
+    }
     limits = {"max_tokens": 80, "timeout_s": PATIENCE_S, "inputs": {}, "index": 0}
     return ModelRequest(**{**asked, **limits, "profile": profile, "schema": schema, **changes})
 
@@ -89,8 +115,12 @@ async def answered(model: LocalModel, asked: ModelRequest) -> ModelReply:
 
 @pytest.mark.parametrize("way", [Structured.NATIVE, Structured.TOOL])
 @pytest.mark.parametrize("schema", [LETTERS, STEP], ids=["letters", "step"])
-async def test_answers_are_held_to_their_schema(model: LocalModel, schema: dict[str, Any], way: Structured) -> None:
-    """Whatever it says is of the schema, also where the profile asks for tools, which are held natively here; tokens are counted."""
+async def test_answers_are_held_to_their_schema(
+    model: LocalModel, schema: dict[str, Any], way: Structured
+) -> None:
+    """Whatever it says is of the schema, also where the profile asks for tools, which are held
+    natively here; tokens are counted.
+    """
     reply = await answered(model, request(schema, PROFILE.model_copy(update={"structured": way})))
     assert Schema(schema).accepts(msgspec.json.decode(reply.text)), reply.text
     assert reply.model == SHIPPED_MODEL
@@ -108,7 +138,9 @@ async def test_a_stream_is_put_together(model: LocalModel) -> None:
 
 
 async def test_no_connection_is_kept_behind_a_stream(home: Path) -> None:
-    """llama.cpp ends its connection behind a streamed answer although it says otherwise: whatever is asked over it would be lost. Behind a whole answer it is kept."""
+    """llama.cpp ends its connection behind a streamed answer although it says otherwise: whatever
+    is asked over it would be lost. Behind a whole answer it is kept.
+    """
     model = build_local(PROFILE, home)
     try:
         kept: list[int] = []
@@ -128,9 +160,19 @@ def _nothing(_: str) -> None:
 
 
 async def test_bounds_that_no_grammar_bears_are_left_to_the_rules(model: LocalModel) -> None:
-    """A schema with larger bounds than llama.cpp takes is enforced without them; what is too long is refused by the rules as ever."""
-    wide = {"text": {"type": "string", "maxLength": 60_000}, "list": {"type": "array", "maxItems": 5000, "items": {"enum": [1]}}}
-    schema = {"type": "object", "properties": wide, "required": ["text", "list"], "additionalProperties": False}
+    """A schema with larger bounds than llama.cpp takes is enforced without them; what is too long
+    is refused by the rules as ever.
+    """
+    wide = {
+        "text": {"type": "string", "maxLength": 60_000},
+        "list": {"type": "array", "maxItems": 5000, "items": {"enum": [1]}},
+    }
+    schema = {
+        "type": "object",
+        "properties": wide,
+        "required": ["text", "list"],
+        "additionalProperties": False,
+    }
     reply = await model.attempt(request(schema, max_tokens=200))
     assert isinstance(reply, ModelReply) or reply.code is ModelErrorCode.TRUNCATED, reply
 
@@ -150,9 +192,13 @@ async def test_a_prompt_beyond_the_window_is_refused(model: LocalModel) -> None:
 
 
 async def test_a_cancelled_attempt_frees_its_place(model: LocalModel) -> None:
-    """Giving up in the middle of an answer of minutes, or of a long prompt, ends the work on it: the next attempt is answered."""
+    """Giving up in the middle of an answer of minutes, or of a long prompt, ends the work on it:
+    the next attempt is answered.
+    """
     began = asyncio.Event()
-    attempt = asyncio.ensure_future(model.attempt(request(ESSAY, max_tokens=8000, narrative="text"), lambda _: began.set()))
+    attempt = asyncio.ensure_future(
+        model.attempt(request(ESSAY, max_tokens=8000, narrative="text"), lambda _: began.set())
+    )
     await began.wait()
     attempt.cancel()
     await asyncio.wait({attempt})
@@ -169,9 +215,13 @@ async def idle(model: LocalModel) -> bool:
     served = await model._served()
     assert isinstance(served, OpenAIModel)
     address = served.url.removesuffix("/v1/chat/completions")
-    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {served._key}"}, timeout=PATIENCE_S, trust_env=False) as http:
+    async with httpx2.AsyncClient(
+        headers={"authorization": f"Bearer {served._key}"}, timeout=PATIENCE_S, trust_env=False
+    ) as http:
         for _ in range(200):
-            if not any(slot["is_processing"] for slot in (await http.get(f"{address}/slots")).json()):
+            if not any(
+                slot["is_processing"] for slot in (await http.get(f"{address}/slots")).json()
+            ):
                 return True
             await asyncio.sleep(0.05)
     return False
@@ -184,7 +234,9 @@ async def test_several_at_once_are_all_answered(model: LocalModel) -> None:
 
 
 async def test_nobody_else_is_answered(model: LocalModel) -> None:
-    """The server listens on loopback only, and refuses whoever does not bring the key, which no argument or variable shows."""
+    """The server listens on loopback only, and refuses whoever does not bring the key, which no
+    argument or variable shows.
+    """
     served = await model._served()
     assert isinstance(served, OpenAIModel)
     assert served.url.startswith("http://127.0.0.1:")
@@ -204,7 +256,9 @@ async def test_a_trial_finds_it_fit(model: LocalModel) -> None:
 
 
 async def test_a_server_that_dies_is_started_again(home: Path) -> None:
-    """After its process was killed the adapter starts another one, and says that the attempt in between failed."""
+    """After its process was killed the adapter starts another one, and says that the attempt in
+    between failed.
+    """
     model = build_local(PROFILE, home)
     try:
         await answered(model, request())
@@ -223,7 +277,9 @@ async def test_a_server_that_dies_is_started_again(home: Path) -> None:
 
 
 async def test_a_server_that_dies_while_it_answers_is_told_by_what(home: Path) -> None:
-    """Whoever runs it learns that the process ended, and by which signal, and not of a connection alone."""
+    """Whoever runs it learns that the process ended, and by which signal, and not of a connection
+    alone.
+    """
     model = build_local(PROFILE, home)
     try:
         await answered(model, request())
@@ -253,7 +309,13 @@ async def test_no_server_outlives_its_parent(home: Path) -> None:
     )
     root = Path(__file__).parents[3]
     asked = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", code, str(home)], cwd=root, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        subprocess.run,
+        [sys.executable, "-c", code, str(home)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert asked.returncode == -9, asked.stderr
     pid = int(asked.stdout)
@@ -267,6 +329,9 @@ async def test_no_server_outlives_its_parent(home: Path) -> None:
 def runs(pid: int) -> bool:
     """Whether the process runs; one that has ended and that nobody has asked about does not."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            != "Z"
+        )
     except FileNotFoundError:
         return False

@@ -1,4 +1,6 @@
-"""The whole house over a real small model that is mostly wrong: code decides, every run is bounded and replays equal."""
+"""The whole house over a real small model that is mostly wrong: code decides, every run is bounded
+and replays equal.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -20,7 +22,14 @@ from tests.replayed import replayed
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MAX_TOKENS = 64
-PROFILE = ModelProfile(provider="local", model="smollm2", max_tokens=MAX_TOKENS, timeout_ms=120_000, context_tokens=8192, temperature=0)
+PROFILE = ModelProfile(
+    provider="local",
+    model="smollm2",
+    max_tokens=MAX_TOKENS,
+    timeout_ms=120_000,
+    context_tokens=8192,
+    temperature=0,
+)
 STEPS = 2
 RULES = shipped_kinds().rules
 
@@ -38,14 +47,28 @@ class Lent:
 def bounded(settings: Settings) -> Settings:
     """Turns of two steps, with one question more after an invalid directive."""
     classes = {
-        name: caps.model_copy(update={"max_steps": STEPS, "max_tokens_reason": 2 * MAX_TOKENS, "max_tokens_answer": MAX_TOKENS})
+        name: caps.model_copy(
+            update={
+                "max_steps": STEPS,
+                "max_tokens_reason": 2 * MAX_TOKENS,
+                "max_tokens_answer": MAX_TOKENS,
+            }
+        )
         for name, caps in settings.policy.router.classes.items()
     }
     router = settings.policy.router.model_copy(update={"classes": classes})
-    supervisor = settings.policy.supervisor.model_copy(update={"max_steps": STEPS, "tools": ["math.evaluate"]})
-    fallback = settings.policy.fallback.model_copy(update={"attempts_total": 1, "attempts_per_profile": 1})
+    supervisor = settings.policy.supervisor.model_copy(
+        update={"max_steps": STEPS, "tools": ["math.evaluate"]}
+    )
+    fallback = settings.policy.fallback.model_copy(
+        update={"attempts_total": 1, "attempts_per_profile": 1}
+    )
     return settings.model_copy(
-        update={"policy": settings.policy.model_copy(update={"router": router, "supervisor": supervisor, "fallback": fallback})}
+        update={
+            "policy": settings.policy.model_copy(
+                update={"router": router, "supervisor": supervisor, "fallback": fallback}
+            )
+        }
     )
 
 
@@ -58,7 +81,9 @@ async def house() -> AsyncIterator[Ordain]:
 
 
 async def check(ordain: Ordain, offered: Sequence[str]) -> None:
-    """Every run so far is at rest, kept to its bounds and what it was offered, decided by known reasons, and replays equal."""
+    """Every run so far is at rest, kept to its bounds and what it was offered, decided by known
+    reasons, and replays equal.
+    """
     rows = await ordain.runtime.runs(roots_only=False, limit=500)
     assert rows
     for row in rows:
@@ -67,25 +92,43 @@ async def check(ordain: Ordain, offered: Sequence[str]) -> None:
         assert stored.status in {"completed", "failed"}, stored.status
         verdict = replayed(ordain.runtime.services, stored)
         assert verdict.equal, verdict
-        bodies = [(record, msgspec.json.decode(record.body or b"null")) for record in stored.records]
+        bodies = [
+            (record, msgspec.json.decode(record.body or b"null")) for record in stored.records
+        ]
         steps = [body for record, body in bodies if record.name == "step"]
-        assert all(RULES[record.name].reason(body["reason"]) for record, body in bodies if record.kind is RecordKind.DECISION)
+        assert all(
+            RULES[record.name].reason(body["reason"])
+            for record, body in bodies
+            if record.kind is RecordKind.DECISION
+        )
         assert len(steps) <= 2 * STEPS
         called = [
-            body["effect"]["authorized"]["call"]["verb"] for record, body in bodies if record.name == "verb_call" and "effect" in body
+            body["effect"]["authorized"]["call"]["verb"]
+            for record, body in bodies
+            if record.name == "verb_call" and "effect" in body
         ]
         assert set(called) <= set(offered)
-        answers = [body["result"] for record, body in bodies if record.name == "model_call" and "result" in body]
+        answers = [
+            body["result"]
+            for record, body in bodies
+            if record.name == "model_call" and "result" in body
+        ]
         assert all(answer.get("output_tokens", 0) <= MAX_TOKENS for answer in answers)
 
 
 async def test_a_plan_is_bounded_whatever_is_proposed(house: Ordain) -> None:
-    """A planning run ends within its steps with an answer or a typed error, calls nothing but what it was offered, and replays equal."""
+    """A planning run ends within its steps with an answer or a typed error, calls nothing but what
+    it was offered, and replays equal.
+    """
     given: dict[str, Any] = {
         "caller": "test",
         "goal": {"type": "ask", "description": "What is 17 + 25?"},
         "toolset": [{"tool_id": "math.evaluate"}],
-        "limits": {"max_steps": STEPS, "max_tokens_reason": 2 * MAX_TOKENS, "max_tokens_answer": MAX_TOKENS},
+        "limits": {
+            "max_steps": STEPS,
+            "max_tokens_reason": 2 * MAX_TOKENS,
+            "max_tokens_answer": MAX_TOKENS,
+        },
     }
     answer = (await house.plan(given)).wire
     assert answer["status"] in {"ok", "error", "partial"}
@@ -96,7 +139,8 @@ async def test_a_plan_is_bounded_whatever_is_proposed(house: Ordain) -> None:
 
 @pytest.mark.parametrize("mode", ["brain", "agent"])
 async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) -> None:
-    """A turn of either mode ends under its header with an answer or an honest failure, and replays equal.
+    """A turn of either mode ends under its header with an answer or an honest failure, and replays
+    equal.
 
     LLM-01: "Gateway selects an LLM profile"
     """
@@ -104,12 +148,15 @@ async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) 
     assert answer.reply is not None
     assert answer.reply.header.startswith(("✓", "✗"))
     assert "(local: " in answer.reply.header
-    assert not any(code in answer.reply.header for code in ("connection", "not_found", "rejected"))  # it was reached, and understood
+    # it was reached, and understood
+    assert not any(code in answer.reply.header for code in ("connection", "not_found", "rejected"))
     await check(house, ["math.evaluate"])
 
 
 async def test_it_chats_in_words_and_no_plan_is_made_of_them(house: Ordain) -> None:
-    """Chat is answered by what it writes, cut or not; as an agent it answers by a plan, or says plainly that it could not."""
+    """Chat is answered by what it writes, cut or not; as an agent it answers by a plan, or says
+    plainly that it could not.
+    """
     said = (await house.chat("Name three colours.", session="words")).reply
     assert said is not None
     assert said.ok, said
@@ -127,9 +174,18 @@ async def test_it_chats_in_words_and_no_plan_is_made_of_them(house: Ordain) -> N
 
 
 async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
-    """Without a schema's enforcement it writes what it likes: whatever is no step is refused by a typed reason, and replays equal."""
-    settings = bounded(with_profile(load_settings({}, installed()), PROFILE.model_copy(update={"structured": Structured.TEXT})))
-    async with Ordain(settings, extras=Extras(memory=True, models={"default": Lent(house.models["default"])})) as loose:
+    """Without a schema's enforcement it writes what it likes: whatever is no step is refused by a
+    typed reason, and replays equal.
+    """
+    settings = bounded(
+        with_profile(
+            load_settings({}, installed()),
+            PROFILE.model_copy(update={"structured": Structured.TEXT}),
+        )
+    )
+    async with Ordain(
+        settings, extras=Extras(memory=True, models={"default": Lent(house.models["default"])})
+    ) as loose:
         answer = await loose.plan(
             {
                 "caller": "test",
@@ -139,7 +195,11 @@ async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
             }
         )
         assert answer.status in {"ok", "error"}
-        records = [record for row in await loose.runtime.runs() for record in loose.store.stored(row.id).records]  # type: ignore[union-attr]
+        records = [
+            record
+            for row in await loose.runtime.runs()
+            for record in loose.store.stored(row.id).records
+        ]  # type: ignore[union-attr]
         assert any(record.name == "lane" for record in records)
         await check(loose, ["math.evaluate"])
 
@@ -147,10 +207,20 @@ async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
 async def test_what_it_cost_is_nothing_and_is_said(house: Ordain) -> None:
     """Its attempts stand in the account of costs with their tokens, and cost nothing."""
     await house.plan(
-        {"caller": "test", "goal": {"type": "ask", "description": "Name a colour."}, "toolset": [], "limits": {"max_steps": 1}}
+        {
+            "caller": "test",
+            "goal": {"type": "ask", "description": "Name a colour."},
+            "toolset": [],
+            "limits": {"max_steps": 1},
+        }
     )
     now = house.runtime.services.clock.now()
-    found = await spent(house.runtime.search, house.kinds, By.MODEL, SpendingSpan(workspace="default", since=0, until=now, slack_us=0))
+    found = await spent(
+        house.runtime.search,
+        house.kinds,
+        By.MODEL,
+        SpendingSpan(workspace="default", since=0, until=now, slack_us=0),
+    )
     assert list(found.groups) == ["default"]
     assert found.total.attempts >= 1
     assert set(found.total.failures) <= {"truncated", "malformed"}

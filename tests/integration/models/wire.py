@@ -12,10 +12,17 @@ from ordain.ports.model import ModelRequest
 
 API_KEY = "sk-hush-0123456789"
 SYSTEM = "system words that stay private"
-SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 
 
-def request(user: str, *, system: str = SYSTEM, timeout_s: float = 20.0, **profile: Any) -> ModelRequest:
+def request(
+    user: str, *, system: str = SYSTEM, timeout_s: float = 20.0, **profile: Any
+) -> ModelRequest:
     values = {"provider": "openai", "model": "wire", **profile}
     return ModelRequest(
         profile=ModelProfile(**values),
@@ -71,11 +78,22 @@ PROTOCOLS = (
 
 
 def profile(protocol: Protocol, url: str, **more: Any) -> ModelProfile:
-    values = {"provider": protocol.provider, "model": protocol.model, "base_url": url + protocol.path, "structured": "tool"}
+    values = {
+        "provider": protocol.provider,
+        "model": protocol.model,
+        "base_url": url + protocol.path,
+        "structured": "tool",
+    }
     return ModelProfile.model_validate({**values, **dict(protocol.more), **more})
 
 
 def asking(protocol: Protocol, url: str, user: str = "Give a.", **more: Any) -> ModelRequest:
-    """A request in this wire; ``timeout_s`` and ``narrative`` are the request's, all else the profile's."""
-    own = {name: more.pop(name) for name in ("timeout_s", "narrative", "system", "schema") if name in more}
+    """A request in this wire; ``timeout_s`` and ``narrative`` are the request's, all else the
+    profile's.
+    """
+    own = {
+        name: more.pop(name)
+        for name in ("timeout_s", "narrative", "system", "schema")
+        if name in more
+    }
     return structs.replace(request(user), profile=profile(protocol, url, **more), **own)

@@ -1,8 +1,10 @@
-"""A server that does on the wire exactly what its request asks for: the last message's text is a JSON list of operations.
+"""A server that does on the wire exactly what its request asks for: the last message's text is a
+JSON list of operations.
 
-``{"send": base64}``, ``{"sleep": seconds}``, ``{"reset": true}`` (RST), ``{"close": true}``, ``{"echo": true}`` (a valid answer whose
-text is the request as it arrived). After the last operation the connection stays open for the next request. Chat completions, responses,
-Anthropic's messages and Gemini's contents are told apart by their paths.
+``{"send": base64}``, ``{"sleep": seconds}``, ``{"reset": true}`` (RST), ``{"close": true}``,
+``{"echo": true}`` (a valid answer whose text is the request as it arrived). After the last
+operation the connection stays open for the next request. Chat completions, responses, Anthropic's
+messages and Gemini's contents are told apart by their paths.
 """
 
 import asyncio
@@ -22,16 +24,29 @@ def asked(path: str, body: dict[str, Any]) -> str:
     if "/models/" in path:
         return body["contents"][-1]["parts"][0]["text"]
     content = body["messages"][-1]["content"]
-    return content if isinstance(content, str) else next(part["text"] for part in reversed(content) if "text" in part)
+    return (
+        content
+        if isinstance(content, str)
+        else next(part["text"] for part in reversed(content) if "text" in part)
+    )
 
 
 def whole(path: str, text: str) -> dict[str, Any]:
     """An answer of this text."""
     if "/responses" in path:
-        message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+        message = {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": text}],
+        }
         return {"status": "completed", "model": "wire", "output": [message]}
     if "/models/" in path:
-        return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}], "modelVersion": "wire"}
+        return {
+            "candidates": [
+                {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
+            ],
+            "modelVersion": "wire",
+        }
     if "/messages" in path:
         block = {"type": "text", "text": text}
         usage = {"input_tokens": 1, "output_tokens": 1}
@@ -43,14 +58,32 @@ def whole(path: str, text: str) -> dict[str, Any]:
 def called(path: str, name: str, given: Any) -> dict[str, Any]:
     """An answer that is the call of a tool."""
     if "/responses" in path:
-        return {"status": "completed", "model": "wire", "output": [{"type": "function_call", "name": name, "arguments": json.dumps(given)}]}
+        return {
+            "status": "completed",
+            "model": "wire",
+            "output": [{"type": "function_call", "name": name, "arguments": json.dumps(given)}],
+        }
     if "/models/" in path:
         parts = [{"functionCall": {"name": name, "args": given}}]
-        return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}], "modelVersion": "wire"}
+        return {
+            "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+            "modelVersion": "wire",
+        }
     if "/messages" in path:
-        return {**whole(path, ""), "content": [{"type": "tool_use", "id": "t", "name": name, "input": given}], "stop_reason": "tool_use"}
-    calls = [{"id": "c", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}]
-    return {"model": "wire", "choices": [{"message": {"content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}]}
+        return {
+            **whole(path, ""),
+            "content": [{"type": "tool_use", "id": "t", "name": name, "input": given}],
+            "stop_reason": "tool_use",
+        }
+    calls = [
+        {"id": "c", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+    ]
+    return {
+        "model": "wire",
+        "choices": [
+            {"message": {"content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}
+        ],
+    }
 
 
 def echoed(path: str, body: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
@@ -60,19 +93,31 @@ def echoed(path: str, body: dict[str, Any], seen: dict[str, Any]) -> dict[str, A
     tool = body["tools"][0]
     tool = tool.get("functionDeclarations", [tool])[0]
     tool = tool.get("function", tool)
-    schema = next(tool[key] for key in ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema") if key in tool)
-    return called(path, tool["name"], {"answer": seen} if "answer" in schema["properties"] else seen)
+    schema = next(
+        tool[key]
+        for key in ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema")
+        if key in tool
+    )
+    return called(
+        path, tool["name"], {"answer": seen} if "answer" in schema["properties"] else seen
+    )
 
 
 def answer(said: dict[str, Any]) -> bytes:
     body = json.dumps(said).encode()
-    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    return (
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+        % len(body)
+        + body
+    )
 
 
 async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     line, *fields = head.strip().split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)}
+    headers = {
+        name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)
+    }
     body = (await reader.readexactly(int(headers["content-length"]))).decode()
     path = line.split()[1]
     for operation in json.loads(asked(path, json.loads(body))):
@@ -87,7 +132,9 @@ async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
                 seen = {"line": line, "headers": headers, "body": body, "peer": peer}
                 writer.write(answer(echoed(path, json.loads(body), seen)))
             case {"reset": True}:
-                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.get_extra_info("socket").setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                )
                 writer.transport.abort()
                 return False
             case _:

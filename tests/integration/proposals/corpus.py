@@ -19,7 +19,9 @@ def normalised(text: str) -> str:
 
 @cache
 def variants(malformed: MalformedClass) -> tuple[str, ...]:
-    """At least ``VARIANTS`` texts of a class, as many from each generator, no two alike when normalised."""
+    """At least ``VARIANTS`` texts of a class, as many from each generator, no two alike when
+    normalised.
+    """
     each = -(-VARIANTS // len(malformed.generators))
     found: dict[str, str] = {}
     for place, generator in enumerate(malformed.generators):

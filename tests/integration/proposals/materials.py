@@ -1,6 +1,8 @@
-"""What malformed proposals are made from: two verbs and their schemas, valid directives, and ways in which models present them.
+"""What malformed proposals are made from: two verbs and their schemas, valid directives, and ways
+in which models present them.
 
-Everything here is drawn from a seeded ``Random``, so that a variant's name (class, generator, number) is the variant.
+Everything here is drawn from a seeded ``Random``, so that a variant's name (class, generator,
+number) is the variant.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ Generator = Callable[[Random], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MalformedClass:
-    """One way for a directive not to be executable: the reason it must be given, and at least five generators of it."""
+    """One way for a directive not to be executable: the reason it must be given, and at least five
+    generators of it.
+    """
 
     name: str
     reason: Reason
@@ -31,7 +35,10 @@ class MalformedClass:
 
 
 @verb(effect="read", name="shelf.find")
-def find(topic: Annotated[str, Field(min_length=1, max_length=60)], most: Annotated[int, Field(ge=1, le=20)] = 5) -> dict[str, str]:
+def find(
+    topic: Annotated[str, Field(min_length=1, max_length=60)],
+    most: Annotated[int, Field(ge=1, le=20)] = 5,
+) -> dict[str, str]:
     """Find books on a topic.
 
     Args:
@@ -42,7 +49,9 @@ def find(topic: Annotated[str, Field(min_length=1, max_length=60)], most: Annota
 
 
 @verb(effect="read", name="weather")
-def weather(place: Annotated[str, Field(max_length=40)], unit: Literal["celsius", "kelvin"]) -> dict[str, str]:
+def weather(
+    place: Annotated[str, Field(max_length=40)], unit: Literal["celsius", "kelvin"]
+) -> dict[str, str]:
     """Tell the weather.
 
     Args:
@@ -53,8 +62,17 @@ def weather(place: Annotated[str, Field(max_length=40)], unit: Literal["celsius"
 
 
 VERBS = (find, weather)
-SCHEMAS: Mapping[str, tuple[Schema, ...]] = {verb.spec.name: (Schema(verb.spec.input_schema),) for verb in VERBS}
-OUTSIDE = ("extract_facts", "summarize_facts", "propose_next_steps", "fetch_url", "read_file", "calculate")
+SCHEMAS: Mapping[str, tuple[Schema, ...]] = {
+    verb.spec.name: (Schema(verb.spec.input_schema),) for verb in VERBS
+}
+OUTSIDE = (
+    "extract_facts",
+    "summarize_facts",
+    "propose_next_steps",
+    "fetch_url",
+    "read_file",
+    "calculate",
+)
 """Verbs that are registered and not in the toolset."""
 
 SUBJECTS = [
@@ -123,8 +141,14 @@ def words(random: Random) -> str:
 
 def call_input(random: Random, tool: str) -> Json:
     if tool == "shelf.find":
-        return {"topic": f"{random.choice(TOPICS)} {random.randrange(10**5)}", "most": random.randint(1, 20)}
-    return {"place": f"{random.choice(PLACES)} {random.randrange(10**5)}", "unit": random.choice(["celsius", "kelvin"])}
+        return {
+            "topic": f"{random.choice(TOPICS)} {random.randrange(10**5)}",
+            "most": random.randint(1, 20),
+        }
+    return {
+        "place": f"{random.choice(PLACES)} {random.randrange(10**5)}",
+        "unit": random.choice(["celsius", "kelvin"]),
+    }
 
 
 def acting(random: Random) -> Json:
@@ -151,9 +175,13 @@ def write(random: Random, value: Any) -> str:
 
 
 def presented(random: Random, text: str) -> str:
-    """The text as models hand it over: bare, fenced, introduced, with a word after it. None of it matters (B-26)."""
+    """The text as models hand it over: bare, fenced, introduced, with a word after it. None of it
+    matters (B-26).
+    """
     fence = random.choice(["```json\n{}\n```", "```\n{}\n```", "{}", "{}", "\n\n{}\n"])
-    before = random.choice(["", "", "Here is my proposal:\n", f"I think {words(random)}.\n\n", "Step: "])
+    before = random.choice(
+        ["", "", "Here is my proposal:\n", f"I think {words(random)}.\n\n", "Step: "]
+    )
     after = random.choice(["", "", "\nThat is all.", f"\n\n(Because {words(random)}.)"])
     return before + fence.replace("{}", text) + after
 

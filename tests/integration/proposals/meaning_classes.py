@@ -1,4 +1,6 @@
-"""Malformed proposals, second part: one JSON object that is no directive, contradicts itself, or asks for what cannot be had."""
+"""Malformed proposals, second part: one JSON object that is no directive, contradicts itself, or
+asks for what cannot be had.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from typing import Any
 
 from ordain.rules.proposals import ProposalReason
 from ordain.rules.step import StepReason
-from tests.integration.proposals.materials import OUTSIDE, Json, acting, changed, directive, finishing, shown, words
+from tests.integration.proposals.materials import (
+    OUTSIDE,
+    Json,
+    acting,
+    changed,
+    directive,
+    finishing,
+    shown,
+    words,
+)
 from tests.integration.proposals.syntax_classes import made
 
 
@@ -82,7 +93,13 @@ SHAPE = [
         "other_protocol",
         StepReason.MISSING_KEY,
         shown(lambda r: {"name": "weather", "arguments": {"place": words(r)}}),
-        shown(lambda r: {"tool_calls": [{"id": number(r), "function": {"name": "weather", "arguments": words(r)}}]}),
+        shown(
+            lambda r: {
+                "tool_calls": [
+                    {"id": number(r), "function": {"name": "weather", "arguments": words(r)}}
+                ]
+            }
+        ),
         shown(lambda r: {"action": "shelf.find", "action_input": words(r)}),
         shown(lambda r: {"answer": words(r)}),
         shown(lambda r: {"finish": True, "final_text": words(r)}),
@@ -181,7 +198,9 @@ CONSISTENCY = [
         StepReason.FINISH_WITH_ACTION,
         changed(finishing, lambda r, v: v.update(action=acting(r)["action"])),
         changed(acting, put(True, "finish")),
-        changed(acting, lambda r, v: v.update(finish=True, final_answer=finishing(r)["final_answer"])),
+        changed(
+            acting, lambda r, v: v.update(finish=True, final_answer=finishing(r)["final_answer"])
+        ),
         changed(finishing, put({"tool_id": "no_such_tool", "input": {}}, "action")),
         changed(finishing, put({"tool_id": "weather", "input": {"place": 1}}, "action")),
     ),
@@ -192,7 +211,13 @@ CONSISTENCY = [
         changed(finishing, drop("final_answer")),
         changed(finishing, both(drop("final_answer"), drop("action"))),
         changed(acting, both(put(True, "finish"), put(None, "action"))),
-        shown(lambda r: {"finish": True, "thought": f"The answer is: {words(r)}", "final_answer": None}),
+        shown(
+            lambda r: {
+                "finish": True,
+                "thought": f"The answer is: {words(r)}",
+                "final_answer": None,
+            }
+        ),
     ),
     made(
         "act_with_answer",
@@ -201,7 +226,10 @@ CONSISTENCY = [
         changed(finishing, put(False, "finish")),
         changed(finishing, both(put(False, "finish"), drop("action"))),
         changed(acting, put(lambda r: {"content": f"I will {words(r)}"}, "final_answer")),
-        changed(finishing, lambda r, v: v.update(finish=False, action={"tool_id": "nothing_like_it", "input": {}})),
+        changed(
+            finishing,
+            lambda r, v: v.update(finish=False, action={"tool_id": "nothing_like_it", "input": {}}),
+        ),
     ),
     made(
         "act_without_action",
@@ -221,7 +249,9 @@ TOOL = [
         changed(acting, lambda r, v: v["action"].update(tool_id=v["action"]["tool_id"].upper())),
         changed(acting, lambda r, v: v["action"].update(tool_id=" " + v["action"]["tool_id"])),
         changed(acting, lambda r, v: v["action"].update(tool_id=v["action"]["tool_id"] + "()")),
-        changed(acting, lambda r, v: v["action"].update(tool_id="functions." + v["action"]["tool_id"])),
+        changed(
+            acting, lambda r, v: v["action"].update(tool_id="functions." + v["action"]["tool_id"])
+        ),
         changed(acting, put("shelf_find", "action", "tool_id")),
         changed(acting, put("we\u0430ther", "action", "tool_id")),
     ),
@@ -239,8 +269,16 @@ TOOL = [
         "tool_outside_the_toolset",
         StepReason.TOOL_OUTSIDE,
         *[changed(acting, put(verb, "action", "tool_id")) for verb in OUTSIDE[:3]],
-        changed(acting, lambda r, v: v.update(action={"tool_id": "extract_facts", "input": {"text": words(r)}})),
-        changed(acting, lambda r, v: v.update(action={"tool_id": "summarize_facts", "input": {"facts": [{"text": words(r)}]}})),
+        changed(
+            acting,
+            lambda r, v: v.update(action={"tool_id": "extract_facts", "input": {"text": words(r)}}),
+        ),
+        changed(
+            acting,
+            lambda r, v: v.update(
+                action={"tool_id": "summarize_facts", "input": {"facts": [{"text": words(r)}]}}
+            ),
+        ),
     ),
 ]
 
@@ -284,7 +322,10 @@ INPUT = [
         calling("weather", lambda r: {"place": "Oslo", "unit": "kelvin", "when": words(r)}),
         calling("shelf.find", lambda r: {"topic": "bees", words(r): 1}),
         calling("shelf.find", lambda r: {"query": words(r), "topic": "bees"}),
-        calling("weather", lambda r: {"place": "Oslo", "unit": "kelvin", "tool_id": "weather", "n": number(r)}),
+        calling(
+            "weather",
+            lambda r: {"place": "Oslo", "unit": "kelvin", "tool_id": "weather", "n": number(r)},
+        ),
         calling("weather", lambda r: {"place": words(r)[:40], "unit": "celsius", "Unit": "kelvin"}),
     ),
 ]
@@ -294,19 +335,37 @@ PRECEDENCE = [
         "large_before_shape",
         ProposalReason.TOO_LARGE,
         changed(directive, both(put(lambda r: words(r) * 1500, "extra"), put("no", "finish"))),
-        changed(acting, both(put(lambda r: [words(r)] * 1500, "action", "tool_id"), drop("thought"))),
+        changed(
+            acting, both(put(lambda r: [words(r)] * 1500, "action", "tool_id"), drop("thought"))
+        ),
         changed(finishing, both(put(lambda r: [words(r)] * 1500, "thought"), put(True, "action"))),
-        changed(acting, both(put(lambda r: {words(r): words(r) * 1000}, "action", "input"), put("no_such", "action", "tool_id"))),
-        changed(acting, both(put(True, "finish"), put(lambda r: {"place": words(r) * 1500}, "action", "input"))),
+        changed(
+            acting,
+            both(
+                put(lambda r: {words(r): words(r) * 1000}, "action", "input"),
+                put("no_such", "action", "tool_id"),
+            ),
+        ),
+        changed(
+            acting,
+            both(put(True, "finish"), put(lambda r: {"place": words(r) * 1500}, "action", "input")),
+        ),
     ),
     made(
         "long_text_before_shape",
         StepReason.TEXT_TOO_LONG,
         changed(directive, both(put(lambda r: words(r) * 200, "thought"), drop("finish"))),
-        changed(acting, both(put(lambda r: words(r) * 10, "action", "tool_id"), drop("action", "input"))),
-        changed(finishing, both(put(lambda r: words(r) * 600, "final_answer", "content"), put(1, "extra"))),
+        changed(
+            acting, both(put(lambda r: words(r) * 10, "action", "tool_id"), drop("action", "input"))
+        ),
+        changed(
+            finishing,
+            both(put(lambda r: words(r) * 600, "final_answer", "content"), put(1, "extra")),
+        ),
         changed(finishing, both(put(lambda r: words(r) * 200, "thought"), put("x", "action"))),
-        changed(acting, both(put(lambda r: words(r) * 10, "action", "tool_id"), put(True, "finish"))),
+        changed(
+            acting, both(put(lambda r: words(r) * 10, "action", "tool_id"), put(True, "finish"))
+        ),
     ),
     made(
         "missing_before_unknown_and_type",
@@ -314,7 +373,10 @@ PRECEDENCE = [
         changed(directive, both(drop("thought"), put(words, "extra"))),
         changed(directive, both(drop("finish"), put(number, "thought"))),
         changed(acting, both(drop("action", "input"), put(number, "action", "tool_id"))),
-        changed(finishing, both(drop("final_answer", "content"), put(words, "final_answer", "structured"))),
+        changed(
+            finishing,
+            both(drop("final_answer", "content"), put(words, "final_answer", "structured")),
+        ),
         changed(acting, both(drop("action", "tool_id"), put(True, "finish"))),
     ),
     made(
@@ -329,20 +391,59 @@ PRECEDENCE = [
     made(
         "consistency_before_tool",
         StepReason.ACT_WITH_ANSWER,
-        changed(acting, both(put("no_such", "action", "tool_id"), put(lambda r: {"content": words(r)}, "final_answer"))),
-        changed(acting, both(put("extract_facts", "action", "tool_id"), put(lambda r: {"content": words(r)}, "final_answer"))),
-        changed(acting, both(put({}, "action", "input"), put(lambda r: {"content": words(r)}, "final_answer"))),
-        changed(acting, both(put({"x": 1}, "action", "input"), put(lambda r: {"content": words(r), "structured": {}}, "final_answer"))),
-        changed(acting, both(put("", "thought"), put(lambda r: {"content": words(r)}, "final_answer"))),
+        changed(
+            acting,
+            both(
+                put("no_such", "action", "tool_id"),
+                put(lambda r: {"content": words(r)}, "final_answer"),
+            ),
+        ),
+        changed(
+            acting,
+            both(
+                put("extract_facts", "action", "tool_id"),
+                put(lambda r: {"content": words(r)}, "final_answer"),
+            ),
+        ),
+        changed(
+            acting,
+            both(put({}, "action", "input"), put(lambda r: {"content": words(r)}, "final_answer")),
+        ),
+        changed(
+            acting,
+            both(
+                put({"x": 1}, "action", "input"),
+                put(lambda r: {"content": words(r), "structured": {}}, "final_answer"),
+            ),
+        ),
+        changed(
+            acting, both(put("", "thought"), put(lambda r: {"content": words(r)}, "final_answer"))
+        ),
     ),
     made(
         "tool_before_input",
         StepReason.UNKNOWN_TOOL,
         changed(acting, both(put("no_such", "action", "tool_id"), put({}, "action", "input"))),
-        changed(acting, both(put("Weather", "action", "tool_id"), put({"place": 1}, "action", "input"))),
-        changed(acting, both(put(lambda r: f"w{number(r)}", "action", "tool_id"), put({"unit": []}, "action", "input"))),
-        changed(acting, both(put("shelf.find.more", "action", "tool_id"), put({"most": -1}, "action", "input"))),
-        changed(acting, both(put("shelf", "action", "tool_id"), put(lambda r: {words(r): 1}, "action", "input"))),
+        changed(
+            acting, both(put("Weather", "action", "tool_id"), put({"place": 1}, "action", "input"))
+        ),
+        changed(
+            acting,
+            both(
+                put(lambda r: f"w{number(r)}", "action", "tool_id"),
+                put({"unit": []}, "action", "input"),
+            ),
+        ),
+        changed(
+            acting,
+            both(put("shelf.find.more", "action", "tool_id"), put({"most": -1}, "action", "input")),
+        ),
+        changed(
+            acting,
+            both(
+                put("shelf", "action", "tool_id"), put(lambda r: {words(r): 1}, "action", "input")
+            ),
+        ),
     ),
 ]
 

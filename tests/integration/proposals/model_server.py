@@ -1,7 +1,8 @@
 """An OpenAI-compatible server that plays prepared answers: run by run, in order, whatever is asked.
 
-``POST /script`` with ``{case: [answer, ...]}`` prepares; a completion request belongs to the case that its prompt names as
-``[case:...]`` and gets that case's next answer as the model's content; ``GET /calls`` says how many answers each case has given.
+``POST /script`` with ``{case: [answer, ...]}`` prepares; a completion request belongs to the case
+that its prompt names as ``[case:...]`` and gets that case's next answer as the model's content;
+``GET /calls`` says how many answers each case has given.
 """
 
 from __future__ import annotations
@@ -39,19 +40,32 @@ class ModelServer:
             return 500, {"error": {"message": "nothing left to play"}}
         message = {"role": "assistant", "content": self.scripts[case][place]}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        return 200, {"model": "malformed", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}
+        return 200, {
+            "model": "malformed",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": usage,
+        }
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 line, *fields = head.strip().split("\r\n")
-                headers = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)}
+                headers = {
+                    name.lower(): value.strip()
+                    for name, _, value in (field.partition(":") for field in fields)
+                }
                 method, path, _ = line.split(" ")
-                status, value = self.answer(method, path, await reader.readexactly(int(headers.get("content-length", 0))))
+                status, value = self.answer(
+                    method, path, await reader.readexactly(int(headers.get("content-length", 0)))
+                )
                 body = json.dumps(value).encode()
                 writer.write(
-                    f"HTTP/1.1 {status} -\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+                    (
+                        f"HTTP/1.1 {status} -\r\ncontent-type: application/json\r\n"
+                        f"content-length: {len(body)}\r\n\r\n"
+                    ).encode()
+                    + body
                 )
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):

@@ -1,4 +1,6 @@
-"""Malformed proposals, first part: text from which no single JSON object can be read, or only one that is too large."""
+"""Malformed proposals, first part: text from which no single JSON object can be read, or only one
+that is too large.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,10 @@ def _arguments(random: Random) -> str:
 
 
 def _yaml(random: Random) -> str:
-    return f"thought: {words(random)}\nfinish: false\naction:\n  tool_id: weather\n  input:\n    place: {words(random)}\nfinal_answer: null"
+    return (
+        f"thought: {words(random)}\nfinish: false\naction:\n  tool_id: weather\n  input:\n"
+        f"    place: {words(random)}\nfinal_answer: null"
+    )
 
 
 PROSE = [
@@ -106,7 +111,10 @@ BROKEN = [
         lambda r: f"```json\n{json.dumps(directive(r))[: -r.randint(1, 25)]}",
         lambda r: json.dumps({**finishing(r), "thought": words(r)}, indent=2)[: -r.randint(2, 40)],
         lambda r: f"Here it is: {json.dumps(acting(r))[: -r.randint(1, 3)]}",
-        lambda r: json.dumps(acting(r)).partition('"action"')[0] + f'"action": {{"tool_id": "weather", "input": {{"place": "{words(r)}',
+        lambda r: (
+            json.dumps(acting(r)).partition('"action"')[0]
+            + f'"action": {{"tool_id": "weather", "input": {{"place": "{words(r)}'
+        ),
     ),
     made(
         "comma_missing",
@@ -282,7 +290,9 @@ def _twice(key: str, value: Callable[[Random], Any]) -> Callable[[Random, str], 
 def _number(written: str) -> Callable[[Random, str], str]:
     def spoil(random: Random, source: str) -> str:
         number = written.replace("#", str(random.randrange(10**6)))
-        return sub(r'"(place|topic|case|content)": ("[^"]*"|\d+)', rf'"\1": {number}')(random, source)
+        return sub(r'"(place|topic|case|content)": ("[^"]*"|\d+)', rf'"\1": {number}')(
+            random, source
+        )
 
     return spoil
 
@@ -315,7 +325,10 @@ VALUES = [
         text(acting, _number("9223372036854775808")),
         text(finishing, _number("-9223372036854775809")),
         text(directive, _number("#" * 5)),
-        text(directive, lambda r, s: sub(r'"finish": \w+', f'"finish": {"9" * r.randint(400, 5000)}')(r, s)),
+        text(
+            directive,
+            lambda r, s: sub(r'"finish": \w+', f'"finish": {"9" * r.randint(400, 5000)}')(r, s),
+        ),
     ),
     made(
         "half_a_character",
@@ -345,7 +358,12 @@ SIZE = [
         "too_many_bytes",
         ProposalReason.TOO_LARGE,
         changed(acting, lambda r, v: v["action"]["input"].update(place=_long(r, 40_000))),
-        changed(finishing, lambda r, v: v["final_answer"]["structured"].update({words(r): words(r) for _ in range(900)})),
+        changed(
+            finishing,
+            lambda r, v: v["final_answer"]["structured"].update(
+                {words(r): words(r) for _ in range(900)}
+            ),
+        ),
         changed(directive, lambda r, v: v.update(notes=[words(r) for _ in range(1200)])),
         changed(finishing, lambda r, v: v["final_answer"].update(content=_long(r, 60_000))),
         lambda r: f"{write(r, acting(r))}\n\nBecause {_long(r, 40_000)}",
@@ -354,20 +372,44 @@ SIZE = [
     made(
         "too_deep",
         ProposalReason.TOO_DEEP,
-        changed(acting, lambda r, v: v["action"].update(input={"place": _nested(r, r.randint(33, 90))})),
-        changed(finishing, lambda r, v: v["final_answer"].update(structured=_nested(r, r.randint(33, 90), lists=False))),
+        changed(
+            acting, lambda r, v: v["action"].update(input={"place": _nested(r, r.randint(33, 90))})
+        ),
+        changed(
+            finishing,
+            lambda r, v: v["final_answer"].update(
+                structured=_nested(r, r.randint(33, 90), lists=False)
+            ),
+        ),
         changed(directive, lambda r, v: v.update(thought=_nested(r, r.randint(33, 60)))),
         changed(directive, lambda r, v: v.update({words(r): _nested(r, r.randint(33, 60))})),
-        text(directive, lambda r, s: sub(r'"thought": "', f'"thought": {"[" * r.randint(300, 9000)}"')(r, s)),
-        lambda r: f'The 5" one: {json.dumps({**acting(r), "deep": _nested(r, r.randint(40, 150))})}',
+        text(
+            directive,
+            lambda r, s: sub(r'"thought": "', f'"thought": {"[" * r.randint(300, 9000)}"')(r, s),
+        ),
+        lambda r: (
+            f'The 5" one: {json.dumps({**acting(r), "deep": _nested(r, r.randint(40, 150))})}'
+        ),
     ),
     made(
         "text_too_long",
         StepReason.TEXT_TOO_LONG,
         changed(directive, lambda r, v: v.update(thought=_long(r, 4200)[: r.randint(4001, 4200)])),
-        changed(finishing, lambda r, v: v["final_answer"].update(content=_long(r, 17_000)[: r.randint(16_001, 17_000)])),
-        changed(acting, lambda r, v: v["action"].update(tool_id=_long(r, 400)[: r.randint(129, 400)])),
-        changed(acting, lambda r, v: v["action"].update(tool_id="weather" + "_" * r.randint(130, 900) + str(r.randrange(10**6)))),
+        changed(
+            finishing,
+            lambda r, v: v["final_answer"].update(
+                content=_long(r, 17_000)[: r.randint(16_001, 17_000)]
+            ),
+        ),
+        changed(
+            acting, lambda r, v: v["action"].update(tool_id=_long(r, 400)[: r.randint(129, 400)])
+        ),
+        changed(
+            acting,
+            lambda r, v: v["action"].update(
+                tool_id="weather" + "_" * r.randint(130, 900) + str(r.randrange(10**6))
+            ),
+        ),
         changed(finishing, lambda r, v: v.update(thought=_long(r, 9000)[:9000])),
     ),
 ]

@@ -1,4 +1,6 @@
-"""Malformed proposals through the real path: an HTTP provider in a process of its own, the adapter, the flow, the journal."""
+"""Malformed proposals through the real path: an HTTP provider in a process of its own, the adapter,
+the flow, the journal.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
     """The fake provider's address."""
-    with subprocess.Popen([sys.executable, str(Path(__file__).with_name("model_server.py"))], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("model_server.py"))],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
         process.terminate()
@@ -36,15 +42,24 @@ def provider() -> Iterator[str]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def ordain(provider: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ordain]:
-    """An Ordain whose only model is the fake provider, which is held to a schema by words alone: in any other way prose would be asked for again."""
+    """An Ordain whose only model is the fake provider, which is held to a schema by words alone: in
+    any other way prose would be asked for again.
+    """
     home = tmp_path_factory.mktemp("ordain")
-    settings = load_settings({"OPENAI_BASE_URL": f"{provider}/v1", "OPENAI_API_KEY": "sk-none"}, home)
-    profiles = {name: one.model_copy(update={"structured": Structured.TEXT}) for name, one in settings.profiles.items()}
+    settings = load_settings(
+        {"OPENAI_BASE_URL": f"{provider}/v1", "OPENAI_API_KEY": "sk-none"}, home
+    )
+    profiles = {
+        name: one.model_copy(update={"structured": Structured.TEXT})
+        for name, one in settings.profiles.items()
+    }
     async with Ordain(settings.model_copy(update={"profiles": profiles}), verbs=VERBS) as running:
         yield running
 
 
-def request(case: str, tools: tuple[str, ...] = tuple(verb.spec.name for verb in VERBS)) -> dict[str, Any]:
+def request(
+    case: str, tools: tuple[str, ...] = tuple(verb.spec.name for verb in VERBS)
+) -> dict[str, Any]:
     return {
         "goal": {"type": "analysis", "description": f"[case:{case}] Find out."},
         "toolset": [{"tool_id": tool} for tool in tools],
@@ -52,7 +67,9 @@ def request(case: str, tools: tuple[str, ...] = tuple(verb.spec.name for verb in
     }
 
 
-async def play(ordain: Ordain, provider: str, case: str, answers: list[str]) -> tuple[dict[str, Any], int]:
+async def play(
+    ordain: Ordain, provider: str, case: str, answers: list[str]
+) -> tuple[dict[str, Any], int]:
     """Run a request against these answers; the response, and how many answers were asked for."""
     async with httpx2.AsyncClient(base_url=provider, verify=False) as client:
         await client.post("/script", json={case: answers})
@@ -66,8 +83,11 @@ def called(seed: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("malformed", CLASSES, ids=lambda malformed: malformed.name)
-async def test_a_malformed_proposal_fails_the_run(ordain: Ordain, provider: str, malformed: MalformedClass, step: int) -> None:
-    """B-25 "a second one fails the run with the first reason": at every step, after one re-ask, and never as prose or success.
+async def test_a_malformed_proposal_fails_the_run(
+    ordain: Ordain, provider: str, malformed: MalformedClass, step: int
+) -> None:
+    """B-25 "a second one fails the run with the first reason": at every step, after one re-ask, and
+    never as prose or success.
 
     EXE-14 "never silent prose fallback"
     """
@@ -82,16 +102,22 @@ async def test_a_malformed_proposal_fails_the_run(ordain: Ordain, provider: str,
     assert len(response["trace"]) == response["usage"]["steps"] == len(answers)
     assert len(response["usage"]["tools_called"]) == step
     assert all(line["action"] and line["observation"]["ok"] for line in response["trace"][:step])
-    assert all(line["action"] is None and line["observation"] is None for line in response["trace"][step:])
+    assert all(
+        line["action"] is None and line["observation"] is None for line in response["trace"][step:]
+    )
     assert response["header"].count(malformed.reason) >= 2
     assert " · failed · " in response["header"].splitlines()[0]
 
 
 @pytest.mark.parametrize("number", range(0, len(CLASSES), 5))
 async def test_the_first_reason_stands(ordain: Ordain, provider: str, number: int) -> None:
-    """B-25 "a second one fails the run with the first reason": the code is the first refusal's, also with valid steps in between."""
+    """B-25 "a second one fails the run with the first reason": the code is the first refusal's,
+    also with valid steps in between.
+    """
     first = CLASSES[number]
-    second = next(other for other in CLASSES[number + 1 :] + CLASSES if other.reason is not first.reason)
+    second = next(
+        other for other in CLASSES[number + 1 :] + CLASSES if other.reason is not first.reason
+    )
     for between in (0, 1):
         answers = [variants(first)[0], *called(first.name, between), variants(second)[0]]
         response, asked = await play(ordain, provider, f"first/{first.name}/{between}", answers)
@@ -100,11 +126,16 @@ async def test_the_first_reason_stands(ordain: Ordain, provider: str, number: in
 
 @pytest.mark.parametrize("number", range(0, len(CLASSES), 5))
 async def test_a_valid_second_try_goes_on(ordain: Ordain, provider: str, number: int) -> None:
-    """B-25 "One re-ask per run": after one malformed proposal a valid one is accepted, and the refused one stays in trace and header."""
+    """B-25 "One re-ask per run": after one malformed proposal a valid one is accepted, and the
+    refused one stays in trace and header.
+    """
     malformed = CLASSES[number]
     final = finishing(Random(malformed.name))
     response, asked = await play(
-        ordain, provider, f"second/{malformed.name}", [*called("second", 1), variants(malformed)[3], json.dumps(final)]
+        ordain,
+        provider,
+        f"second/{malformed.name}",
+        [*called("second", 1), variants(malformed)[3], json.dumps(final)],
     )
     assert (response["status"], response["error"], asked) == ("ok", None, 3)
     assert response["final_answer"] == final["final_answer"]
@@ -113,10 +144,14 @@ async def test_a_valid_second_try_goes_on(ordain: Ordain, provider: str, number:
 
 
 async def test_nothing_is_called_that_was_refused(ordain: Ordain, provider: str) -> None:
-    """PLN-26 "Only tools in this run's `toolset` may be used": a registered verb outside it is refused and no call of it begins."""
+    """PLN-26 "Only tools in this run's `toolset` may be used": a registered verb outside it is
+    refused and no call of it begins.
+    """
     action = {"tool_id": OUTSIDE[0], "input": {"text": "Alice lives in Paris."}}
     outside = json.dumps({"thought": "t", "finish": False, "action": action, "final_answer": None})
     response, _ = await play(ordain, provider, "outside", [outside, outside])
     assert response["error"]["code"] == StepReason.TOOL_OUTSIDE
     stored = (await ordain.runtime.view(response["run_id"])).stored
-    assert not [record for record in stored.records if record.name in {"verb_call", "children", "authorize"}]
+    assert not [
+        record for record in stored.records if record.name in {"verb_call", "children", "authorize"}
+    ]

@@ -1,4 +1,6 @@
-"""The shared budget of a workspace's day: carved at a run's start in one transaction, given back at its end."""
+"""The shared budget of a workspace's day: carved at a run's start in one transaction, given back at
+its end.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,12 @@ RUN_TOKENS = 100_000
 def settings(home: Path, **budget: int | AccountPolicy) -> Settings:
     """Shipped settings with another budget."""
     shipped = load_settings({}, home)
-    table = shipped.policy.budget.model_copy(update={"run_tokens": RUN_TOKENS, "rest": False, **budget})
-    return shipped.model_copy(update={"policy": shipped.policy.model_copy(update={"budget": table})})
+    table = shipped.policy.budget.model_copy(
+        update={"run_tokens": RUN_TOKENS, "rest": False, **budget}
+    )
+    return shipped.model_copy(
+        update={"policy": shipped.policy.model_copy(update={"budget": table})}
+    )
 
 
 def slow(answer: dict[str, Any]) -> dict[str, Any]:
@@ -48,9 +54,18 @@ def slow(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_only_as_many_runs_as_the_day_covers(tmp_path: Path) -> None:
-    """Of five runs at once, exactly those start whose whole bound the day's account covers; the others fail with its reason."""
-    async with scripted(settings(tmp_path, day_tokens=2 * RUN_TOKENS), [slow(finish("done"))], {}) as ordain:
-        answers = [told.wire for told in await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(5)))]
+    """Of five runs at once, exactly those start whose whole bound the day's account covers; the
+    others fail with its reason.
+    """
+    async with scripted(
+        settings(tmp_path, day_tokens=2 * RUN_TOKENS), [slow(finish("done"))], {}
+    ) as ordain:
+        answers = [
+            told.wire
+            for told in await asyncio.gather(
+                *(ordain.plan(request(request_id=str(n))) for n in range(5))
+            )
+        ]
         refused = [answer for answer in answers if answer["status"] != "ok"]
         assert len(refused) == 3
         assert {answer["error"]["code"] for answer in refused} == {"budget_exceeded"}
@@ -72,9 +87,18 @@ async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
 
 
 async def test_claims_replay_on_their_recorded_facts(tmp_path: Path) -> None:
-    """A run with a claim replays equal, granted or refused, without the account it was decided on."""
-    async with scripted(settings(tmp_path, day_tokens=RUN_TOKENS), [slow(finish("done"))], {}) as ordain:
-        answers = [told.wire for told in await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(2)))]
+    """A run with a claim replays equal, granted or refused, without the account it was decided
+    on.
+    """
+    async with scripted(
+        settings(tmp_path, day_tokens=RUN_TOKENS), [slow(finish("done"))], {}
+    ) as ordain:
+        answers = [
+            told.wire
+            for told in await asyncio.gather(
+                *(ordain.plan(request(request_id=str(n))) for n in range(2))
+            )
+        ]
         assert {answer["status"] for answer in answers} == {"ok", "error"}
         for answer in answers:
             stored = ordain.store.stored(answer["run_id"])
@@ -98,14 +122,17 @@ async def test_verb_calls_are_charged_too(tmp_path: Path) -> None:
 
 
 async def test_an_account_of_each_session_agent_and_workspace(tmp_path: Path) -> None:
-    """Every account that policy bounds is charged with what a turn used, by names that hold their period; a planner's by its caller.
+    """Every account that policy bounds is charged with what a turn used, by names that hold their
+    period; a planner's by its caller.
 
     RTE-11: "Code enforces model selection and budget caps"
     """
     bound = AccountPolicy(tokens=10 * RUN_TOKENS)
     per_month = AccountPolicy(tokens=10 * RUN_TOKENS, per="month")
     found = settings(tmp_path, session=bound, agent=bound, workspace=per_month)
-    async with scripted(found, [finish("done")], {"chat_general": [{"content": "Hello."}]}) as ordain:
+    async with scripted(
+        found, [finish("done")], {"chat_general": [{"content": "Hello."}]}
+    ) as ordain:
         told = await ordain.chat("hi", session="s")
         assert told.reply is not None
         assert told.reply.ok
@@ -120,7 +147,9 @@ async def test_an_account_of_each_session_agent_and_workspace(tmp_path: Path) ->
 
 
 async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None:
-    """A session may use the rest of its account; when nothing is left, its turns fail with the account's name and other sessions go on."""
+    """A session may use the rest of its account; when nothing is left, its turns fail with the
+    account's name and other sessions go on.
+    """
     small = settings(tmp_path, rest=True, session=AccountPolicy(tokens=30_000))
     async with scripted(small, [], {"chat_general": [{"content": "Hello."}] * 50}) as ordain:
         answers = [await ordain.chat("hi", session="s") for _ in range(12)]
@@ -157,8 +186,12 @@ def all_replay(house: House) -> bool:
     return all(run is not None and replayed(ordain.runtime.services, run).equal for run in runs)
 
 
-async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent(tmp_path: Path) -> None:
-    """With the day committed no suggestion is asked for: rules decide without one, and the message is answered all the same."""
+async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent(
+    tmp_path: Path,
+) -> None:
+    """With the day committed no suggestion is asked for: rules decide without one, and the message
+    is answered all the same.
+    """
     budget = {"run_tokens": RUN_TOKENS, "day_tokens": RUN_TOKENS, "rest": False}
     async with House(script=SLOW, policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
         await house.send("please work slowly on it")
@@ -168,7 +201,9 @@ async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent
         await house.quiet()
         assert {house.so_far(one).attached for one in sent} == {"new_request"}
         assert triages(house) == 0
-        assert house.query("SELECT DISTINCT status FROM runs WHERE flow = 'triage'") == [("completed",)]
+        assert house.query("SELECT DISTINCT status FROM runs WHERE flow = 'triage'") == [
+            ("completed",)
+        ]
         house.puppet.let_go()
         answers = [await house.told(one) for one in sent]
         assert {answer.attached for answer in answers} == {"new_request"}
@@ -176,9 +211,16 @@ async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent
 
 
 async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> None:
-    """A suggestion's tokens stand in the accounts of the day, the session and of `triage`, which is whom the costs name; the rest went back."""
+    """A suggestion's tokens stand in the accounts of the day, the session and of `triage`, which is
+    whom the costs name; the rest went back.
+    """
     ample = {"tokens": 10 * RUN_TOKENS}
-    budget = {"day_tokens": 10 * RUN_TOKENS, "run_tokens": RUN_TOKENS, "session": ample, "agent": ample}
+    budget = {
+        "day_tokens": 10 * RUN_TOKENS,
+        "run_tokens": RUN_TOKENS,
+        "session": ample,
+        "agent": ample,
+    }
     async with House(script=SLOW, policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
         await house.send("please work slowly on it")
         await house.quiet()
@@ -193,7 +235,8 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         fold = Fold(stored.id, stored.records, shipped_kinds())
         used = fold.spent.tokens
         assert fold.carved is not None
-        assert used < fold.carved.tokens < RUN_TOKENS / 4  # the turn that follows finds its own share
+        # the turn that follows finds its own share
+        assert used < fold.carved.tokens < RUN_TOKENS / 4
         rows = {
             name.partition(":")[0] if not name.startswith("agent:") else name: tokens
             for name, tokens in house.query("SELECT name, tokens FROM accounts")
@@ -201,23 +244,35 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         assert rows["agent:triage"] == used > 0
         assert rows["day"] == rows["session"] == used + rows["agent:chat_general"]
         span = SpendingSpan(workspace="default", since=0, until=2**62, slack_us=0)
-        groups = (await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)).groups
-        assert {name: found.tokens for name, found in groups.items()} == {"triage": used, "chat_general": rows["agent:chat_general"]}
+        groups = (
+            await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)
+        ).groups
+        assert {name: found.tokens for name, found in groups.items()} == {
+            "triage": used,
+            "chat_general": rows["agent:chat_general"],
+        }
         assert all_replay(house)
 
 
 @pytest.mark.parametrize(("mode", "agent"), [("brain", "chat_general"), ("agent", "agent_runtime")])
 async def test_a_turn_works_for_its_modes_entry(mode: str, agent: str) -> None:
-    """B-03 “policy (quotas, lanes) keys only on known values”: whatever verb a message names, known or made up, it begins no account of its own."""
+    """B-03 “policy (quotas, lanes) keys only on known values”: whatever verb a message names, known
+    or made up, it begins no account of its own.
+    """
     async with House(
-        script=script_of(), policy={"budget": {"run_tokens": RUN_TOKENS, "agent": {"tokens": 9 * RUN_TOKENS, "per": "ever"}}}
+        script=script_of(),
+        policy={
+            "budget": {"run_tokens": RUN_TOKENS, "agent": {"tokens": 9 * RUN_TOKENS, "per": "ever"}}
+        },
     ) as house:
         for verb in ("brain.chat", "evil-1", "evil-2"):
             await house.say("Hello there, what is a lamp?", mode=mode, verb=verb)
         await house.say("And what is a candle, please?", mode=mode)
         assert [name for (name,) in house.query("SELECT name FROM accounts")] == [f"agent:{agent}"]
         span = SpendingSpan(workspace="default", since=0, until=2**62, slack_us=0)
-        groups = (await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)).groups
+        groups = (
+            await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)
+        ).groups
         assert set(groups) == {agent}
         assert all_replay(house)
 
@@ -226,13 +281,17 @@ def stored_here(found: Settings) -> Ordain:
     """An Ordain over the settings' folder, whose model finishes at once."""
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
     models = {"default": ScriptedModel(make_script(planner=[finish("done")], verbs={}))}
-    return Ordain(found.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models))
+    return Ordain(
+        found.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models)
+    )
 
 
 def put_accounts(home: Path, names: Sequence[str]) -> None:
     """Accounts that were charged before, with 7 tokens each."""
     with closing(sqlite3.connect(home / "ordain.db")) as db, db:
-        db.executemany("INSERT INTO accounts VALUES ('default', ?, 7, 0)", [(name,) for name in names])
+        db.executemany(
+            "INSERT INTO accounts VALUES ('default', ?, 7, 0)", [(name,) for name in names]
+        )
 
 
 def named(ordain: Ordain) -> dict[str, int]:
@@ -241,13 +300,21 @@ def named(ordain: Ordain) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("per", ["ever", "month", "day"])
-async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever", "month", "day"]) -> None:
-    """Beyond 1,000 agents of a period new names share one account, with one bound; a name that was there keeps its own."""
+async def test_made_up_names_share_an_account(
+    tmp_path: Path, per: Literal["ever", "month", "day"]
+) -> None:
+    """Beyond 1,000 agents of a period new names share one account, with one bound; a name that was
+    there keeps its own.
+    """
     found = settings(tmp_path, agent=AccountPolicy(tokens=3 * RUN_TOKENS, per=per), rest=False)
     async with stored_here(found) as ordain:
         now = EPOCH + timedelta(microseconds=ordain.runtime.services.clock.now())
     since = "".join(f":{part}" for part in [period(per, now)] if part)
-    put_accounts(tmp_path, [f"agent:made-up-{number}{since}" for number in range(AGENTS_MAX - 1)] + [f"agent:hub{since}"])
+    put_accounts(
+        tmp_path,
+        [f"agent:made-up-{number}{since}" for number in range(AGENTS_MAX - 1)]
+        + [f"agent:hub{since}"],
+    )
     async with stored_here(found) as ordain:
         for caller in ("one-more", "another", "2026-01-01", "hub"):
             answer = (await ordain.plan({**request(request_id=caller), "caller": caller})).wire
@@ -258,12 +325,19 @@ async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever
         rows = named(ordain)
         assert len(rows) == AGENTS_MAX + 1
         assert rows[f"agent:(others){since}"] > 2 * (rows[f"agent:hub{since}"] - 7) > 0
-        await asyncio.gather(*(ordain.plan({**request(request_id=f"more{n}"), "caller": f"more{n}"}) for n in range(5)))
+        await asyncio.gather(
+            *(
+                ordain.plan({**request(request_id=f"more{n}"), "caller": f"more{n}"})
+                for n in range(5)
+            )
+        )
         assert len(named(ordain)) == AGENTS_MAX + 1
 
 
 async def test_the_accounts_of_past_days_and_months_go(tmp_path: Path) -> None:
-    """What is over is dropped by the daily sweep, the last day and month are kept, and what a late run gives back makes no account anew."""
+    """What is over is dropped by the daily sweep, the last day and month are kept, and what a late
+    run gives back makes no account anew.
+    """
     bound = AccountPolicy(tokens=10 * RUN_TOKENS)
     found = settings(
         tmp_path,
@@ -285,12 +359,20 @@ async def test_the_accounts_of_past_days_and_months_go(tmp_path: Path) -> None:
         "session:2020-01-01",
         "session:s:2020-01",
     }
-    gone = ["day:2020-01-01", "agent:a:2020-01-01", "agent:2026-01-01:2020-02-29", "workspace:2020-01", "workspace:2025-12"]
+    gone = [
+        "day:2020-01-01",
+        "agent:a:2020-01-01",
+        "agent:2026-01-01:2020-02-29",
+        "workspace:2020-01",
+        "workspace:2025-12",
+    ]
     put_accounts(tmp_path, [*kept, *gone])
     async with stored_here(found) as ordain:
         await ordain.engine.sweep()
         assert set(named(ordain)) == kept
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
             prepare(db)
-            refund_accounts(db, "default", [Refund(account="day:2020-01-01", tokens=5, usd_micros=5)])
+            refund_accounts(
+                db, "default", [Refund(account="day:2020-01-01", tokens=5, usd_micros=5)]
+            )
             assert db.execute("SELECT * FROM accounts").fetchall() == []

@@ -1,4 +1,6 @@
-"""The state machine of approvals and grants: whatever people and runs do in whatever order, nothing goes out that nobody said yes to."""
+"""The state machine of approvals and grants: whatever people and runs do in whatever order, nothing
+goes out that nobody said yes to.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,19 @@ from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, Office, pay, po
 
 FINAL = set(ApprovalState) - {ApprovalState.OPEN}
 EXPIRES_S = 100
-POLICY: dict[str, Any] = {"approvals": {"expires_s": EXPIRES_S, "rules": [{"verb": "pay.*", "not_requester": True}]}}
+POLICY: dict[str, Any] = {
+    "approvals": {"expires_s": EXPIRES_S, "rules": [{"verb": "pay.*", "not_requester": True}]}
+}
 EVE = "eve@example.org"
-calls = st.sampled_from([[post("a")], [post("a")] * 3, [pay("x")] * 2, [post("a"), pay("x"), post("b")], [post("e", EVE)] * 2])
+calls = st.sampled_from(
+    [
+        [post("a")],
+        [post("a")] * 3,
+        [pay("x")] * 2,
+        [post("a"), pay("x"), post("b")],
+        [post("e", EVE)] * 2,
+    ]
+)
 people = st.sampled_from([BEN, CLEO, ASKER, "", LIMITED])
 numbers = st.integers(0, 7)
 Said = tuple[str, Any]
@@ -45,7 +57,11 @@ PINNED = "pinned"
 """A profile of the workspace narrows, and no policy."""
 
 
-EVERY = [*(post(text) for text in "abc"), *(post(f"e{text}", EVE) for text in ("", "a", "b", "c")), *(pay(to) for to in "abcx")]
+EVERY = [
+    *(post(text) for text in "abc"),
+    *(post(f"e{text}", EVE) for text in ("", "a", "b", "c")),
+    *(pay(to) for to in "abcx"),
+]
 YES = (AuthorizeReason.APPROVED, AuthorizeReason.GRANTED)
 
 
@@ -55,7 +71,9 @@ def said(call: Call) -> Said:
 
 @dataclass
 class Given:
-    """A grant as people remember it: how many calls it still lets out, until when, and whether to anybody."""
+    """A grant as people remember it: how many calls it still lets out, until when, and whether to
+    anybody.
+    """
 
     id: str
     left: int
@@ -64,17 +82,20 @@ class Given:
 
 
 class Approving(RuleBasedStateMachine):
-    """``yes`` counts what was approved, ``given`` are the grants as far as they let something out, ``states`` is where each approval was seen last.
+    """``yes`` counts what was approved, ``given`` are the grants as far as they let something out,
+    ``states`` is where each approval was seen last.
 
-    ``seen`` counts the decisions of each run that were looked at, by reason and call; ``narrowed`` says what forbids everything now, and ``did`` how
-    much had gone out when it began.
+    ``seen`` counts the decisions of each run that were looked at, by reason and call; ``narrowed``
+    says what forbids everything now, and ``did`` how much had gone out when it began.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.loop, self.office = asyncio.Runner(), Office(POLICY)
         self.wide = self.office.services.catalogs.current
-        self.control = ControlPlane(self.office.services.configuration, self.office.store, self.office.clock)
+        self.control = ControlPlane(
+            self.office.services.configuration, self.office.store, self.office.clock
+        )
         self.runs: list[str] = []
         self.yes: Counter[Said] = Counter()
         self.given: list[Given] = []
@@ -88,7 +109,7 @@ class Approving(RuleBasedStateMachine):
         self.office.store.close()
         self.loop.close()
 
-    # --- what people and runs do ------------------------------------------------------------------------------------------------------
+    # --- what people and runs do ------------------------------------------------------------------
 
     @initialize(given=calls)
     def first(self, given: list[dict[str, Any]]) -> None:
@@ -107,10 +128,14 @@ class Approving(RuleBasedStateMachine):
     @precondition(lambda self: bool(self.states))
     @rule(number=numbers, other=numbers, approve=st.booleans(), by=people, awake=st.booleans())
     def says(self, number: int, other: int, approve: bool, by: Any, awake: bool) -> None:
-        """Somebody says yes or no to an approval, having looked at it or at another; where an engine is awake the run goes on."""
+        """Somebody says yes or no to an approval, having looked at it or at another; where an
+        engine is awake the run goes on.
+        """
         view, looked = self._view(number), self._view(other)
         same = view.row.digest == looked.row.digest
-        refused = self.loop.run(self.office.decide(view, approve=approve, by=by, digest=looked.row.digest, drive=awake))
+        refused = self.loop.run(
+            self.office.decide(view, approve=approve, by=by, digest=looked.row.digest, drive=awake)
+        )
         pays = view.calls[0].verb == "pay.out"
         may = by != LIMITED and not (pays and (by == "" or (by == ASKER and approve)))
         open_ = view.row.state == ApprovalState.OPEN and self.office.clock.at < view.row.expires_at
@@ -126,7 +151,9 @@ class Approving(RuleBasedStateMachine):
     @precondition(lambda self: bool(self.states))
     @rule(number=numbers, by=people, word=st.sampled_from(["claim", "take over", "release"]))
     def claims_or_releases(self, number: int, by: Any, word: str) -> None:
-        """Somebody says that they look at an approval, in another one's place, or no longer; what ``says`` expects has no part in it."""
+        """Somebody says that they look at an approval, in another one's place, or no longer; what
+        ``says`` expects has no part in it.
+        """
         view, desk = self._view(number), self.office.desk
         name, holder = view.row.id, self.claims.get(view.row.id, "")
         try:
@@ -159,9 +186,16 @@ class Approving(RuleBasedStateMachine):
         assert view.row.state == ApprovalState.OPEN
         assert not self.narrowed
 
-    @rule(number=st.integers(1, 2), counted=st.booleans(), anybody=st.booleans(), lasts_s=st.sampled_from([10, EXPIRES_S]))
+    @rule(
+        number=st.integers(1, 2),
+        counted=st.booleans(),
+        anybody=st.booleans(),
+        lasts_s=st.sampled_from([10, EXPIRES_S]),
+    )
     def gives(self, number: int, counted: bool, anybody: bool, lasts_s: int) -> None:
-        """A grant for sending, so many times, by its uses or by a bound of its scope; to anybody, or to one."""
+        """A grant for sending, so many times, by its uses or by a bound of its scope; to anybody,
+        or to one.
+        """
         offer = GrantOffer(
             principal=ASKER,
             capabilities=("post.*",),
@@ -177,7 +211,11 @@ class Approving(RuleBasedStateMachine):
     @rule(number=numbers)
     def revokes(self, number: int) -> None:
         """A grant is taken back; what of it was not used lets nothing go out."""
-        self.loop.run(self.office.grants.revoke(DEFAULT_WORKSPACE, self.given.pop(number % len(self.given)).id, BEN))
+        self.loop.run(
+            self.office.grants.revoke(
+                DEFAULT_WORKSPACE, self.given.pop(number % len(self.given)).id, BEN
+            )
+        )
 
     @rule(how=st.sampled_from(["", *NARROWED, PINNED]))
     def narrows(self, how: str) -> None:
@@ -186,9 +224,15 @@ class Approving(RuleBasedStateMachine):
         catalogs.swap(with_policy(self.wide, NARROWED[how]) if how in NARROWED else self.wide)
         for resource, name, config in (
             ("profile", "p", {"safety": {"mode": "read_only"}}),
-            ("policy", "profile-pin:workspace:default", {"profile": "p"} if how == PINNED else None),
+            (
+                "policy",
+                "profile-pin:workspace:default",
+                {"profile": "p"} if how == PINNED else None,
+            ),
         ):
-            change = RecordChange(place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config, owner=True)
+            change = RecordChange(
+                place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config, owner=True
+            )
             self.loop.run(self.control.change(change, by=BEN))
         self.narrowed, self.did = how, len(self.office.did)
 
@@ -206,21 +250,30 @@ class Approving(RuleBasedStateMachine):
         if self.office.stored(run).status not in SETTLED:
             self.loop.run(self.office.drive(run))
 
-    # --- what holds -------------------------------------------------------------------------------------------------------------------
+    # --- what holds -------------------------------------------------------------------------------
 
     def _allowed(self) -> Counter[tuple[str, Said]]:
         """Every decision so far that rests on somebody's yes, by its reason and call."""
-        known = {call_digest(call): said(call) for call in (Call(verb=one["verb"], args=one["args"]) for one in EVERY)}
+        known = {
+            call_digest(call): said(call)
+            for call in (Call(verb=one["verb"], args=one["args"]) for one in EVERY)
+        }
         found: Counter[tuple[str, Said]] = Counter()
         for run in self.runs:
             for record in self.office.stored(run).records:
-                if record.name == AUTHORIZE.name and isinstance(body := decode(record), DecisionBody) and body.reason in YES:
+                if (
+                    record.name == AUTHORIZE.name
+                    and isinstance(body := decode(record), DecisionBody)
+                    and body.reason in YES
+                ):
                     found[str(body.reason), known[msgspec.json.decode(body.facts)["call"]]] += 1
         return found
 
     @invariant()
     def nothing_goes_out_without_a_yes(self) -> None:
-        """Each call at most as often as it was approved, and beyond that only what a grant that stands is for, as often as that says."""
+        """Each call at most as often as it was approved, and beyond that only what a grant that
+        stands is for, as often as that says.
+        """
         allowed = self._allowed()
         went = Counter(self.office.did)
         for (reason, call), times in allowed.items():
@@ -233,9 +286,15 @@ class Approving(RuleBasedStateMachine):
         self.seen = allowed
 
     def _let_out(self, call: Said) -> None:
-        """Some grant that stands is for it, and has one use less now: the one that expires first."""
+        """Some grant that stands is for it, and has one use less now: the one that expires
+        first.
+        """
         fit = [
-            one for one in self.given if one.left and self.office.clock.at < one.expires_at and (one.anybody or not call[1].startswith("e"))
+            one
+            for one in self.given
+            if one.left
+            and self.office.clock.at < one.expires_at
+            and (one.anybody or not call[1].startswith("e"))
         ]
         assert call[0] == "post.out"
         assert fit, call
@@ -243,20 +302,29 @@ class Approving(RuleBasedStateMachine):
 
     @invariant()
     def nothing_outlives_a_narrowing(self) -> None:
-        """Whatever was approved or granted before, nothing goes out while all of it is forbidden."""
+        """Whatever was approved or granted before, nothing goes out while all of it is
+        forbidden.
+        """
         assert not self.narrowed or len(self.office.did) == self.did
 
     @invariant()
     def what_is_decided_stays(self) -> None:
-        """An approval that is open no more is so for good, and says who decided it exactly where somebody did."""
+        """An approval that is open no more is so for good, and says who decided it exactly where
+        somebody did.
+        """
         for view in self.loop.run(self.office.desk.listed(DEFAULT_WORKSPACE, states=(), limit=200)):
             state, before = ApprovalState(view.row.state), self.states.get(view.row.id)
             assert before not in FINAL or state is before
             assert bool(view.row.decided_at) == (state in FINAL)
-            assert not view.row.decided_by or state in FINAL - {ApprovalState.EXPIRED, ApprovalState.WITHDRAWN}
+            assert not view.row.decided_by or state in FINAL - {
+                ApprovalState.EXPIRED,
+                ApprovalState.WITHDRAWN,
+            }
             self.states[view.row.id] = state
             assert view.row.claimed_by == self.claims.get(view.row.id, "")
-            assert view.row.in_review_by == (view.row.claimed_by if state is ApprovalState.OPEN else "")
+            assert view.row.in_review_by == (
+                view.row.claimed_by if state is ApprovalState.OPEN else ""
+            )
 
     @invariant()
     def nothing_is_open_that_nobody_waits_for(self) -> None:
@@ -265,8 +333,12 @@ class Approving(RuleBasedStateMachine):
             assert self.office.stored(view.row.run).status not in SETTLED
 
 
-Approving.TestCase.settings = settings(max_examples=examples(40, quick=8), stateful_step_count=25, deadline=None)
+Approving.TestCase.settings = settings(
+    max_examples=examples(40, quick=8), stateful_step_count=25, deadline=None
+)
 
 
 class TestApproving(Approving.TestCase):
-    """Whatever is approved, denied, proposed otherwise, granted, taken back, cancelled or left to time: what is decided stays, and no call goes out unasked."""
+    """Whatever is approved, denied, proposed otherwise, granted, taken back, cancelled or left to
+    time: what is decided stays, and no call goes out unasked.
+    """

@@ -1,4 +1,6 @@
-"""What counts as an attempt: runs at an endpoint that was down, at one that asks for a rest, and at one that falls silent. Real HTTP."""
+"""What counts as an attempt: runs at an endpoint that was down, at one that asks for a rest, and at
+one that falls silent. Real HTTP.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,13 @@ Answer = tuple[int, str]
 
 
 class Endpoint:
-    """A chat-completions endpoint on loopback that counts who is at it at once; ``says`` what it answers to a request's body."""
+    """A chat-completions endpoint on loopback that counts who is at it at once; ``says`` what it
+    answers to a request's body.
+    """
 
-    def __init__(self, says: Callable[[str], Answer] = lambda _: (200, ""), takes_s: float = 0.0) -> None:
+    def __init__(
+        self, says: Callable[[str], Answer] = lambda _: (200, ""), takes_s: float = 0.0
+    ) -> None:
         """Not yet there."""
         self.says, self.takes_s, self.port = says, takes_s, 0
         self.asked = self.within = 0
@@ -54,7 +60,11 @@ class Endpoint:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
-            length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length"))
+            length = next(
+                int(line.split(b":")[1])
+                for line in head.lower().split(b"\r\n")
+                if line.startswith(b"content-length")
+            )
             asked = (await reader.readexactly(length)).decode()
             self.asked, self.within = self.asked + 1, self.within + 1
             self.at_once.append(self.within)
@@ -63,10 +73,20 @@ class Endpoint:
             await asyncio.sleep(self.takes_s)
             self.within -= 1
             content = json.dumps(finish("done"))
-            told = {"model": "m", "choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+            told = {
+                "model": "m",
+                "choices": [{"message": {"content": content}, "finish_reason": "stop"}],
+            }
             body = json.dumps(told if status == 200 else {"error": {}}).encode()
-            lines = [f"HTTP/1.1 {status} x", "content-type: application/json", "connection: close", f"content-length: {len(body)}"]
-            writer.write(("\r\n".join([*lines, *([header] if header else [])]) + "\r\n\r\n").encode() + body)
+            lines = [
+                f"HTTP/1.1 {status} x",
+                "content-type: application/json",
+                "connection: close",
+                f"content-length: {len(body)}",
+            ]
+            writer.write(
+                ("\r\n".join([*lines, *([header] if header else [])]) + "\r\n\r\n").encode() + body
+            )
             await writer.drain()
         finally:
             writer.close()
@@ -76,14 +96,24 @@ class Endpoint:
 async def asking(home: Path, endpoint: Endpoint, **tables: Any) -> AsyncIterator[Any]:
     """An Ordain, shipped policy but for ``tables``, whose one model is the endpoint."""
     profile = PRICED.model_copy(update={"provider": "openai", "base_url": endpoint.url})
-    async with house(home, {"only": OpenAIModel(endpoint.url)}, {"only": profile}, **tables) as ordain:
+    async with house(
+        home, {"only": OpenAIModel(endpoint.url)}, {"only": profile}, **tables
+    ) as ordain:
         yield ordain
 
 
 async def plans(ordain: Any, names: range) -> list[dict[str, Any]]:
     """So many runs at once; each replays equal."""
     told = await asyncio.gather(
-        *(ordain.plan(request(request_id=str(name), goal={"type": "analysis", "description": f"Work out run-{name}."})) for name in names)
+        *(
+            ordain.plan(
+                request(
+                    request_id=str(name),
+                    goal={"type": "analysis", "description": f"Work out run-{name}."},
+                )
+            )
+            for name in names
+        )
     )
     for one in told:
         stored(ordain, one.run_id)
@@ -96,12 +126,17 @@ def statuses(told: list[dict[str, Any]]) -> list[str]:
 
 
 async def test_runs_wait_for_an_endpoint_that_is_healthy_again(tmp_path: Path) -> None:
-    """Ten runs meet an open circuit: none is the endpoint's failure, all wait for it, and a growing number goes to it at once."""
+    """Ten runs meet an open circuit: none is the endpoint's failure, all wait for it, and a growing
+    number goes to it at once.
+    """
     endpoint = Endpoint(takes_s=0.05)
     await endpoint.come()
     await endpoint.go()
     async with asking(
-        tmp_path, endpoint, breaker={"failures": 2, "open_s": 1}, fallback={"backoff_ms": 1, "unanswered_max_ms": 1500}
+        tmp_path,
+        endpoint,
+        breaker={"failures": 2, "open_s": 1},
+        fallback={"backoff_ms": 1, "unanswered_max_ms": 1500},
     ) as ordain:
         assert statuses(await plans(ordain, range(1))) == ["error"]
         assert ordain.runtime.services.breakers.open()
@@ -115,17 +150,27 @@ async def test_runs_wait_for_an_endpoint_that_is_healthy_again(tmp_path: Path) -
 
 
 async def test_a_model_server_that_starts_late_was_attempted_once(tmp_path: Path) -> None:
-    """A connection that nobody took was no attempt, and the run that waits for one needs no more than policy's single attempt."""
+    """A connection that nobody took was no attempt, and the run that waits for one needs no more
+    than policy's single attempt.
+    """
     endpoint = Endpoint()
     await endpoint.come()
     await endpoint.go()
-    async with asking(tmp_path, endpoint, breaker={"failures": 0}, fallback={"attempts_per_profile": 1, "attempts_at_last": 0}) as ordain:
+    async with asking(
+        tmp_path,
+        endpoint,
+        breaker={"failures": 0},
+        fallback={"attempts_per_profile": 1, "attempts_at_last": 0},
+    ) as ordain:
         working = asyncio.ensure_future(plans(ordain, range(1)))
         await waiting(ordain)
         await endpoint.come()
         (told,) = await working
         assert statuses([told]) == ["ok"]
-        assert "fallback.held" in {json.loads(one.body or b"{}").get("reason") for one in stored(ordain, told["run_id"]).records}
+        assert "fallback.held" in {
+            json.loads(one.body or b"{}").get("reason")
+            for one in stored(ordain, told["run_id"]).records
+        }
     await endpoint.go()
     assert endpoint.asked == 1
 
@@ -148,7 +193,9 @@ async def test_a_hiccup_of_the_only_model_fails_no_run(tmp_path: Path) -> None:
 
 
 async def test_a_rest_that_was_asked_for_is_waited_for(tmp_path: Path) -> None:
-    """Twenty runs that each meet one refusal with a delay: what one of them was told the others keep to, and no run fails by it."""
+    """Twenty runs that each meet one refusal with a delay: what one of them was told the others
+    keep to, and no run fails by it.
+    """
     met: set[str] = set()
 
     def says(asked: str) -> Answer:
@@ -169,24 +216,34 @@ async def test_a_rest_that_was_asked_for_is_waited_for(tmp_path: Path) -> None:
 
 
 async def test_a_provider_that_rests_seven_times_fails_no_run(tmp_path: Path) -> None:
-    """Under the shipped policy: each answer names a delay, more often than there are attempts, and the run that has time for them is answered."""
+    """Under the shipped policy: each answer names a delay, more often than there are attempts, and
+    the run that has time for them is answered.
+    """
     endpoint = Endpoint()
-    endpoint.says = lambda _: (503 if endpoint.asked % 2 else 429, "Retry-After: 1") if endpoint.asked <= 7 else (200, "")
+    endpoint.says = lambda _: (
+        (503 if endpoint.asked % 2 else 429, "Retry-After: 1") if endpoint.asked <= 7 else (200, "")
+    )
     await endpoint.come()
-    async with asking(tmp_path, endpoint, breaker={"failures": 0}, fallback={"backoff_max_ms": 20}) as ordain:
+    async with asking(
+        tmp_path, endpoint, breaker={"failures": 0}, fallback={"backoff_max_ms": 20}
+    ) as ordain:
         assert statuses(await plans(ordain, range(1))) == ["ok"]
     await endpoint.go()
     assert endpoint.asked == 8
 
 
 class Silent(Model):
-    """A model that never answers; where ``stops``, the whole process stands still meanwhile, as it does while it is stopped."""
+    """A model that never answers; where ``stops``, the whole process stands still meanwhile, as it
+    does while it is stopped.
+    """
 
     def __init__(self, *, stops: bool) -> None:
         super().__init__(lambda _: 30.0)
         self._stops = stops
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         await asyncio.sleep(0)
         if self._stops:
@@ -196,10 +253,18 @@ class Silent(Model):
 
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "silent"])
 async def test_our_own_pause_opens_no_circuit(tmp_path: Path, stops: bool) -> None:
-    """A time-out that came while this process stood still says nothing of the endpoint; one that came by itself does."""
+    """A time-out that came while this process stood still says nothing of the endpoint; one that
+    came by itself does.
+    """
     hurried = PRICED.model_copy(update={"timeout_ms": 1000})
     once = {"attempts_per_profile": 1, "attempts_at_last": 0}
-    async with house(tmp_path, {"only": Silent(stops=stops)}, {"only": hurried}, breaker={"failures": 1}, fallback=once) as ordain:
+    async with house(
+        tmp_path,
+        {"only": Silent(stops=stops)},
+        {"only": hurried},
+        breaker={"failures": 1},
+        fallback=once,
+    ) as ordain:
         told = (await ordain.plan(request())).wire
         assert told["status"] == "error"
         assert "timed_out" in told["header"]
@@ -208,7 +273,9 @@ async def test_our_own_pause_opens_no_circuit(tmp_path: Path, stops: bool) -> No
 
 
 async def test_a_408_is_tried_again_like_a_lost_connection(tmp_path: Path) -> None:
-    """The endpoint gives up on the first request; the next one is answered, by the shipped policy."""
+    """The endpoint gives up on the first request; the next one is answered, by the shipped
+    policy.
+    """
     times = iter([408, 200])
     endpoint = Endpoint(lambda _: (next(times), ""))
     await endpoint.come()
@@ -216,4 +283,7 @@ async def test_a_408_is_tried_again_like_a_lost_connection(tmp_path: Path) -> No
         assert statuses(await plans(ordain, range(1))) == ["ok"]
     await endpoint.go()
     assert endpoint.asked == 2
-    assert load_settings({}, tmp_path).policy.fallback.on_error[ModelErrorCode.CONNECTION] is OnModelError.RETRY
+    assert (
+        load_settings({}, tmp_path).policy.fallback.on_error[ModelErrorCode.CONNECTION]
+        is OnModelError.RETRY
+    )

@@ -1,4 +1,6 @@
-"""What a turn leaves on disk: bytes are the same on every machine, and so they are held to a bound here."""
+"""What a turn leaves on disk: bytes are the same on every machine, and so they are held to a bound
+here.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def logged() -> Iterator[None]:
 
 
 async def test_a_step_takes_few_bytes_beyond_what_was_said(tmp_path: Path) -> None:
-    """The planner turn of the benchmarks stays below the bound, with headings and rows; every kind of record of it is counted."""
+    """The planner turn of the benchmarks stays below the bound, with headings and rows; every kind
+    of record of it is counted.
+    """
     async with opened(tmp_path, None) as ready:
         for _ in range(TURNS):
             assert await ready.turn() == work.ANSWER

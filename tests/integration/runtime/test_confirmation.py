@@ -1,4 +1,6 @@
-"""Declarations that nobody has confirmed: marked in headers, off where policy says so, and taken up when an operator confirms them."""
+"""Declarations that nobody has confirmed: marked in headers, off where policy says so, and taken up
+when an operator confirms them.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,17 @@ def home(folder: Path, policy: str = "mark") -> Settings:
     (folder / "verbs").mkdir()
     (folder / "verbs" / "count_letters.py").write_text(CODE.format(times=1), encoding="utf-8")
     (folder / "ordain.toml").write_text("[verbs]\npython = true\nwatch_ms = 0\n", encoding="utf-8")
-    (folder / "policy.toml").write_text(f'version = 1\n[verbs]\nunconfirmed = "{policy}"\n', encoding="utf-8")
+    (folder / "policy.toml").write_text(
+        f'version = 1\n[verbs]\nunconfirmed = "{policy}"\n', encoding="utf-8"
+    )
     return load_settings(home=folder)
 
 
 def confirmed(ordain: Ordain) -> None:
     digests = ordain.registry.declarations
     write_confirmed(
-        ordain.settings.home / FILE, {name: Confirmation(digest=one, by="local:ada", at="now") for name, one in digests.items()}
+        ordain.settings.home / FILE,
+        {name: Confirmation(digest=one, by="local:ada", at="now") for name, one in digests.items()},
     )
 
 
@@ -64,7 +69,9 @@ async def header(ordain: Ordain) -> str:
 
 
 async def test_the_header_says_what_rests_on_an_unconfirmed_declaration(tmp_path: Path) -> None:
-    """Until it is confirmed; a changed one asks again; what was recorded keeps its header, and all of it replays equal."""
+    """Until it is confirmed; a changed one asks again; what was recorded keeps its header, and all
+    of it replays equal.
+    """
     async with Ordain(home(tmp_path)) as ordain:
         assert ordain.catalog.unconfirmed == {"count.letters"}
         assert MARK in await header(ordain)
@@ -78,7 +85,9 @@ async def test_the_header_says_what_rests_on_an_unconfirmed_declaration(tmp_path
 
 
 async def test_a_yes_to_code_that_was_changed_counts_no_more(tmp_path: Path) -> None:
-    """Nobody had confirmed it and nobody has confirmed what it is now: what somebody said yes to does not run, and a yes to what has not changed does."""
+    """Nobody had confirmed it and nobody has confirmed what it is now: what somebody said yes to
+    does not run, and a yes to what has not changed does.
+    """
     settings = home(tmp_path)
     sends = "from ordain.contracts.verbs import ArgumentRole\n" + CODE.replace(
         'effect="read"', 'effect="send", arguments={{"text": ArgumentRole.RECIPIENT}}'
@@ -101,15 +110,24 @@ async def test_a_yes_to_code_that_was_changed_counts_no_more(tmp_path: Path) -> 
                 word = ApproverWord(approve=True, digest=found[0].row.digest)
                 await desk.decide("default", found[0].row.id, word, "local:ben")
             if not runs and (await desk.one("default", found[0].row.id)).row.state == "open":
-                await desk.decide("default", found[0].row.id, ApproverWord(approve=False, digest=found[0].row.digest), "local:ben")
+                await desk.decide(
+                    "default",
+                    found[0].row.id,
+                    ApproverWord(approve=False, digest=found[0].row.digest),
+                    "local:ben",
+                )
             view = await ordain.runtime.wait(accepted.run)
             assert ("✓ count.letters" in view.header) is runs, view.header
 
 
 async def test_a_confirmation_is_taken_up_while_a_process_runs(tmp_path: Path) -> None:
-    """Whoever watches the folder sees the file come, change and go, and the header follows; nothing else has to be touched."""
+    """Whoever watches the folder sees the file come, change and go, and the header follows; nothing
+    else has to be touched.
+    """
     settings = home(tmp_path)
-    watching = settings.model_copy(update={"verbs": settings.verbs.model_copy(update={"watch_ms": 10})})
+    watching = settings.model_copy(
+        update={"verbs": settings.verbs.model_copy(update={"watch_ms": 10})}
+    )
     async with Ordain(watching) as ordain:
         for change, mark in ((lambda: confirmed(ordain), False), ((tmp_path / FILE).unlink, True)):
             before = ordain.runtime.catalog.digest
@@ -121,12 +139,17 @@ async def test_a_confirmation_is_taken_up_while_a_process_runs(tmp_path: Path) -
 
 
 async def test_policy_may_switch_off_what_nobody_confirmed(tmp_path: Path) -> None:
-    """With `unconfirmed = "deny"` it is called by nobody, and offered to nobody, until it is confirmed."""
+    """With `unconfirmed = "deny"` it is called by nobody, and offered to nobody, until it is
+    confirmed.
+    """
     async with Ordain(home(tmp_path, "deny")) as ordain:
         refused = (await ordain.execute("count.letters", {"text": "abc"})).wire
         assert (refused["ok"], refused["error"]["code"]) == (False, "inactive")
         assert refused["error"]["remedy"].endswith("ordain verbs confirm count.letters")
-        assert ordain.catalog.inactive_reason("count.letters", ordain.settings.policy.verbs) == "unconfirmed"
+        assert (
+            ordain.catalog.inactive_reason("count.letters", ordain.settings.policy.verbs)
+            == "unconfirmed"
+        )
         confirmed(ordain)
         await ordain.reload()
         assert MARK not in await header(ordain)
@@ -147,7 +170,9 @@ async def test_what_is_shipped_and_an_embedders_is_confirmed(tmp_path: Path) -> 
 
 
 async def test_a_file_of_confirmations_that_cannot_be_used_is_a_problem(tmp_path: Path) -> None:
-    """Then nothing is confirmed, the verbs are there all the same, and what is wrong is told as other problems are."""
+    """Then nothing is confirmed, the verbs are there all the same, and what is wrong is told as
+    other problems are.
+    """
     settings = home(tmp_path)
     async with Ordain(settings) as ordain:
         confirmed(ordain)
@@ -155,12 +180,17 @@ async def test_a_file_of_confirmations_that_cannot_be_used_is_a_problem(tmp_path
         assert not ordain.catalog.unconfirmed
         (tmp_path / FILE).write_text("[", encoding="utf-8")
         done = await ordain.reload()
-        assert (done.ok, [problem.code for problem in done.problems]) == (True, ["invalid_confirmations"])
+        assert (done.ok, [problem.code for problem in done.problems]) == (
+            True,
+            ["invalid_confirmations"],
+        )
         assert ordain.catalog.unconfirmed == {"count.letters"}
 
 
 async def test_a_verb_below_its_floor_is_in_use_at_it(tmp_path: Path) -> None:
-    """A deletion that calls itself private is loaded as one, told as a warning, and needs an approval; it comes back so from storage."""
+    """A deletion that calls itself private is loaded as one, told as a warning, and needs an
+    approval; it comes back so from storage.
+    """
     settings = home(tmp_path)
     (tmp_path / "verbs" / "item.drop.yaml").write_text(DELETE, encoding="utf-8")
     async with Ordain(settings) as ordain:
@@ -177,7 +207,9 @@ async def test_a_verb_below_its_floor_is_in_use_at_it(tmp_path: Path) -> None:
 
 
 async def test_what_other_users_are_given_is_not_private(tmp_path: Path) -> None:
-    """Where memory is shared, an entry is sent to the others: it needs an approval, and the catalog says why."""
+    """Where memory is shared, an entry is sent to the others: it needs an approval, and the catalog
+    says why.
+    """
     settings = load_settings(home=tmp_path)
     shared = settings.policy.model_copy(update={"memory": MemoryPolicy(shared=True)})
     for policy, effect in ((settings.policy, "private"), (shared, "send")):

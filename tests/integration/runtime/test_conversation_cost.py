@@ -1,4 +1,6 @@
-"""What a message costs the store does not grow with its session or with the database: counted in SQLite's own steps, never in time."""
+"""What a message costs the store does not grow with its session or with the database: counted in
+SQLite's own steps, never in time.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ CHAT: dict[str, list[Any]] = {
 CYCLE = 16
 """Turns in which older entries are summarised equally often, once the history is full."""
 UNITS_OF_A_TURN = 7
-"""The message; what the turn reads; its child; that it waits; what the child asks; how each of the two ended."""
+"""The message; what the turn reads; its child; that it waits; what the child asks; how each of the
+two ended.
+"""
 COUNTED = 20
 """SQLite calls back after so many steps of its virtual machine."""
 
@@ -50,7 +54,9 @@ class Talk:
 
     async def turn(self, session: str = "s") -> None:
         """One answered request."""
-        answer = await self.say(f"Please write a letter about house number {next(self._numbers)}", session)
+        answer = await self.say(
+            f"Please write a letter about house number {next(self._numbers)}", session
+        )
         assert answer.reply is not None
         assert answer.reply.ok
 
@@ -63,7 +69,9 @@ class Talk:
 
 
 async def test_a_turn_late_in_a_session_costs_no_more_than_an_early_one(tmp_path: Path) -> None:
-    """Sixteen turns behind three hundred others take at most a tenth more steps than sixteen behind thirty-two."""
+    """Sixteen turns behind three hundred others take at most a tenth more steps than sixteen behind
+    thirty-two.
+    """
     async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
         talk = Talk(ordain)
         await talk.cost(talk.turn, 2 * CYCLE)
@@ -72,8 +80,12 @@ async def test_a_turn_late_in_a_session_costs_no_more_than_an_early_one(tmp_path
         assert await talk.cost(talk.turn) <= 1.1 * early
 
 
-async def test_an_edit_and_a_nudge_late_in_a_session_cost_no_more_than_early_ones(tmp_path: Path) -> None:
-    """A corrected message, a question about the state and a word of thanks cost the same behind two hundred turns as behind twenty."""
+async def test_an_edit_and_a_nudge_late_in_a_session_cost_no_more_than_early_ones(
+    tmp_path: Path,
+) -> None:
+    """A corrected message, a question about the state and a word of thanks cost the same behind two
+    hundred turns as behind twenty.
+    """
     async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
         talk = Talk(ordain)
 
@@ -90,7 +102,9 @@ async def test_an_edit_and_a_nudge_late_in_a_session_cost_no_more_than_early_one
 
 
 async def test_a_turn_costs_no_more_beside_many_other_sessions(tmp_path: Path) -> None:
-    """The first turns of a session take at most a twentieth more steps where two hundred turns of other sessions stand in the database."""
+    """The first turns of a session take at most a twentieth more steps where two hundred turns of
+    other sessions stand in the database.
+    """
     async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
         talk = Talk(ordain)
         await talk.turn("warm")
@@ -101,7 +115,9 @@ async def test_a_turn_costs_no_more_beside_many_other_sessions(tmp_path: Path) -
 
 
 async def test_a_turn_is_few_units_and_no_search(tmp_path: Path) -> None:
-    """A turn and its child are seven units, and mail that this process put is known without a search through the ledger."""
+    """A turn and its child are seven units, and mail that this process put is known without a
+    search through the ledger.
+    """
     async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
         talk = Talk(ordain)
         await talk.turn()

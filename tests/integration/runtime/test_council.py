@@ -1,4 +1,6 @@
-"""Councils in a whole house: seats as child runs side by side, late ones, stopped ones, settings of the environment, and no model at all."""
+"""Councils in a whole house: seats as child runs side by side, late ones, stopped ones, settings of
+the environment, and no model at all.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,21 @@ from tests.shapes.council import CORE, QUESTION, judgement, verdict
 from tests.shapes.talk import PRINCIPAL, House
 
 MODEL = msgspec.json.Decoder(ModelCall)
-SPOKEN = ModelScript().on("seat", {"text": "I think so."}).on("chair", judgement()).on("auditor", verdict())
+SPOKEN = (
+    ModelScript()
+    .on("seat", {"text": "I think so."})
+    .on("chair", judgement())
+    .on("auditor", verdict())
+)
 
 
 async def held(house: House, **request: Any) -> str:
     """Accept a council's request."""
-    return (await house.ordain.runtime.accept(DeliberationRequest(prompt=QUESTION, **request), PRINCIPAL)).run
+    return (
+        await house.ordain.runtime.accept(
+            DeliberationRequest(prompt=QUESTION, **request), PRINCIPAL
+        )
+    ).run
 
 
 async def response(house: House, run: str) -> tuple[RunView, dict[str, Any]]:
@@ -40,11 +51,16 @@ async def equal(house: House) -> bool:
     """Whether every run there is replays equal."""
     rows = await house.ordain.runtime.runs(roots_only=False)
     stored = [house.ordain.store.stored(row.id) for row in rows]
-    return all(one is not None and replay(one, house.ordain.catalog, house.ordain.kinds).equal for one in stored)
+    return all(
+        one is not None and replay(one, house.ordain.catalog, house.ordain.kinds).equal
+        for one in stored
+    )
 
 
 async def test_a_council_is_a_run_with_a_child_for_each_seat(tmp_path: Path) -> None:
-    """CNC-04 "Council reachable by `mode=council`, router path `council`, supervisor `checkpoint_council`"; and by itself, as here: real files, and all of it replays equal."""
+    """CNC-04 "Council reachable by `mode=council`, router path `council`, supervisor
+    `checkpoint_council`"; and by itself, as here: real files, and all of it replays equal.
+    """
     async with House(tmp_path / "home", script=SPOKEN) as house:
         view, answer = await response(house, await held(house, universe="safety"))
         assert (answer["status"], answer["next"], answer["verdict"]) == ("ok", "accept_text", "ok")
@@ -56,7 +72,9 @@ async def test_a_council_is_a_run_with_a_child_for_each_seat(tmp_path: Path) -> 
 
 
 async def test_a_seat_that_never_answers_is_absent() -> None:
-    """The council waits for it no longer than its seats' part of the round, and what it would have said stands nowhere."""
+    """The council waits for it no longer than its seats' part of the round, and what it would have
+    said stands nowhere.
+    """
     never = hold({"text": "Too late."})
     async with House(
         script=ModelScript()
@@ -67,7 +85,9 @@ async def test_a_seat_that_never_answers_is_absent() -> None:
     ) as house:
         run = await held(house)
         spoken = "SELECT count(*) FROM runs WHERE status = 'completed'"
-        await house.until("the others have spoken", lambda: never.waiting == 1 and house.query(spoken)[0][0] == 3)
+        await house.until(
+            "the others have spoken", lambda: never.waiting == 1 and house.query(spoken)[0][0] == 3
+        )
         await house.pass_time(8)
         view, answer = await response(house, run)
         assert view.stored.status is Status.COMPLETED
@@ -88,22 +108,28 @@ async def test_the_header_names_who_was_absent_and_why() -> None:
         .on("seat", never, role="Mythic")
         .on("seat", fails("rejected"), role="Systems")
     )
-    async with House(script=script.on("seat", {"text": "So."}).on("chair", judgement()).on("auditor", verdict())) as house:
+    async with House(
+        script=script.on("seat", {"text": "So."}).on("chair", judgement()).on("auditor", verdict())
+    ) as house:
         run = await held(house, universe="all")
         ended = "SELECT count(*) FROM runs WHERE flow = 'seat' AND ended_at IS NOT NULL"
-        await house.until("the others have ended", lambda: never.waiting == 1 and house.query(ended)[0][0] == 8)
+        await house.until(
+            "the others have ended", lambda: never.waiting == 1 and house.query(ended)[0][0] == 8
+        )
         await house.pass_time(8)
         view, _ = await response(house, run)
         assert (
-            "5 of 9 seats spoke; absent: Analyst (malformed), Mythic (late), Pragmatist (malformed), Systems (failed: rejected)"
-            in view.header
-        )
+            "5 of 9 seats spoke; absent: Analyst (malformed), Mythic (late), Pragmatist "
+            "(malformed), Systems (failed: rejected)"
+        ) in view.header
         assert await equal(house)
 
 
 @pytest.mark.parametrize("word", ["revise_same_round", "new_round"])
 async def test_an_auditors_own_answer_stands_from_then_on(word: str) -> None:
-    """Where it is not accepted yet, the revision starts from it; seats, chair and auditor of another round are shown it with what the answer is held to."""
+    """Where it is not accepted yet, the revision starts from it; seats, chair and auditor of
+    another round are shown it with what the answer is held to.
+    """
     asked: list[tuple[str, str]] = []
 
     def heard(one: ModelRequest) -> bool:
@@ -111,14 +137,20 @@ async def test_an_auditors_own_answer_stands_from_then_on(word: str) -> None:
         return True
 
     script = ModelScript().on("seat", {"text": "So."}, when=heard)
-    script = script.on("chair", judgement("Mine."), index=0).on("chair", judgement("Ours."), when=heard)
-    script = script.on("auditor", verdict(word, override_answer="Bees."), index=0).on("auditor", verdict(), when=heard)
+    script = script.on("chair", judgement("Mine."), index=0).on(
+        "chair", judgement("Ours."), when=heard
+    )
+    script = script.on("auditor", verdict(word, override_answer="Bees."), index=0).on(
+        "auditor", verdict(), when=heard
+    )
     async with House(script=script) as house:
         _, answer = await response(house, await held(house))
         assert answer["result"]["final_text"] == "Ours."
         later = {role: text for role, text in asked if "Bees." in text}
         assert later.keys() == {"Chair", "Auditor", *(CORE if word == "new_round" else ())}
-        assert ('BEFORE (the answer to revise)\n"Bees."' in later["Chair"]) is (word == "revise_same_round")
+        assert ('BEFORE (the answer to revise)\n"Bees."' in later["Chair"]) is (
+            word == "revise_same_round"
+        )
         assert "Mine." not in later["Chair"]
         assert await equal(house)
 
@@ -155,31 +187,50 @@ async def test_a_council_that_is_cancelled_stops_its_seats() -> None:
         ("COUNCIL_ROUND_TIMEOUT_SEC", "0.9", "council_no_quorum"),
     ],
 )
-async def test_the_environments_numbers_hold(tmp_path: Path, name: str, value: str, code: str) -> None:
-    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS` are all effective": each by what it brings about."""
+async def test_the_environments_numbers_hold(
+    tmp_path: Path, name: str, value: str, code: str
+) -> None:
+    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS`
+    are all effective": each by what it brings about.
+    """
     settings = load_settings({name: value}, tmp_path)
     script = {
         "COUNCIL_MAX_ROUNDS": SPOKEN_ANEW,
-        "COUNCIL_LLM_TIMEOUT_SEC": ModelScript().on("seat", {"text": "So."}).on("chair", after(700, judgement())),
+        "COUNCIL_LLM_TIMEOUT_SEC": ModelScript()
+        .on("seat", {"text": "So."})
+        .on("chair", after(700, judgement())),
         "COUNCIL_ROUND_TIMEOUT_SEC": ModelScript().on("seat", after(800, {"text": "So."})),
     }[name]
-    async with House(script=script, policy={"council": settings.policy.council.model_dump()}) as house:
+    async with House(
+        script=script, policy={"council": settings.policy.council.model_dump()}
+    ) as house:
         _, answer = await response(house, await held(house))
         assert answer["error"]["code"] == code
 
 
 @pytest.mark.parametrize(("call_s", "round_s"), [(2, 40), (30, 5), (7.5, 7.5)])
-async def test_each_call_of_a_council_ends_by_what_is_configured(tmp_path: Path, call_s: float, round_s: float) -> None:
-    """By the time of one call or by what is left of the round's, whichever is over first: seats, chair and auditor, each as its own intent has it.
+async def test_each_call_of_a_council_ends_by_what_is_configured(
+    tmp_path: Path, call_s: float, round_s: float
+) -> None:
+    """By the time of one call or by what is left of the round's, whichever is over first: seats,
+    chair and auditor, each as its own intent has it.
 
     EXE-17 "planner/council RPCs by configured timeout knobs."
     """
-    settings = load_settings({"COUNCIL_LLM_TIMEOUT_SEC": str(call_s), "COUNCIL_ROUND_TIMEOUT_SEC": str(round_s)}, tmp_path)
-    async with House(script=SPOKEN, policy={"council": settings.policy.council.model_dump()}) as house:
+    settings = load_settings(
+        {"COUNCIL_LLM_TIMEOUT_SEC": str(call_s), "COUNCIL_ROUND_TIMEOUT_SEC": str(round_s)},
+        tmp_path,
+    )
+    async with House(
+        script=SPOKEN, policy={"council": settings.policy.council.model_dump()}
+    ) as house:
         view, answer = await response(house, await held(house))
         assert answer["status"] == "ok"
         began = view.stored.records[0].at
-        journals = [house.ordain.store.stored(row.id) for row in await house.ordain.runtime.runs(roots_only=False)]
+        journals = [
+            house.ordain.store.stored(row.id)
+            for row in await house.ordain.runtime.runs(roots_only=False)
+        ]
     calls = [
         (record.at, MODEL.decode(body.effect))
         for run in journals
@@ -196,13 +247,20 @@ async def test_each_call_of_a_council_ends_by_what_is_configured(tmp_path: Path,
     assert min(at for at, _ in calls) >= began
 
 
-SPOKEN_ANEW = ModelScript().on("seat", {"text": "So."}).on("chair", judgement()).on("auditor", verdict("new_round"))
+SPOKEN_ANEW = (
+    ModelScript()
+    .on("seat", {"text": "So."})
+    .on("chair", judgement())
+    .on("auditor", verdict("new_round"))
+)
 
 
 async def test_without_a_model_there_is_no_council(tmp_path: Path) -> None:
     """Rules of code play no seat: typed, and with the reason."""
     async with Ordain(load_settings({}, tmp_path), extras=Extras(memory=True)) as ordain:
         accepted = await ordain.runtime.accept(DeliberationRequest(prompt=QUESTION), PRINCIPAL)
-        answer = ordain.runtime.response(await ordain.runtime.wait(accepted.run), DeliberationRequest)
+        answer = ordain.runtime.response(
+            await ordain.runtime.wait(accepted.run), DeliberationRequest
+        )
         assert answer["error"]["code"] == "council_no_quorum"
         assert "needs_model" in answer["error"]["message"]

@@ -1,4 +1,6 @@
-"""One step contract, two drivers: the planner's own loop, and a flow that asks for one step and executes it itself."""
+"""One step contract, two drivers: the planner's own loop, and a flow that asks for one step and
+executes it itself.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ async def opened(ordain: Ordain, kind: str) -> RunView:
     """A run of this kind for a planning request, at its end."""
     wire = ordain.kinds.answering(PlannerRequest).wire
     assert wire is not None
-    given = wire.take(PlannerRequest.model_validate(request("math.evaluate")), ordain.catalog, "r").input
+    given = wire.take(
+        PlannerRequest.model_validate(request("math.evaluate")), ordain.catalog, "r"
+    ).input
     return await ordain.runtime.wait((await ordain.runtime.open(kind, given, "local:test")).run)
 
 
@@ -51,16 +55,27 @@ async def judged(home: Path, proposal: object, kind: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("name", PROPOSALS)
 async def test_both_drivers_judge_alike(name: str, tmp_path: Path) -> None:
-    """B-02 "Same validator in both": the loop and a delegated driver come to the same outcome and reason on the same proposal."""
+    """B-02 "Same validator in both": the loop and a delegated driver come to the same outcome and
+    reason on the same proposal.
+    """
     loop = await judged(tmp_path / "loop", PROPOSALS[name], "planner")
     assert await judged(tmp_path / "delegated", PROPOSALS[name], "delegated") == loop
 
 
 async def test_a_delegated_driver_executes_the_step_itself(tmp_path: Path) -> None:
-    """B-02 "One step contract, two drivers": a delegated driver executes the proposed call through the same door and records it."""
+    """B-02 "One step contract, two drivers": a delegated driver executes the proposed call through
+    the same door and records it.
+    """
     settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": PROFILE}})
-    extras = Extras(models={"default": ScriptedModel(make_script(planner=[PROPOSALS["call"]], verbs={}))}, memory=True, kinds=(DELEGATED,))
+    extras = Extras(
+        models={"default": ScriptedModel(make_script(planner=[PROPOSALS["call"]], verbs={}))},
+        memory=True,
+        kinds=(DELEGATED,),
+    )
     async with Ordain(settings, extras=extras) as ordain:
         view = await opened(ordain, "delegated")
         assert b"math.evaluate: returned" in bytes(view.result)
-        assert [record.name for record in view.stored.records if record.kind == "intent"] == ["model_call", "verb_call"]
+        assert [record.name for record in view.stored.records if record.kind == "intent"] == [
+            "model_call",
+            "verb_call",
+        ]

@@ -1,4 +1,6 @@
-"""A flow that reaches for an event loop is refused at one place: live, resumed, replayed, rehearsed and in its unit test, in a loop or out of one."""
+"""A flow that reaches for an event loop is refused at one place: live, resumed, replayed, rehearsed
+and in its unit test, in a loop or out of one.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,16 @@ async def raises_another(_: FlowContext) -> None:
 FLOWS: dict[str, Callable[[FlowContext], Coroutine[Any, Any, None]]] = {
     one.__name__: one
     for one in (
-        *(sleeps, gives_way, times_it, waits_for, gathers, makes_a_task, in_a_thread, waits_for_an_event),
+        *(
+            sleeps,
+            gives_way,
+            times_it,
+            waits_for,
+            gathers,
+            makes_a_task,
+            in_a_thread,
+            waits_for_an_event,
+        ),
         *(swallows_it, raises_another),
     )
 }
@@ -102,7 +113,9 @@ async def logs(_: FlowContext) -> None:
 
 
 class AsksAsItGoes:
-    """Foreign garbage whose end asks for the running loop, as connections that were left open do."""
+    """Foreign garbage whose end asks for the running loop, as connections that were left open
+    do.
+    """
 
     def __init__(self) -> None:
         self.itself = self
@@ -132,7 +145,9 @@ KIND: Kind[str, str] = replace(kind_of(_run, charged=False), name="looping")
 
 
 @pytest.mark.parametrize("name", FLOWS)
-async def test_a_loop_is_refused_in_every_mode(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_loop_is_refused_in_every_mode(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """With one fault that says so, and one verdict of replay wherever that runs."""
     settings = load_settings(environment={}, home=tmp_path)
     async with Ordain(settings, extras=Extras(kinds=(KIND,))) as ordain:
@@ -160,7 +175,13 @@ async def test_a_loop_is_refused_where_nothing_is_live(name: str) -> None:
 
     def dry() -> None:
         early = replace(KIND, run=lambda context, given: FLOWS[given](context))  # type: ignore[arg-type, return-value]
-        dry_run(early, dry_opening(raw(name), "r", 10**15), catalog, NothingSpent(catalog.policy), Kinds())
+        dry_run(
+            early,
+            dry_opening(raw(name), "r", 10**15),
+            catalog,
+            NothingSpent(catalog.policy),
+            Kinds(),
+        )
 
     def scripted() -> None:
         ScriptedEffects(KIND, catalog).play(name)
@@ -172,7 +193,9 @@ async def test_a_loop_is_refused_where_nothing_is_live(name: str) -> None:
             await asyncio.to_thread(mode)
 
 
-@pytest.mark.parametrize(("name", "came"), [("in_a_group", Status.FAULTED), ("logs", Status.COMPLETED)])
+@pytest.mark.parametrize(
+    ("name", "came"), [("in_a_group", Status.FAULTED), ("logs", Status.COMPLETED)]
+)
 async def test_a_flow_has_no_task_in_any_mode(tmp_path: Path, name: str, came: Status) -> None:
     """What needs one fails of itself, and what only asks goes on."""
     settings = load_settings(environment={}, home=tmp_path)
@@ -180,13 +203,18 @@ async def test_a_flow_has_no_task_in_any_mode(tmp_path: Path, name: str, came: S
         first = await ordain.runtime.open("looping", raw(name), "local:test")
         stored = (await asyncio.wait_for(ordain.runtime.wait(first.run), 30)).stored
         assert stored.status is came
-        for report in (replay(stored, ordain.catalog, ordain.kinds), await asyncio.to_thread(replay, stored, ordain.catalog, ordain.kinds)):
+        for report in (
+            replay(stored, ordain.catalog, ordain.kinds),
+            await asyncio.to_thread(replay, stored, ordain.catalog, ordain.kinds),
+        ):
             assert (report.verdict, report.differences) == ("equal", [])
 
 
 @pytest.mark.parametrize("collecting", [True, False])
 def test_garbage_of_others_is_no_doing_of_a_flow(collecting: bool) -> None:
-    """What the collector finalizes does so between a flow's steps; whether it runs at all is left as it was."""
+    """What the collector finalizes does so between a flow's steps; whether it runs at all is left
+    as it was.
+    """
     before, was = gc.get_threshold(), gc.isenabled()
     try:
         gc.set_threshold(100)

@@ -1,4 +1,6 @@
-"""The programs of ``examples/``: each runs in an empty home, prints what it says that it prints, and is short enough to be read."""
+"""The programs of ``examples/``: each runs in an empty home, prints what it says that it prints,
+and is short enough to be read.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-PROGRAMS = sorted(path for path in EXAMPLES.glob("*.py") if path.name != "demo.py")  # what ./demo runs
+# what ./demo runs
+PROGRAMS = sorted(path for path in EXAMPLES.glob("*.py") if path.name != "demo.py")
 LINES = 60
 
 
@@ -25,11 +28,19 @@ def promised(program: Path) -> str:
 
 
 def test_there_are_a_dozen_and_the_page_lists_them() -> None:
-    """The page of examples has a row for each program, and none for another; the folders beside them are told of too."""
+    """The page of examples has a row for each program, and none for another; the folders beside
+    them are told of too.
+    """
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert len(PROGRAMS) >= 12
-    assert re.findall(r"^\| \[`(\w+\.py)`\]\(\1\) \|", page, re.MULTILINE) == [path.name for path in PROGRAMS]
-    folders = [path.name for path in sorted(EXAMPLES.iterdir()) if path.is_dir() and path.name != "__pycache__"]
+    assert re.findall(r"^\| \[`(\w+\.py)`\]\(\1\) \|", page, re.MULTILINE) == [
+        path.name for path in PROGRAMS
+    ]
+    folders = [
+        path.name
+        for path in sorted(EXAMPLES.iterdir())
+        if path.is_dir() and path.name != "__pycache__"
+    ]
     assert [name for name in folders if f"]({name})" not in page] == []
 
 

@@ -1,4 +1,6 @@
-"""What a kind, its rules and its flow hand over in forms that nobody expects: each is as its record has it, or a fault of that run alone."""
+"""What a kind, its rules and its flow hand over in forms that nobody expects: each is as its record
+has it, or a fault of that run alone.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,15 @@ from ordain.runtime.run_view import RunView
 from ordain.settings import load_settings
 from ordain.store.sqlite import SqliteStore
 from tests.replayed import replayed
-from tests.shapes.survey import SURVEY, SURVEY_PART, SURVEY_PROMPT, WORTH, Survey, WorthFacts, WorthInputs
+from tests.shapes.survey import (
+    SURVEY,
+    SURVEY_PART,
+    SURVEY_PROMPT,
+    WORTH,
+    Survey,
+    WorthFacts,
+    WorthInputs,
+)
 
 GIVEN = Survey(topic="bridges", expression="6 * 7")
 WAIT_S = 30.0
@@ -81,7 +91,9 @@ class Counted(ScriptedModel):
         self.purposes: list[str] = []
         self.error: BaseException | None = None
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         self.purposes.append(request.purpose)
         if self.error is not None:
@@ -90,13 +102,21 @@ class Counted(ScriptedModel):
 
 
 class House:
-    """An Ordain with these kinds and one that does nothing, over a model that finds everything worth it."""
+    """An Ordain with these kinds and one that does nothing, over a model that finds everything
+    worth it.
+    """
 
     def __init__(self, home: Path, *kinds: Kind[Any, Any]) -> None:
         """Not yet open."""
-        settings = with_profile(load_settings(environment={}, home=home), ModelProfile(provider="scripted", model="scripted"))
+        settings = with_profile(
+            load_settings(environment={}, home=home),
+            ModelProfile(provider="scripted", model="scripted"),
+        )
         self.model = Counted()
-        self.ordain = Ordain(settings, extras=Extras(kinds=(*kinds, SURVEY_PART, IDLE), models={"default": self.model}))
+        self.ordain = Ordain(
+            settings,
+            extras=Extras(kinds=(*kinds, SURVEY_PART, IDLE), models={"default": self.model}),
+        )
 
     async def __aenter__(self) -> House:
         """Open."""
@@ -108,22 +128,28 @@ class House:
         await self.ordain.stop()
 
     async def rested(self, name: str = "survey") -> RunView:
-        """A run of a kind, at rest; another one goes on beside it, and what is on record replays equal."""
+        """A run of a kind, at rest; another one goes on beside it, and what is on record replays
+        equal.
+        """
         accepted = await self.ordain.runtime.open(name, GIVEN, "local:test")
         view = await asyncio.wait_for(self.ordain.runtime.wait(accepted.run), WAIT_S)
         other = await self.ordain.runtime.open("idle", GIVEN, "local:test")
-        assert (await asyncio.wait_for(self.ordain.runtime.wait(other.run), WAIT_S)).stored.status is Status.COMPLETED
+        assert (
+            await asyncio.wait_for(self.ordain.runtime.wait(other.run), WAIT_S)
+        ).stored.status is Status.COMPLETED
         report = replayed(self.ordain.runtime.services, view.stored)
         assert (report.verdict, report.differences) == ("equal", [])
         return view
 
 
-# --- port calls that the flow closes --------------------------------------------------------------------------------------------------
+# --- port calls that the flow closes --------------------------------------------------------------
 
 
 async def closes(context: FlowContext, given: Survey) -> str:
     """A port call is taken up and closed before it has reached the port, and the flow goes on."""
-    asked = context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=context.deadline)).__await__()
+    asked = context.fx.perform(
+        Wait(what=WaitFor.TIMER, about="x", deadline=context.deadline)
+    ).__await__()
     asked.send(None)
     asked.close()
     await context.fx.perform(Say(text="went on"))
@@ -131,7 +157,9 @@ async def closes(context: FlowContext, given: Survey) -> str:
 
 
 async def drives(context: FlowContext, given: Survey) -> str:
-    """The flow looks for the port behind a call that it makes by hand, so as to break it off there."""
+    """The flow looks for the port behind a call that it makes by hand, so as to break it off
+    there.
+    """
     asked: Any = context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=context.deadline))
     seen = asked.__await__().send(None)
     found = [getattr(seen, name) for name in dir(seen) if not name.startswith("__")]
@@ -147,20 +175,24 @@ def intents(view: RunView) -> list[str]:
 
 
 async def test_a_port_call_that_never_reached_the_port_was_never_made(tmp_path: Path) -> None:
-    """What a flow takes up and closes before it awaits it leaves nothing behind, and no end as though it had been made; live as in replay."""
+    """What a flow takes up and closes before it awaits it leaves nothing behind, and no end as
+    though it had been made; live as in replay.
+    """
     async with House(tmp_path, kind(closes)) as house:
         view = await house.rested()
     assert (view.stored.status, intents(view)) == (Status.FAULTED, ["say"])
 
 
 async def test_a_port_call_is_made_by_whoever_drives_the_flow(tmp_path: Path) -> None:
-    """What a flow awaits holds nothing that makes the call, and names no other method of the port."""
+    """What a flow awaits holds nothing that makes the call, and names no other method of the
+    port.
+    """
     async with House(tmp_path, kind(drives)) as house:
         view = await house.rested()
     assert (view.stored.status, intents(view)) == (Status.FAULTED, [])
 
 
-# --- look-alikes ----------------------------------------------------------------------------------------------------------------------
+# --- look-alikes ----------------------------------------------------------------------------------
 
 
 class HeirOfCall(ModelCall, frozen=True, kw_only=True, omit_defaults=True, tag="model_call"):
@@ -182,7 +214,9 @@ def fields(effect: Struct) -> dict[str, Any]:
 LIKE_CALL = msgspec.defstruct(
     "LikeCall",
     [
-        (field.name, field.type, field.default) if field.default is not msgspec.NODEFAULT else (field.name, field.type)
+        (field.name, field.type, field.default)
+        if field.default is not msgspec.NODEFAULT
+        else (field.name, field.type)
         for field in structs.fields(ModelCall)
     ],
     tag_field="effect",
@@ -211,16 +245,28 @@ class Disguising:
 
     async def perform(self, effect: Any) -> Any:
         """See ``Effects.perform``."""
-        return await self.fx.perform(self.disguise(effect) if isinstance(effect, ModelCall) else effect)
+        return await self.fx.perform(
+            self.disguise(effect) if isinstance(effect, ModelCall) else effect
+        )
 
 
 @pytest.mark.parametrize("name", LOOK_ALIKES)
 async def test_a_look_alike_of_a_model_call_is_one(tmp_path: Path, name: str) -> None:
-    """It is reserved and settled, so that what it cost is booked, by the records that the call itself has."""
+    """It is reserved and settled, so that what it cost is booked, by the records that the call
+    itself has.
+    """
 
     async def disguised(context: FlowContext, given: Survey) -> str:
-        answer = await ask(structs.replace(context, fx=Disguising(context.fx, LOOK_ALIKES[name])), SURVEY_PROMPT, given)
-        return "failed" if isinstance(answer, AskFailed) else f"{context.account.spent.model_calls} call"
+        answer = await ask(
+            structs.replace(context, fx=Disguising(context.fx, LOOK_ALIKES[name])),
+            SURVEY_PROMPT,
+            given,
+        )
+        return (
+            "failed"
+            if isinstance(answer, AskFailed)
+            else f"{context.account.spent.model_calls} call"
+        )
 
     async with House(tmp_path, kind(disguised)) as house:
         view = await house.rested()
@@ -234,7 +280,9 @@ async def test_a_look_alike_of_a_join_opens_nothing(tmp_path: Path, alike: Any) 
     """What children spend is booked by the port's own method; by ``perform`` there are none."""
 
     async def joins(context: FlowContext, given: Survey) -> str:
-        spawn = Spawn[Any](flow="survey_part", input=raw(given), deadline=context.deadline, allowance=Spend())
+        spawn = Spawn[Any](
+            flow="survey_part", input=raw(given), deadline=context.deadline, allowance=Spend()
+        )
         await context.fx.perform(alike(spawns=(spawn,), until=Join()))
         return "done"
 
@@ -244,7 +292,7 @@ async def test_a_look_alike_of_a_join_opens_nothing(tmp_path: Path, alike: Any) 
     assert view.stored.status is Status.FAULTED
 
 
-# --- other sessions -------------------------------------------------------------------------------------------------------------------
+# --- other sessions -------------------------------------------------------------------------------
 
 
 async def test_no_prompt_shows_another_session(tmp_path: Path) -> None:
@@ -253,9 +301,13 @@ async def test_no_prompt_shows_another_session(tmp_path: Path) -> None:
     link: dict[str, str] = {}
 
     def overheard(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-        ref = HistoryRef(session="victim", first=1, last=1, entries=1, head=1, digest=link["digest"])
+        ref = HistoryRef(
+            session="victim", first=1, last=1, entries=1, head=1, digest=link["digest"]
+        )
         heard = resolve(values.transcript, ref)
-        return PromptInputs(inputs={"topic": heard.history[0]["content"]}, schema={"type": "object"})
+        return PromptInputs(
+            inputs={"topic": heard.history[0]["content"]}, schema={"type": "object"}
+        )
 
     async def listens(context: FlowContext, given: Survey) -> str:
         await ask(context, prompt, given)
@@ -264,14 +316,16 @@ async def test_no_prompt_shows_another_session(tmp_path: Path) -> None:
     prompt = replace(SURVEY_PROMPT, build=overheard)
     async with House(tmp_path, kind(listens, prompts=(prompt,))) as house:
         await house.ordain.chat(secret, session="victim")
-        (entry,) = await house.ordain.runtime.services.sessions.entries("default", "victim", after=0, limit=1)
+        (entry,) = await house.ordain.runtime.services.sessions.entries(
+            "default", "victim", after=0, limit=1
+        )
         link["digest"] = entry.chain.hex()
         view = await house.rested()
     assert view.stored.status is Status.FAULTED
     assert "survey" not in house.model.purposes
 
 
-# --- what rules, labels and outputs say -----------------------------------------------------------------------------------------------
+# --- what rules, labels and outputs say -----------------------------------------------------------
 
 
 def breaks(error: BaseException) -> Callable[[Recorded], HeaderShare]:
@@ -305,12 +359,16 @@ TELLS: dict[str, Callable[[Recorded], Any]] = {
 
 
 @pytest.mark.parametrize("name", TELLS)
-async def test_a_rule_that_tells_nonsense_is_told_as_that(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_rule_that_tells_nonsense_is_told_as_that(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """The run ends as it did, and its header says of which record nobody can say anything."""
     rule = replace(WORTH, tells=TELLS[name])
 
     async def decides(context: FlowContext, given: Survey) -> str:
-        context.fx.decide(rule, WorthFacts(size_bytes=1), WorthInputs(proposal=parse_object('{"worth": 7}')))
+        context.fx.decide(
+            rule, WorthFacts(size_bytes=1), WorthInputs(proposal=parse_object('{"worth": 7}'))
+        )
         return "done"
 
     async with House(tmp_path, kind(decides, rules=(rule,))) as house:
@@ -333,7 +391,9 @@ OUTPUTS["itself"] = [OUTPUTS]
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-async def test_an_output_that_no_record_holds_is_a_fault(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_output_that_no_record_holds_is_a_fault(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """The run is faulted at once, and says so in the log."""
 
     async def returns(context: FlowContext, given: Survey) -> Any:
@@ -365,7 +425,9 @@ LABELS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", LABELS)
-async def test_a_run_whose_kind_says_nonsense_of_it_is_not_opened(tmp_path: Path, name: str) -> None:
+async def test_a_run_whose_kind_says_nonsense_of_it_is_not_opened(
+    tmp_path: Path, name: str
+) -> None:
     """Whoever opens it is told, and nobody is left with a first record that cannot be read."""
     async with House(tmp_path, kind(nothing, **LABELS[name])) as house:
         with pytest.raises(ConfigurationError, match="survey@1") as refused:
@@ -376,21 +438,27 @@ async def test_a_run_whose_kind_says_nonsense_of_it_is_not_opened(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", [name for name, more in LABELS.items() if "label" in more])
-async def test_a_child_whose_kind_says_nonsense_of_it_is_not_opened(tmp_path: Path, name: str) -> None:
+async def test_a_child_whose_kind_says_nonsense_of_it_is_not_opened(
+    tmp_path: Path, name: str
+) -> None:
     """Its parent is faulted, and waits for nobody."""
 
     async def opens(context: FlowContext, given: Survey) -> str:
-        spawn = Spawn[Any](flow="labelled", input=raw(given), deadline=context.deadline, allowance=Spend())
+        spawn = Spawn[Any](
+            flow="labelled", input=raw(given), deadline=context.deadline, allowance=Spend()
+        )
         await context.fx.children((spawn,), Join())
         return "done"
 
-    async with House(tmp_path, kind(opens), replace(IDLE, name="labelled", **LABELS[name])) as house:
+    async with House(
+        tmp_path, kind(opens), replace(IDLE, name="labelled", **LABELS[name])
+    ) as house:
         view = await house.rested()
         assert house.ordain.store.query("SELECT id FROM runs WHERE parent IS NOT NULL") == []
     assert view.stored.status is Status.FAULTED
 
 
-# --- what would end the process --------------------------------------------------------------------------------------------------------
+# --- what would end the process -------------------------------------------------------------------
 
 
 async def asks(context: FlowContext, given: Survey) -> str:
@@ -400,8 +468,12 @@ async def asks(context: FlowContext, given: Survey) -> str:
 
 
 @pytest.mark.parametrize("where", ["build", "model"])
-@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
-async def test_what_would_end_the_process_in_a_model_call_ends_its_run(tmp_path: Path, where: str, error: BaseException) -> None:
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt()], ids=lambda error: type(error).__name__
+)
+async def test_what_would_end_the_process_in_a_model_call_ends_its_run(
+    tmp_path: Path, where: str, error: BaseException
+) -> None:
     """A kind's or an adapter's: the run is faulted, and others go on."""
 
     def build(*_: Any) -> PromptInputs:
@@ -415,8 +487,12 @@ async def test_what_would_end_the_process_in_a_model_call_ends_its_run(tmp_path:
     assert "flow fault · FlowFault" in view.header
 
 
-async def test_a_kind_that_cancels_the_task_of_its_run_is_driven_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody asked for that: the engine does not let go of the run, and whoever waits for it is told."""
+async def test_a_kind_that_cancels_the_task_of_its_run_is_driven_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody asked for that: the engine does not let go of the run, and whoever waits for it is
+    told.
+    """
     monkeypatch.setattr(local, "TRY_AGAIN_US", 1_000)
     cancelled: list[str] = []
 
@@ -433,7 +509,7 @@ async def test_a_kind_that_cancels_the_task_of_its_run_is_driven_again(tmp_path:
     assert (view.stored.status, cancelled) == (Status.COMPLETED, ["its run"])
 
 
-# --- kinds beside each other, and defects ---------------------------------------------------------------------------------------------
+# --- kinds beside each other, and defects ---------------------------------------------------------
 
 
 def test_two_templates_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -447,7 +523,9 @@ def test_two_templates_of_one_name_are_refused(tmp_path: Path) -> None:
 async def test_a_run_that_a_defect_keeps_from_being_driven_stops(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is tried so often, another run goes on meanwhile, and once the defect is mended it is resumed and goes on."""
+    """It is tried so often, another run goes on meanwhile, and once the defect is mended it is
+    resumed and goes on.
+    """
     monkeypatch.setattr(local, "TRY_AGAIN_US", 1_000)
     mended: list[str] = []
 
@@ -458,7 +536,8 @@ async def test_a_run_that_a_defect_keeps_from_being_driven_stops(
 
     async with House(tmp_path, kind(breaks_once)) as house:
         run = (await house.rested()).stored.id
-    with closing(SqliteStore(tmp_path)) as store:  # mail that was sent and nobody can read: no error of ours says so
+    with closing(SqliteStore(tmp_path)) as store:
+        # mail that was sent and nobody can read: no error of ours says so
         mail = NewMail(run=run, kind=MailKind.INTERRUPT, key="damaged", body=b"\0", at=0)
         assert not (await store.submit(posted("default", mail))).refused
     mended.append("the flow")

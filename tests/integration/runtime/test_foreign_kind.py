@@ -1,4 +1,6 @@
-"""A kind of run that stands outside the build, with all that a kind may bring, needs no change in it."""
+"""A kind of run that stands outside the build, with all that a kind may bring, needs no change in
+it.
+"""
 
 from __future__ import annotations
 
@@ -29,26 +31,42 @@ GIVEN = Survey(topic="bridges", expression="6 * 7")
 
 def house(home: Path, *answers: Any) -> Ordain:
     """An Ordain that has the kind, and a model that gives these answers to what it asks."""
-    settings = with_profile(load_settings(environment={}, home=home), ModelProfile(provider="scripted", model="scripted"))
+    settings = with_profile(
+        load_settings(environment={}, home=home),
+        ModelProfile(provider="scripted", model="scripted"),
+    )
     model = HeldModel(make_script(survey=list(answers)))
     return Ordain(settings, extras=Extras(kinds=(SURVEY, SURVEY_PART), models={"default": model}))
 
 
 async def test_it_runs_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its prompt is asked and rendered, its rule decides and speaks, its child works and is shown in its own words, its header lines stand there; all of it replays equal."""
+    """Its prompt is asked and rendered, its rule decides and speaks, its child works and is shown
+    in its own words, its header lines stand there; all of it replays equal.
+    """
     async with house(tmp_path, {"worth": 7}) as ordain:
         accepted = await ordain.runtime.open("survey", GIVEN, "local:test")
         view = await ordain.runtime.wait(accepted.run)
         assert (view.stored.status, view.stored.reason) == (Status.COMPLETED, "ok")
-        for said in ("survey@1", "worth · worth.much", "child (run", "✓ math.evaluate", '· survey · "42"'):
+        for said in (
+            "survey@1",
+            "worth · worth.much",
+            "child (run",
+            "✓ math.evaluate",
+            '· survey · "42"',
+        ):
             assert said in view.header
         (child,) = (line for line in view.header.splitlines() if "child (run" in line)
         assert "worked out: 42" in child
         runs = [ordain.store.stored(row.id) for row in await ordain.runtime.runs(roots_only=False)]
         assert sorted(run.flow for run in runs if run is not None) == ["survey", "survey_part"]
-        assert all(run is not None and replay(run, ordain.catalog, ordain.kinds).equal for run in runs)
+        assert all(
+            run is not None and replay(run, ordain.catalog, ordain.kinds).equal for run in runs
+        )
         assert replay(view.stored, ordain.catalog, shipped_kinds()).verdict == "flow_unavailable"
-    assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
+    assert (
+        await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)])
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "(worth.much)" in shown
     assert '· survey · "42"' in shown
@@ -81,7 +99,9 @@ async def test_a_build_without_it_keeps_its_run(tmp_path: Path) -> None:
         assert view.stored.status is Status.FLOW_UNAVAILABLE
     async with house(tmp_path, {"worth": 9}) as again:
         await again.runtime.resume(run, by="test")
-        assert (await asyncio.wait_for(again.runtime.wait(run), 20)).stored.status is Status.COMPLETED
+        assert (
+            await asyncio.wait_for(again.runtime.wait(run), 20)
+        ).stored.status is Status.COMPLETED
 
 
 async def test_what_others_know_of_it_stands_in_its_label(tmp_path: Path) -> None:
@@ -100,14 +120,27 @@ async def test_what_others_know_of_it_stands_in_its_label(tmp_path: Path) -> Non
 def test_two_kinds_of_one_name_are_refused(tmp_path: Path) -> None:
     """A second kind of one name and version is an error of who starts it, and says which."""
     with pytest.raises(ConfigurationError, match="survey@1") as refused:
-        Ordain(load_settings(environment={}, home=tmp_path), extras=Extras(kinds=(SURVEY, SURVEY_PART, replace(SURVEY, charged=False))))
+        Ordain(
+            load_settings(environment={}, home=tmp_path),
+            extras=Extras(kinds=(SURVEY, SURVEY_PART, replace(SURVEY, charged=False))),
+        )
     assert refused.value.code == "duplicate_kind"
 
 
 @pytest.mark.parametrize("shipped", SHIPPED, ids=lambda kind: f"{kind.name}@{kind.version}")
 @pytest.mark.parametrize("version", [1, 99])
-def test_a_shipped_kinds_name_is_taken(tmp_path: Path, shipped: Kind[Any, Any], version: int) -> None:
-    """A newer version of one would be what conversations begin from then on: it is refused, and told which names are taken."""
-    with pytest.raises(ConfigurationError, match=f"kind {shipped.name}@{version} has a name of Ordain's own, .*planner") as refused:
-        Ordain(load_settings(environment={}, home=tmp_path), extras=Extras(kinds=(SURVEY_PART, replace(shipped, version=version))))
+def test_a_shipped_kinds_name_is_taken(
+    tmp_path: Path, shipped: Kind[Any, Any], version: int
+) -> None:
+    """A newer version of one would be what conversations begin from then on: it is refused, and
+    told which names are taken.
+    """
+    with pytest.raises(
+        ConfigurationError,
+        match=f"kind {shipped.name}@{version} has a name of Ordain's own, .*planner",
+    ) as refused:
+        Ordain(
+            load_settings(environment={}, home=tmp_path),
+            extras=Extras(kinds=(SURVEY_PART, replace(shipped, version=version))),
+        )
     assert refused.value.code == "reserved_kind"

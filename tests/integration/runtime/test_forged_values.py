@@ -1,4 +1,6 @@
-"""Values of a flow that say one thing when they are judged and another when they are recorded: whatever the port decides is about what a record shows."""
+"""Values of a flow that say one thing when they are judged and another when they are recorded:
+whatever the port decides is about what a record shows.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,13 @@ WIDE = CapabilityScope(allowed=("*",))
 
 
 def leaf(name: str) -> VerbSpec:
-    return VerbSpec(name=name, description=name, effect=VerbEffect.READ, input_schema=AT_MOST_THREE, output_schema={"type": "object"})
+    return VerbSpec(
+        name=name,
+        description=name,
+        effect=VerbEffect.READ,
+        input_schema=AT_MOST_THREE,
+        output_schema={"type": "object"},
+    )
 
 
 CATALOG = catalog_of(verbs=(leaf("door.look"), leaf("door.open")))
@@ -119,7 +127,10 @@ def test_arguments_are_held_to_their_schema_as_recorded(args: dict[str, Any]) ->
 @pytest.mark.parametrize("within", [CapabilityScope(), CapabilityScope(allowed=("door.open",))])
 def test_a_flow_may_hold_itself_to_less(within: CapabilityScope) -> None:
     """Also to nothing."""
-    assert decided(Call(verb="door.look", args={"n": 1}), within).reason is AuthorizeReason.OUT_OF_SCOPE
+    assert (
+        decided(Call(verb="door.look", args={"n": 1}), within).reason
+        is AuthorizeReason.OUT_OF_SCOPE
+    )
 
 
 class Changing(PortAwait):
@@ -165,9 +176,14 @@ def test_a_flow_awaits_calls_of_its_port_and_nothing_like_them(awaited: Any) -> 
         ScriptedEffects(kind_of(awaits), CATALOG).play(None)
 
 
-@pytest.mark.parametrize(("refs", "held"), [([0, 1], True), ((0,), True), (["0"], False), (object(), False), ((True,), False)])
+@pytest.mark.parametrize(
+    ("refs", "held"),
+    [([0, 1], True), ((0,), True), (["0"], False), (object(), False), ((True,), False)],
+)
 def test_what_a_decision_refers_to_is_what_its_record_has(refs: Any, held: bool) -> None:
-    """A list is as good as a tuple; what is no record's number is a fault, and not a journal that cannot be read again."""
+    """A list is as good as a tuple; what is no record's number is a fault, and not a journal that
+    cannot be read again.
+    """
 
     async def decides(context: FlowContext, given: Any) -> str:
         context.fx.decide(PROCEED, ProceedFacts(steps=1, ms=1, tokens=1), None, refs)
@@ -184,7 +200,10 @@ def test_what_a_decision_refers_to_is_what_its_record_has(refs: Any, held: bool)
 def test_what_all_runs_share_cannot_be_changed() -> None:
     """Neither what a kind may ask nor how the kinds of a build carry out calls."""
     kind = kind_of(_nothing)
-    for shared in (kind.asks, *(getattr(Kinds((kind,)), name) for name in ("by_id", "newest", "carrying", "rules"))):
+    for shared in (
+        kind.asks,
+        *(getattr(Kinds((kind,)), name) for name in ("by_id", "newest", "carrying", "rules")),
+    ):
         with pytest.raises(TypeError):
             shared["settle"] = SETTLE
 

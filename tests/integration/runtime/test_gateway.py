@@ -1,4 +1,6 @@
-"""The gateway live: hedged calls, circuits that open, delays that all runs keep, cached input; every one replays equal."""
+"""The gateway live: hedged calls, circuits that open, delays that all runs keep, cached input;
+every one replays equal.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ ELSEWHERE = PRICED.model_copy(update={"base_url": "http://127.0.0.1:9"})
 
 def answer(**counts: int) -> ModelReply:
     """A finishing directive with these token counts."""
-    return ModelReply(text=json.dumps(finish("done")), model="m", **{"input_tokens": 1000, "output_tokens": 100, **counts})
+    return ModelReply(
+        text=json.dumps(finish("done")),
+        model="m",
+        **{"input_tokens": 1000, "output_tokens": 100, **counts},
+    )
 
 
 def failing(code: ModelErrorCode, retry_after_ms: int | None = None) -> Behaviour:
@@ -56,7 +62,9 @@ def failing(code: ModelErrorCode, retry_after_ms: int | None = None) -> Behaviou
 
 
 class Model:
-    """A model of known behaviour: for its n-th call an answer, an error, or seconds to be silent before it answers."""
+    """A model of known behaviour: for its n-th call an answer, an error, or seconds to be silent
+    before it answers.
+    """
 
     def __init__(self, behaviour: Behaviour) -> None:
         """Count the calls."""
@@ -64,7 +72,9 @@ class Model:
         self.limits: list[int] = []
         self.asked, self.given_up = asyncio.Event(), asyncio.Event()
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         self.calls += 1
         self.limits.append(request.max_tokens)
@@ -92,7 +102,9 @@ class Lingering(Model):
         super().__init__(lambda _: 3600.0)
         self.given_up = asyncio.Event()
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         try:
             return await super().attempt(request, heard)
@@ -109,7 +121,9 @@ class Late(Model):
         """Fail like ``model``."""
         super().__init__(model.behaviour)
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         await asyncio.sleep(0.1)
         return await super().attempt(request, heard)
@@ -123,20 +137,33 @@ class Outlasting(Model):
         super().__init__(lambda _: answer())
         self._other = other
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         await self._other.given_up.wait()
         return await super().attempt(request, heard)
 
 
-def house(home: Path, models: Mapping[str, ModelPort], profiles: Mapping[str, ModelProfile] | None = None, **tables: Any) -> Ordain:
+def house(
+    home: Path,
+    models: Mapping[str, ModelPort],
+    profiles: Mapping[str, ModelProfile] | None = None,
+    **tables: Any,
+) -> Ordain:
     """An Ordain whose worker lane has these models in this order, with policy's tables changed."""
     shipped = load_settings({}, home)
     tree = shipped.policy.model_dump()
-    for name, change in {"lanes": {"profiles": {lane: list(models) for lane in Lane}}, **tables}.items():
+    for name, change in {
+        "lanes": {"profiles": {lane: list(models) for lane in Lane}},
+        **tables,
+    }.items():
         tree[name] |= change
     settings = shipped.model_copy(
-        update={"policy": Policy.model_validate(tree), "profiles": {**dict.fromkeys(models, PRICED), **(profiles or {})}}
+        update={
+            "policy": Policy.model_validate(tree),
+            "profiles": {**dict.fromkeys(models, PRICED), **(profiles or {})},
+        }
     )
     return Ordain(settings, extras=Extras(models=models, memory=True))
 
@@ -166,7 +193,9 @@ HEDGED = {"hedge_ms": {Lane.WORKER: 20}}
 
 
 async def test_a_slow_model_is_overtaken(tmp_path: Path) -> None:
-    """The second model answers first: its answer counts, the slow attempt is given up, both stand in header and budget."""
+    """The second model answers first: its answer counts, the slow attempt is given up, both stand
+    in header and budget.
+    """
     slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
     async with house(tmp_path, {"slow": slow, "quick": quick}, fallback=HEDGED) as ordain:
         told, fold = await planned(ordain)
@@ -175,27 +204,38 @@ async def test_a_slow_model_is_overtaken(tmp_path: Path) -> None:
     assert "model slow, asked beside · abandoned" in told["header"]
     assert '"quick (scripted: m)"' in told["header"]
     assert fold.spent.model_calls == 2
-    assert fold.spent.usd_micros > 1000 + 200  # the answer's own price, and the abandoned attempt at its bound
+    # the answer's own price, and the abandoned attempt at its bound
+    assert fold.spent.usd_micros > 1000 + 200
 
 
 async def test_a_quick_model_is_asked_alone(tmp_path: Path) -> None:
-    """Where the first model answers in time the second is never asked, and only one call is paid."""
+    """Where the first model answers in time the second is never asked, and only one call is
+    paid.
+    """
     quick, other = Model(lambda _: answer()), Model(lambda _: answer())
-    async with house(tmp_path, {"quick": quick, "other": other}, fallback={"hedge_ms": {Lane.WORKER: 20_000}}) as ordain:
+    async with house(
+        tmp_path, {"quick": quick, "other": other}, fallback={"hedge_ms": {Lane.WORKER: 20_000}}
+    ) as ordain:
         told, fold = await planned(ordain)
     assert (told["status"], quick.calls, other.calls) == ("ok", 1, 0)
     assert (fold.spent.model_calls, fold.spent.usd_micros) == (1, 1200)
 
 
 async def test_both_of_a_hedged_call_fail(tmp_path: Path) -> None:
-    """Two failures beside each other are two attempts on record; what is tried next is the third model."""
+    """Two failures beside each other are two attempts on record; what is tried next is the third
+    model.
+    """
     first, second, third = (
         Model(failing(ModelErrorCode.QUOTA_EXCEEDED)),
         Model(failing(ModelErrorCode.SERVER_ERROR)),
         Model(lambda _: answer()),
     )
     late = Late(first)
-    async with house(tmp_path, {"late": late, "broken": second, "good": third}, fallback={**HEDGED, "attempts_per_profile": 1}) as ordain:
+    async with house(
+        tmp_path,
+        {"late": late, "broken": second, "good": third},
+        fallback={**HEDGED, "attempts_per_profile": 1},
+    ) as ordain:
         told, fold = await planned(ordain)
     assert (told["status"], late.calls, second.calls, third.calls) == ("ok", 1, 1, 1)
     assert "model late, asked beside · quota_exceeded" in told["header"]
@@ -204,46 +244,77 @@ async def test_both_of_a_hedged_call_fail(tmp_path: Path) -> None:
 
 
 async def test_a_hedge_has_its_own_time(tmp_path: Path) -> None:
-    """The first model's time ends while the second still works: its answer counts, as it would had it been asked alone."""
+    """The first model's time ends while the second still works: its answer counts, as it would had
+    it been asked alone.
+    """
     slow = Model(lambda _: 30.0)
     later = Outlasting(slow)
-    profiles = {"slow": PRICED.model_copy(update={"timeout_ms": 1500}), "later": PRICED.model_copy(update={"timeout_ms": 60_000})}
+    profiles = {
+        "slow": PRICED.model_copy(update={"timeout_ms": 1500}),
+        "later": PRICED.model_copy(update={"timeout_ms": 60_000}),
+    }
     async with house(tmp_path, {"slow": slow, "later": later}, profiles, fallback=HEDGED) as ordain:
         told, _ = await planned(ordain)
     assert (told["status"], slow.calls, later.calls) == ("ok", 1, 1)
 
 
 async def test_each_of_a_hedged_call_has_its_own_limit(tmp_path: Path) -> None:
-    """A second model that may say less takes nothing from the first, and the budget is reserved for what each may say."""
+    """A second model that may say less takes nothing from the first, and the budget is reserved for
+    what each may say.
+    """
     first, second = Model(lambda _: 30.0), Model(lambda _: answer())
     short = {"second": PRICED.model_copy(update={"max_tokens": 40})}
-    async with house(tmp_path, {"first": first, "second": second}, short, fallback=HEDGED) as ordain:
+    async with house(
+        tmp_path, {"first": first, "second": second}, short, fallback=HEDGED
+    ) as ordain:
         told, _ = await planned(ordain)
         records = stored(ordain, told["run_id"]).records
     assert (first.limits, second.limits) == ([500], [40])
-    (call,) = [json.loads(record.body or b"")["effect"] for record in records if (record.kind, record.name) == ("intent", "model_call")]
-    reserved = next(json.loads(record.body or b"")["facts"] for record in records if record.name == "reserve")
+    (call,) = [
+        json.loads(record.body or b"")["effect"]
+        for record in records
+        if (record.kind, record.name) == ("intent", "model_call")
+    ]
+    reserved = next(
+        json.loads(record.body or b"")["facts"] for record in records if record.name == "reserve"
+    )
     assert reserved["tokens"] == 2 * call["bound_tokens"] + 500 + 40
 
 
 async def test_the_first_of_two_failures_is_judged_first(tmp_path: Path) -> None:
-    """A fault that passes is tried again as it would be without a hedge, whatever the second model made of the call."""
-    first = Late(Model(lambda call: ModelError(code=ModelErrorCode.SERVER_ERROR, message="on purpose") if call == 1 else answer()))
+    """A fault that passes is tried again as it would be without a hedge, whatever the second model
+    made of the call.
+    """
+    first = Late(
+        Model(
+            lambda call: (
+                ModelError(code=ModelErrorCode.SERVER_ERROR, message="on purpose")
+                if call == 1
+                else answer()
+            )
+        )
+    )
     second = Model(failing(ModelErrorCode.REJECTED))
-    async with house(tmp_path, {"first": first, "second": second}, fallback={**HEDGED, "backoff_ms": 0}) as ordain:
+    async with house(
+        tmp_path, {"first": first, "second": second}, fallback={**HEDGED, "backoff_ms": 0}
+    ) as ordain:
         told, _ = await planned(ordain)
     assert (told["status"], first.calls, second.calls) == ("ok", 2, 1)
     assert "fallback.retry" in told["header"]
 
 
 async def test_the_second_of_two_failures_is_judged_in_its_turn(tmp_path: Path) -> None:
-    """Where the first model's failure passes the call on, the second's own decides: not asked again, and no third for what is refused."""
+    """Where the first model's failure passes the call on, the second's own decides: not asked
+    again, and no third for what is refused.
+    """
     first, second, third = (
         Late(Model(failing(ModelErrorCode.QUOTA_EXCEEDED))),
         Model(failing(ModelErrorCode.REJECTED)),
         Model(lambda _: answer()),
     )
-    async with house(tmp_path, {"first": first, "second": second, "third": third}, fallback=HEDGED) as ordain:
+    async with house(
+        tmp_path, {"first": first, "second": second, "third": third}, fallback=HEDGED
+    ) as ordain:
         told, _ = await planned(ordain)
     assert (told["status"], first.calls, second.calls, third.calls) == ("error", 1, 1, 0)
     assert told["error"]["code"] == "rejected"
@@ -264,7 +335,9 @@ CHARGES = [
 async def test_a_failed_attempt_is_booked_by_what_is_known(
     error: ModelError, calls: int, charged: bool, beside: bool, tmp_path: Path
 ) -> None:
-    """Nothing where nothing was sent, a call where it was refused before work, else its bound; beside another attempt as well as alone."""
+    """Nothing where nothing was sent, a call where it was refused before work, else its bound;
+    beside another attempt as well as alone.
+    """
     failed, good = Model(lambda _: error), Model(lambda call: 0.3 if beside else answer())
     models = {"failed": Late(failed) if beside else failed, "good": good}
     alone = 1200
@@ -278,9 +351,15 @@ async def test_a_failed_attempt_is_booked_by_what_is_known(
 
 
 @pytest.mark.parametrize("beside", [False, True])
-async def test_a_failed_attempt_that_told_of_its_use_is_booked_with_it(beside: bool, tmp_path: Path) -> None:
-    """A whole answer that is none costs what it says, and stands in the header's tokens; beside another attempt as well as alone."""
-    error = ModelError(code=ModelErrorCode.MALFORMED, message="m", input_tokens=500, output_tokens=50)
+async def test_a_failed_attempt_that_told_of_its_use_is_booked_with_it(
+    beside: bool, tmp_path: Path
+) -> None:
+    """A whole answer that is none costs what it says, and stands in the header's tokens; beside
+    another attempt as well as alone.
+    """
+    error = ModelError(
+        code=ModelErrorCode.MALFORMED, message="m", input_tokens=500, output_tokens=50
+    )
     failed, good = Model(lambda _: error), Model(lambda call: 0.3 if beside else answer())
     models = {"failed": Late(failed) if beside else failed, "good": good}
     on_error = {"on_error": {ModelErrorCode.MALFORMED: OnModelError.NEXT}}
@@ -293,10 +372,14 @@ async def test_a_failed_attempt_that_told_of_its_use_is_booked_with_it(beside: b
 
 
 async def test_an_outage_costs_nothing(tmp_path: Path) -> None:
-    """An endpoint that refuses connections was sent nothing: no token, no money, no call is booked, however often it is tried."""
+    """An endpoint that refuses connections was sent nothing: no token, no money, no call is booked,
+    however often it is tried.
+    """
     with nobody() as port:
         down = OpenAIModel(f"http://127.0.0.1:{port}")
-        async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"unanswered_max_ms": 300}) as ordain:
+        async with house(
+            tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"unanswered_max_ms": 300}
+        ) as ordain:
             told, fold = await planned(ordain)
     assert told["status"] == "error"
     assert told["header"].count("model down · connection") == 3
@@ -313,20 +396,30 @@ async def overtaken(ordain: Ordain) -> Mapping[str, int]:
 
 
 async def test_an_endpoint_that_is_always_overtaken_is_left_alone(tmp_path: Path) -> None:
-    """A model that hangs until another endpoint has answered fails each time: its circuit opens, and the second one serves alone."""
+    """A model that hangs until another endpoint has answered fails each time: its circuit opens,
+    and the second one serves alone.
+    """
     slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
     tables = {"breaker": {"failures": 2, "open_s": 60}, "fallback": HEDGED}
-    circuits = await overtaken(house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **tables))
+    circuits = await overtaken(
+        house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **tables)
+    )
     assert [circuit.endswith(" hedged") for circuit in circuits] == [True]
     assert (slow.calls, quick.calls) == (2, 6)
 
 
 async def test_a_slow_endpoint_serves_whoever_has_no_other(tmp_path: Path) -> None:
-    """What is overtaken again and again may be slow and well: calls that are not hedged go to it as ever."""
+    """What is overtaken again and again may be slow and well: calls that are not hedged go to it as
+    ever.
+    """
     slow, quick = Model(lambda call: 30.0 if call <= 2 else answer()), Model(lambda _: answer())
     tables = {"breaker": {"failures": 2, "open_s": 60}, "fallback": HEDGED}
-    lanes = {"profiles": {Lane.LOCAL: ["slow"], Lane.WORKER: ["slow", "quick"], Lane.BRAIN: ["slow"]}}
-    ordain = house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **{**tables, "lanes": lanes})
+    lanes = {
+        "profiles": {Lane.LOCAL: ["slow"], Lane.WORKER: ["slow", "quick"], Lane.BRAIN: ["slow"]}
+    }
+    ordain = house(
+        tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **{**tables, "lanes": lanes}
+    )
     async with ordain:
         for number in range(3):
             await planned(ordain, str(number))
@@ -340,18 +433,27 @@ async def test_a_slow_endpoint_serves_whoever_has_no_other(tmp_path: Path) -> No
 async def test_a_model_that_its_neighbour_overtakes_keeps_its_circuit(tmp_path: Path) -> None:
     """Where both models stand at one endpoint, that endpoint has just answered."""
     slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
-    assert not await overtaken(house(tmp_path, {"slow": slow, "quick": quick}, breaker={"failures": 1}, fallback=HEDGED))
+    assert not await overtaken(
+        house(tmp_path, {"slow": slow, "quick": quick}, breaker={"failures": 1}, fallback=HEDGED)
+    )
     assert (slow.calls, quick.calls) == (6, 6)
 
 
 async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
-    """After as many faults as policy names nothing more goes out; the next model serves, and the header says why.
+    """After as many faults as policy names nothing more goes out; the next model serves, and the
+    header says why.
 
-    LLM-04: "Provider/profile/model fallback is automatic and policy-driven", FAIL-03: "Model failure → policy fallback is attempted before any user-visible failure"
+    LLM-04: "Provider/profile/model fallback is automatic and policy-driven", FAIL-03: "Model
+    failure → policy fallback is attempted before any user-visible failure"
     """
     down, good = Model(failing(ModelErrorCode.OVERLOADED)), Model(lambda _: answer())
-    tables = {"breaker": {"failures": 2, "window_s": 60, "open_s": 60}, "fallback": {"backoff_ms": 0, "wait_max_ms": 1}}
-    async with house(tmp_path, {"down": down, "good": good}, {"down": ELSEWHERE}, **tables) as ordain:
+    tables = {
+        "breaker": {"failures": 2, "window_s": 60, "open_s": 60},
+        "fallback": {"backoff_ms": 0, "wait_max_ms": 1},
+    }
+    async with house(
+        tmp_path, {"down": down, "good": good}, {"down": ELSEWHERE}, **tables
+    ) as ordain:
         headers = [(await planned(ordain, str(number)))[0]["header"] for number in range(4)]
         assert ordain.runtime.services.breakers.open().keys() == {"scripted http://127.0.0.1:9"}
     assert down.calls == 2
@@ -361,13 +463,23 @@ async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_circuit_closes_when_probes_answer(tmp_path: Path) -> None:
-    """After its time one probe goes out; as many answers as there were faults close the circuit for everybody."""
-    model = Model(lambda call: ModelError(code=ModelErrorCode.CONNECTION, message="down") if call <= 2 else answer())
+    """After its time one probe goes out; as many answers as there were faults close the circuit for
+    everybody.
+    """
+    model = Model(
+        lambda call: (
+            ModelError(code=ModelErrorCode.CONNECTION, message="down") if call <= 2 else answer()
+        )
+    )
     breaker = {"failures": 2, "window_s": 60, "open_s": 1}
     async with house(
-        tmp_path, {"only": model}, breaker=breaker, fallback={"attempts_per_profile": 4, "backoff_ms": 0, "wait_max_ms": 0}
+        tmp_path,
+        {"only": model},
+        breaker=breaker,
+        fallback={"attempts_per_profile": 4, "backoff_ms": 0, "wait_max_ms": 0},
     ) as ordain:
-        told, _ = await planned(ordain)  # fails twice, waits out the open circuit, and its probe answers
+        # fails twice, waits out the open circuit, and its probe answers
+        told, _ = await planned(ordain)
         assert told["status"] == "ok"
         assert ordain.runtime.services.breakers.open()
         assert (await planned(ordain, "another"))[0]["status"] == "ok"
@@ -376,25 +488,46 @@ async def test_a_circuit_closes_when_probes_answer(tmp_path: Path) -> None:
 
 
 async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Path) -> None:
-    """Two people cancel a run while its probe is closed: the endpoint is asked again, by the next hedged call."""
+    """Two people cancel a run while its probe is closed: the endpoint is asked again, by the next
+    hedged call.
+    """
     slow, other = Lingering(), Model(lambda _: 3600.0)
-    async with house(tmp_path, {"slow": slow, "other": other}, {"slow": ELSEWHERE}, breaker={"failures": 1}, fallback=HEDGED) as ordain:
-        breakers, clock, runtime = ordain.runtime.services.breakers, ordain.runtime.services.clock, ordain.runtime
-        breakers._circuits[CircuitAdmission(ELSEWHERE, 0, hedged=True).circuit] = Circuit(opened_at=1)
+    async with house(
+        tmp_path,
+        {"slow": slow, "other": other},
+        {"slow": ELSEWHERE},
+        breaker={"failures": 1},
+        fallback=HEDGED,
+    ) as ordain:
+        breakers, clock, runtime = (
+            ordain.runtime.services.breakers,
+            ordain.runtime.services.clock,
+            ordain.runtime,
+        )
+        breakers._circuits[CircuitAdmission(ELSEWHERE, 0, hedged=True).circuit] = Circuit(
+            opened_at=1
+        )
         run = (await runtime.accept(PlannerRequest.model_validate(request()), "test")).run
         await slow.asked.wait()
         await runtime.cancel(run, by="one", why="enough")
         await slow.given_up.wait()
         await runtime.cancel(run, by="another", why="enough")
         assert (await runtime.wait(run)).stored.status is Status.CANCELLED
-        assert isinstance(breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker), CircuitAdmission)
+        assert isinstance(
+            breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker),
+            CircuitAdmission,
+        )
 
 
 async def test_a_model_that_gives_up_by_itself_has_failed(tmp_path: Path) -> None:
-    """An adapter whose own work was cancelled, by nobody here, has failed: the next model serves, and the run comes to its end."""
+    """An adapter whose own work was cancelled, by nobody here, has failed: the next model serves,
+    and the run comes to its end.
+    """
 
     class Gone(Model):
-        async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        async def attempt(
+            self, request: ModelRequest, heard: Heard | None = None
+        ) -> ModelReply | ModelError:
             self.calls += 1
             raise asyncio.CancelledError
 
@@ -418,11 +551,17 @@ async def test_a_model_that_gives_up_by_itself_has_failed(tmp_path: Path) -> Non
     ],
     ids=repr,
 )
-async def test_an_adapter_that_gives_back_what_is_no_reply_has_failed(tmp_path: Path, gives: Any) -> None:
-    """Whatever it gives back is its failure by name: nothing unreadable is recorded, and the next model serves."""
+async def test_an_adapter_that_gives_back_what_is_no_reply_has_failed(
+    tmp_path: Path, gives: Any
+) -> None:
+    """Whatever it gives back is its failure by name: nothing unreadable is recorded, and the next
+    model serves.
+    """
 
     class Odd(Model):
-        async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        async def attempt(
+            self, request: ModelRequest, heard: Heard | None = None
+        ) -> ModelReply | ModelError:
             self.calls += 1
             return gives
 
@@ -444,10 +583,17 @@ async def until_waiting(ordain: Ordain, runs: int) -> None:
 
 
 async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> None:
-    """One run is told to come back later: no other run asks before that, and none is told an untruth."""
+    """One run is told to come back later: no other run asks before that, and none is told an
+    untruth.
+    """
     later = ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=20_000)
     model = Model(lambda call: later if call == 1 else answer())
-    async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}, fallback={"backoff_ms": 0, "wait_max_ms": 0}) as ordain:
+    async with house(
+        tmp_path,
+        {"only": model},
+        breaker={"rest_max_s": 60},
+        fallback={"backoff_ms": 0, "wait_max_ms": 0},
+    ) as ordain:
         clock = MovableClock.within(ordain)
         first = asyncio.ensure_future(planned(ordain, "first"))
         await until_waiting(ordain, 1)
@@ -464,10 +610,15 @@ async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> 
 
 
 async def test_a_clock_that_is_put_right_holds_up_no_rest(tmp_path: Path) -> None:
-    """A run waits for a named delay while the clock is set back by an hour: timer, wait and rest end as they were to, and the next run meets none of it."""
+    """A run waits for a named delay while the clock is set back by an hour: timer, wait and rest
+    end as they were to, and the next run meets none of it.
+    """
     later = ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=1000)
     model = Model(lambda call: later if call == 1 else answer())
-    async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}) as ordain, asyncio.timeout(SECONDS):
+    async with (
+        house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}) as ordain,
+        asyncio.timeout(SECONDS),
+    ):
         clock = MovableClock.within(ordain)
         first = asyncio.ensure_future(planned(ordain, "first"))
         await until_waiting(ordain, 1)
@@ -479,7 +630,9 @@ async def test_a_clock_that_is_put_right_holds_up_no_rest(tmp_path: Path) -> Non
 
 
 async def test_input_written_into_the_cache_has_its_own_price(tmp_path: Path) -> None:
-    """What a provider charges more for, because it filled its cache with it, is booked at that price and lies within the reservation."""
+    """What a provider charges more for, because it filled its cache with it, is booked at that
+    price and lies within the reservation.
+    """
     model = Model(lambda _: answer(cached_tokens=100, written_tokens=800))
     async with house(tmp_path, {"only": model}) as ordain:
         told, fold = await planned(ordain)
@@ -496,7 +649,9 @@ async def test_cached_input_has_its_own_price(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("code", [ModelErrorCode.REJECTED, ModelErrorCode.FILTERED])
-async def test_what_the_input_is_to_blame_for_is_not_tried_elsewhere(code: ModelErrorCode, tmp_path: Path) -> None:
+async def test_what_the_input_is_to_blame_for_is_not_tried_elsewhere(
+    code: ModelErrorCode, tmp_path: Path
+) -> None:
     """An error of the request itself ends the call at once, with its reason in the header.
 
     B-28: "input-contract errors are not retried on another provider"
@@ -510,11 +665,16 @@ async def test_what_the_input_is_to_blame_for_is_not_tried_elsewhere(code: Model
 
 
 async def test_each_attempt_shows(tmp_path: Path) -> None:
-    """A failed attempt, what followed from it and who answered stand in the header, each with its reason.
+    """A failed attempt, what followed from it and who answered stand in the header, each with its
+    reason.
 
-    B-28: "Automatic, but each attempt carries a reason code and shows in metadata/header", LLM-05: "Manual mid-task model hopping is not the default path"
+    B-28: "Automatic, but each attempt carries a reason code and shows in metadata/header", LLM-05:
+    "Manual mid-task model hopping is not the default path"
     """
-    models = {"first": Model(failing(ModelErrorCode.QUOTA_EXCEEDED)), "second": Model(lambda _: answer())}
+    models = {
+        "first": Model(failing(ModelErrorCode.QUOTA_EXCEEDED)),
+        "second": Model(lambda _: answer()),
+    }
     async with house(tmp_path, models) as ordain:
         told, _ = await planned(ordain)
     for part in ("model first · quota_exceeded", "fallback.next_profile", '"second (scripted: m)"'):
@@ -522,9 +682,17 @@ async def test_each_attempt_shows(tmp_path: Path) -> None:
 
 
 def talking(home: Path, policy: dict[str, Any], router: ModelReply | None = None) -> Ordain:
-    """An Ordain with a model of its own behind each lane; the one of lane local is the router where policy asks one."""
-    said = ModelReply(text=json.dumps({"content": "Hello."}), model="m", input_tokens=10, output_tokens=10)
-    models = {"small": Model(lambda _: router or said), "middle": Model(lambda _: said), "large": Model(lambda _: said)}
+    """An Ordain with a model of its own behind each lane; the one of lane local is the router where
+    policy asks one.
+    """
+    said = ModelReply(
+        text=json.dumps({"content": "Hello."}), model="m", input_tokens=10, output_tokens=10
+    )
+    models = {
+        "small": Model(lambda _: router or said),
+        "middle": Model(lambda _: said),
+        "large": Model(lambda _: said),
+    }
     lanes = {"profiles": {Lane.LOCAL: ["small"], Lane.WORKER: ["middle"], Lane.BRAIN: ["large"]}}
     return house(home, models, lanes=lanes, **policy)
 
@@ -538,9 +706,11 @@ async def header_of(ordain: Ordain, **hints: Any) -> str:
 
 
 async def test_a_turn_is_escalated(tmp_path: Path) -> None:
-    """An ordinary turn is served by lane worker; a large one, and one whose path a router model left open, by brain, and the header says so.
+    """An ordinary turn is served by lane worker; a large one, and one whose path a router model
+    left open, by brain, and the header says so.
 
-    LLM-03: "Interactive coding, synthesis, ambiguous tasks escalate to `worker` or `brain`", RTE-01: "Policy resolves a model lane per turn"
+    LLM-03: "Interactive coding, synthesis, ambiguous tasks escalate to `worker` or `brain`",
+    RTE-01: "Policy resolves a model lane per turn"
     """
     async with talking(tmp_path / "one", {}) as ordain:
         plain, large = await header_of(ordain), await header_of(ordain, budget_class="large")
@@ -557,15 +727,28 @@ async def test_a_turn_is_escalated(tmp_path: Path) -> None:
 async def test_a_hedged_call_needs_room_for_both(tmp_path: Path) -> None:
     """With one model call left no second model is asked: the bound of model calls is hard."""
     slow, quick = Model(lambda _: 0.2), Model(lambda _: answer())
-    async with house(tmp_path, {"slow": slow, "quick": quick}, fallback=HEDGED, budget={"run_model_calls": 1}) as ordain:
+    async with house(
+        tmp_path, {"slow": slow, "quick": quick}, fallback=HEDGED, budget={"run_model_calls": 1}
+    ) as ordain:
         told, fold = await planned(ordain)
     assert told["status"] == "ok"
     assert (slow.calls, quick.calls, fold.spent.model_calls) == (1, 0, 1)
 
 
-@pytest.mark.parametrize("counts", [{"input_tokens": 2**52}, {"output_tokens": 2**52}, {"input_tokens": 2**52, "output_tokens": 2**52}])
-async def test_no_count_of_a_providers_empties_an_account(tmp_path: Path, counts: dict[str, int]) -> None:
-    """A count that no honest answer comes to is not believed: bytes are counted, which the header says, and the next run has its budget."""
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"input_tokens": 2**52},
+        {"output_tokens": 2**52},
+        {"input_tokens": 2**52, "output_tokens": 2**52},
+    ],
+)
+async def test_no_count_of_a_providers_empties_an_account(
+    tmp_path: Path, counts: dict[str, int]
+) -> None:
+    """A count that no honest answer comes to is not believed: bytes are counted, which the header
+    says, and the next run has its budget.
+    """
     async with house(tmp_path, {"liar": Model(lambda _: answer(**counts))}) as ordain:
         told, fold = await planned(ordain)
         assert fold.spent.tokens < 100_000
@@ -574,10 +757,14 @@ async def test_no_count_of_a_providers_empties_an_account(tmp_path: Path, counts
 
 
 async def test_a_hedged_call_that_was_cut_off_hides_nobody(tmp_path: Path) -> None:
-    """A process that ends during a hedged call leaves it lost: header and costs name both models, and both are paid for."""
+    """A process that ends during a hedged call leaves it lost: header and costs name both models,
+    and both are paid for.
+    """
     first, second = Model(lambda _: 30.0), Model(lambda _: 30.0)
     cut = await on_disk(tmp_path, {"first": first, "second": second}, fallback=HEDGED).start()
-    accepted = await cut.runtime.accept(PlannerRequest.model_validate_json(json.dumps(request(request_id="r"))), "test")
+    accepted = await cut.runtime.accept(
+        PlannerRequest.model_validate_json(json.dumps(request(request_id="r"))), "test"
+    )
     await asyncio.wait_for(second.asked.wait(), SECONDS)
     await cut.stop()
     quick = Model(lambda _: answer())
@@ -587,6 +774,10 @@ async def test_a_hedged_call_that_was_cut_off_hides_nobody(tmp_path: Path) -> No
         assert "model second, perhaps asked beside · lost" in view.header
         found = stored(ordain, accepted.run)
         attempts = Spending(found.records).attempts
-        assert [(one.profile, one.code) for one in attempts] == [("first", "lost"), ("second", "lost"), ("first", "")]
+        assert [(one.profile, one.code) for one in attempts] == [
+            ("first", "lost"),
+            ("second", "lost"),
+            ("first", ""),
+        ]
         fold = Fold(found.id, found.records, shipped_kinds())
         assert fold.spent.tokens > sum(one.tokens for one in attempts[2:])

@@ -1,4 +1,6 @@
-"""What a flow leaves behind, swaps or forges: nothing of it reaches the world, and nobody but its own run is stopped."""
+"""What a flow leaves behind, swaps or forges: nothing of it reaches the world, and nobody but its
+own run is stopped.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def permitted(context: FlowContext, name: str = "echo_said") -> VerbCall:
     """A call that a decision allows, where the verb is granted."""
     call = Call(verb=name, args={"text": "allowed"})
     decision = context.fx.authorize(call, context.scope)
-    return VerbCall(authorized=Authorized(call=call, decision=decision.address), deadline=context.deadline)
+    return VerbCall(
+        authorized=Authorized(call=call, decision=decision.address), deadline=context.deadline
+    )
 
 
 async def after_the_end(context: FlowContext) -> None:
@@ -89,7 +93,9 @@ async def beside_the_end(context: FlowContext) -> None:
 
 
 async def swapped(context: FlowContext) -> None:
-    """The arguments become others while the record is being written: somebody else has hold of them."""
+    """The arguments become others while the record is being written: somebody else has hold of
+    them.
+    """
     effect = permitted(context)
     HANDED.append(effect)
     await context.fx.perform(effect)
@@ -117,9 +123,13 @@ async def wider(context: FlowContext) -> None:
 
 async def smuggled(context: FlowContext) -> None:
     """A child's input says more than a value."""
-    allowance = structs.replace(context.account.cap, tokens=0, usd_micros=0, model_calls=0, verb_calls=0)
+    allowance = structs.replace(
+        context.account.cap, tokens=0, usd_micros=0, model_calls=0, verb_calls=0
+    )
     given = msgspec.Raw(b'{"name":"nothing"},"session":"victim","thread":7')
-    await context.fx.children((Spawn(flow="left", input=given, allowance=allowance, deadline=context.deadline),), "all")  # pyright: ignore[reportArgumentType]
+    await context.fx.children(
+        (Spawn(flow="left", input=given, allowance=allowance, deadline=context.deadline),), "all"
+    )  # pyright: ignore[reportArgumentType]
 
 
 async def no_time(context: FlowContext) -> None:
@@ -156,7 +166,14 @@ async def decides_for_ever(context: FlowContext) -> None:
 async def unreserved_for_ever(context: FlowContext) -> None:
     """Model calls that the budget does not cover: each is a decision, and none goes live."""
     profile = next(iter(context.catalog.data.profiles))
-    call = ModelCall(purpose="nothing", refs=(), profile=profile, max_tokens=10**12, bound_tokens=10**12, deadline=context.deadline)
+    call = ModelCall(
+        purpose="nothing",
+        refs=(),
+        profile=profile,
+        max_tokens=10**12,
+        bound_tokens=10**12,
+        deadline=context.deadline,
+    )
     while True:
         await context.fx.perform(call)
 
@@ -233,7 +250,12 @@ async def times_out(context: FlowContext) -> None:
 
 def child(context: FlowContext, name: str = "nothing") -> Spawn[Any]:
     """A child that may do nothing."""
-    return Spawn(flow="left", input=msgspec.Raw(msgspec.json.encode(Case(name))), allowance=Spend(), deadline=context.deadline)
+    return Spawn(
+        flow="left",
+        input=msgspec.Raw(msgspec.json.encode(Case(name))),
+        allowance=Spend(),
+        deadline=context.deadline,
+    )
 
 
 async def too_many(context: FlowContext) -> None:
@@ -278,9 +300,37 @@ async def nothing(_: FlowContext) -> None:
 CASES: dict[str, Callable[[FlowContext], Awaitable[None]]] = {
     one.__name__: one
     for one in (
-        *(after_the_end, beside_the_end, handed_on, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
-        *(clears_the_catalog, clears_the_templates, decides_for_ever, unreserved_for_ever, foreign_rule, cancels, cancels_its_task),
-        *(cancels_and_returns, interrupts_itself, interrupts_with_anything, waits_too_long, joins_too_long, swallows, gathers),
+        *(
+            after_the_end,
+            beside_the_end,
+            handed_on,
+            swapped,
+            wider,
+            smuggled,
+            no_time,
+            lease_lost,
+            waits_for_nothing,
+            odd,
+            nothing,
+        ),
+        *(
+            clears_the_catalog,
+            clears_the_templates,
+            decides_for_ever,
+            unreserved_for_ever,
+            foreign_rule,
+            cancels,
+            cancels_its_task,
+        ),
+        *(
+            cancels_and_returns,
+            interrupts_itself,
+            interrupts_with_anything,
+            waits_too_long,
+            joins_too_long,
+            swallows,
+            gathers,
+        ),
         *(times_out, too_many, nests, forks, speaks_for_ever, says_why),
     )
 }
@@ -334,12 +384,21 @@ LEFT: Kind[Case, str] = Kind(
         ("too_many", Status.FAULTED, []),
     ],
 )
-async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, name: str, status: Status, called: list[str]) -> None:
-    """The run ends as it must, the verb was called with what stands on record, another run goes on, and the journal replays equal."""
+async def test_nothing_reaches_the_world_that_no_record_holds(
+    tmp_path: Path, name: str, status: Status, called: list[str]
+) -> None:
+    """The run ends as it must, the verb was called with what stands on record, another run goes on,
+    and the journal replays equal.
+    """
     for kept in (CALLED, TASKS, HANDED, AFTER):
         kept.clear()
-    settings, swapping = load_settings(environment={}, home=tmp_path), asyncio.ensure_future(swap_what_is_handed())
-    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+    settings, swapping = (
+        load_settings(environment={}, home=tmp_path),
+        asyncio.ensure_future(swap_what_is_handed()),
+    )
+    async with Ordain(
+        settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))
+    ) as ordain:
         first = await ordain.runtime.open("left", Case(name), "local:test")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is status
@@ -348,7 +407,9 @@ async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, na
                 await left()
         swapping.cancel()
         other = await ordain.runtime.open("left", Case("nothing"), "local:test")
-        assert (await asyncio.wait_for(ordain.runtime.wait(other.run), 30)).stored.status is Status.COMPLETED
+        assert (
+            await asyncio.wait_for(ordain.runtime.wait(other.run), 30)
+        ).stored.status is Status.COMPLETED
         assert called == CALLED
         stored = ordain.store.stored(first.run)
         assert stored is not None
@@ -357,9 +418,13 @@ async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, na
 
 
 async def test_children_of_children_come_to_an_end(tmp_path: Path) -> None:
-    """The last run that may be opens no more; the ones above it wait for it until somebody cancels them, which reaches all."""
+    """The last run that may be opens no more; the ones above it wait for it until somebody cancels
+    them, which reaches all.
+    """
     settings = load_settings(environment={}, home=tmp_path)
-    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+    async with Ordain(
+        settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))
+    ) as ordain:
         first = await ordain.runtime.open("left", Case("nests"), "local:test")
 
         def statuses() -> Counter[str]:
@@ -382,10 +447,16 @@ async def logged(caplog: pytest.LogCaptureFixture, said: str, times: int) -> Non
     assert caplog.text.count(said) == times
 
 
-async def test_runs_below_one_root_come_to_an_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Children share what their root may have below it: those that want more are faulted, resumed as well, and the log says the bound."""
+async def test_runs_below_one_root_come_to_an_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Children share what their root may have below it: those that want more are faulted, resumed
+    as well, and the log says the bound.
+    """
     settings = load_settings(environment={}, home=tmp_path)
-    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+    async with Ordain(
+        settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))
+    ) as ordain:
         first = await ordain.runtime.open("left", Case("forks"), "local:test")
 
         def statuses() -> Counter[str]:
@@ -396,7 +467,10 @@ async def test_runs_below_one_root_come_to_an_end(tmp_path: Path, caplog: pytest
                 await asyncio.sleep(LATER_S)
         assert statuses() == {"waiting": 1, "faulted": FORKS}
         share = (RUNS_MAX - FORKS) // FORKS
-        said = f"100 children where {share} more runs may be opened: below one root there are {RUNS_MAX} at most"
+        said = (
+            f"100 children where {share} more runs may be opened: below one root there are "
+            f"{RUNS_MAX} at most"
+        )
         await logged(caplog, said, FORKS)
         one = derived_id(first.run, 0, 0)
         await ordain.runtime.resume(one, by="user:test")
@@ -411,12 +485,18 @@ async def test_runs_below_one_root_come_to_an_end(tmp_path: Path, caplog: pytest
 
 
 async def test_a_flow_that_only_speaks_lets_others_go_on(tmp_path: Path) -> None:
-    """Another run gets its turn, what was said becomes durable meanwhile, and an interrupt reaches it."""
+    """Another run gets its turn, what was said becomes durable meanwhile, and an interrupt reaches
+    it.
+    """
     settings = load_settings(environment={}, home=tmp_path)
-    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+    async with Ordain(
+        settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))
+    ) as ordain:
         first = await ordain.runtime.open("left", Case("speaks_for_ever"), "local:test")
         other = await ordain.runtime.open("left", Case("nothing"), "local:test")
-        assert (await asyncio.wait_for(ordain.runtime.wait(other.run), 30)).stored.status is Status.COMPLETED
+        assert (
+            await asyncio.wait_for(ordain.runtime.wait(other.run), 30)
+        ).stored.status is Status.COMPLETED
         await ordain.runtime.cancel(first.run, by="user:test", why="enough")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is Status.CANCELLED
@@ -450,10 +530,16 @@ ENDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", ENDS)
-async def test_what_is_no_end_of_a_run_is_a_fault(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
-    """A kind's reading of its flow's output is checked where it is handed over: the run is faulted, at once, and says so in the log."""
+async def test_what_is_no_end_of_a_run_is_a_fault(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A kind's reading of its flow's output is checked where it is handed over: the run is faulted,
+    at once, and says so in the log.
+    """
     settings = load_settings(environment={}, home=tmp_path)
-    async with Ordain(settings, extras=Extras(kinds=(replace(LEFT, **ENDS[name]),), verbs=(echo_said, never_said))) as ordain:
+    async with Ordain(
+        settings, extras=Extras(kinds=(replace(LEFT, **ENDS[name]),), verbs=(echo_said, never_said))
+    ) as ordain:
         first = await ordain.runtime.open("left", Case("nothing"), "local:test")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is Status.FAULTED
@@ -464,10 +550,16 @@ async def test_what_is_no_end_of_a_run_is_a_fault(tmp_path: Path, name: str, cap
         assert "kind left@1" in caplog.text
 
 
-async def test_the_log_of_a_fault_has_no_values_but_at_debug(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """What a flow raises is made of the values that it worked with: header and log name its type, the log its place, and at debug all of it."""
+async def test_the_log_of_a_fault_has_no_values_but_at_debug(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a flow raises is made of the values that it worked with: header and log name its type,
+    the log its place, and at debug all of it.
+    """
     settings = load_settings(environment={}, home=tmp_path)
-    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+    async with Ordain(
+        settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))
+    ) as ordain:
         for level, shown in (("INFO", False), ("DEBUG", True)):
             caplog.clear()
             with caplog.at_level(level, logger="ordain.run"):
@@ -482,7 +574,9 @@ async def test_the_log_of_a_fault_has_no_values_but_at_debug(tmp_path: Path, cap
 
 
 async def test_a_kind_that_cannot_read_its_own_input_stops_its_run(tmp_path: Path) -> None:
-    """It could when the run was opened. The run is kept, visible, and resumable once the kind can again."""
+    """It could when the run was opened. The run is kept, visible, and resumable once the kind can
+    again.
+    """
     read: list[msgspec.Raw] = []
 
     def once(given: msgspec.Raw) -> Case:
@@ -492,9 +586,14 @@ async def test_a_kind_that_cannot_read_its_own_input_stops_its_run(tmp_path: Pat
         return msgspec.json.decode(given, type=Case)
 
     settings = load_settings(environment={}, home=tmp_path)
-    async with Ordain(settings, extras=Extras(kinds=(replace(LEFT, decode_input=once),), verbs=(echo_said, never_said))) as ordain:
+    async with Ordain(
+        settings,
+        extras=Extras(kinds=(replace(LEFT, decode_input=once),), verbs=(echo_said, never_said)),
+    ) as ordain:
         first = await ordain.runtime.open("left", Case("nothing"), "local:test")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is Status.DIVERGED
         await ordain.runtime.resume(first.run, by="user:test")
-        assert (await asyncio.wait_for(ordain.runtime.wait(first.run), 30)).stored.status is Status.COMPLETED
+        assert (
+            await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+        ).stored.status is Status.COMPLETED

@@ -1,4 +1,6 @@
-"""What a run leaves in memory once it rests: nothing, at once, without the garbage collector having to look for it."""
+"""What a run leaves in memory once it rests: nothing, at once, without the garbage collector having
+to look for it.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ STUMBLING: Kind[Nothing, None] = Kind(
 
 
 def live() -> Counter[str]:
-    """How many objects of runs there are now, by class: ports, executions, records, coroutines and their frames."""
+    """How many objects of runs there are now, by class: ports, executions, records, coroutines and
+    their frames.
+    """
     found: Counter[str] = Counter()
     objects: list[object] = gc.get_objects()
     for one in objects:
@@ -81,12 +85,23 @@ def without_collector() -> Generator[None]:
 
 
 def house(home: Path, models: ScriptedModels) -> Ordain:
-    settings = with_profile(load_settings(environment={}, home=home), ModelProfile(provider="scripted", model="scripted"))
-    return Ordain(settings, extras=Extras(models={"default": models}, kinds=(STUMBLING,), memory=True))
+    settings = with_profile(
+        load_settings(environment={}, home=home),
+        ModelProfile(provider="scripted", model="scripted"),
+    )
+    return Ordain(
+        settings, extras=Extras(models={"default": models}, kinds=(STUMBLING,), memory=True)
+    )
 
 
 async def ask(ordain: Ordain, session: str) -> MessageAnswer:
-    return await ordain.chat("calculate", session=session, user="ada", mode="agent", allowed_verbs=["math.evaluate", "extract_facts"])
+    return await ordain.chat(
+        "calculate",
+        session=session,
+        user="ada",
+        mode="agent",
+        allowed_verbs=["math.evaluate", "extract_facts"],
+    )
 
 
 async def completed(ordain: Ordain, session: str) -> None:
@@ -132,7 +147,9 @@ async def interrupted(ordain: Ordain, session: str) -> None:
 
 async def waiting(ordain: Ordain, session: str) -> None:
     """A turn that asks its user something: it waits, evicted, and so do those below it."""
-    asked = await ordain.chat("which one", session=session, user="ada", mode="agent", allowed_verbs=["ask_user"])
+    asked = await ordain.chat(
+        "which one", session=session, user="ada", mode="agent", allowed_verbs=["ask_user"]
+    )
     assert asked.question is not None
 
 
@@ -154,8 +171,12 @@ SCRIPT = (
 
 
 @pytest.mark.parametrize("case", [completed, failed, faulted, interrupted, waiting])
-async def test_nothing_of_a_run_at_rest_is_held(tmp_path: Path, case: Callable[[Ordain, str], Awaitable[None]]) -> None:
-    """Completed, failed, faulted, cancelled or waiting, a run's flow, port and records are gone, and in no cycle; a turn that waits keeps its place in the stream."""
+async def test_nothing_of_a_run_at_rest_is_held(
+    tmp_path: Path, case: Callable[[Ordain, str], Awaitable[None]]
+) -> None:
+    """Completed, failed, faulted, cancelled or waiting, a run's flow, port and records are gone,
+    and in no cycle; a turn that waits keeps its place in the stream.
+    """
     models = ScriptedModels(SCRIPT)
     async with house(tmp_path, models) as ordain:
         await case(ordain, "first")  # what is made once per process and kept
@@ -168,19 +189,29 @@ async def test_nothing_of_a_run_at_rest_is_held(tmp_path: Path, case: Callable[[
             await asyncio.sleep(SETTLING_S)
             models.requests.clear()
             left = live() - before
-        assert left == (Counter({"ordain.runtime.streams._Live": RUNS}) if case is waiting else Counter())
+        assert left == (
+            Counter({"ordain.runtime.streams._Live": RUNS}) if case is waiting else Counter()
+        )
 
 
 async def planned(ordain: Ordain, session: str) -> None:
     """A planning run, from its request to its response."""
     goal = {"type": "analysis", "description": f"What is 6 * 7, {session}?"}
-    response = (await ordain.plan({"goal": goal, "toolset": [{"tool_id": "math.evaluate"}, {"tool_id": "extract_facts"}]})).wire
+    response = (
+        await ordain.plan(
+            {"goal": goal, "toolset": [{"tool_id": "math.evaluate"}, {"tool_id": "extract_facts"}]}
+        )
+    ).wire
     assert response["status"] == "ok"
 
 
 @pytest.mark.parametrize("case", [planned, completed])
-async def test_turns_leave_no_work_to_the_collector(tmp_path: Path, case: Callable[[Ordain, str], Awaitable[None]]) -> None:
-    """Turn by turn nothing stays that the collector would have to look at, of whatever class, but a few entries of tables that the store keeps."""
+async def test_turns_leave_no_work_to_the_collector(
+    tmp_path: Path, case: Callable[[Ordain, str], Awaitable[None]]
+) -> None:
+    """Turn by turn nothing stays that the collector would have to look at, of whatever class, but a
+    few entries of tables that the store keeps.
+    """
     models = ScriptedModels(SCRIPT)
     async with house(tmp_path, models) as ordain:
         for number in range(MANY):
@@ -196,7 +227,9 @@ async def test_turns_leave_no_work_to_the_collector(tmp_path: Path, case: Callab
 
 
 def test_what_is_held_is_seen() -> None:
-    """The count notices one execution that a cycle keeps: without it the test above would prove nothing."""
+    """The count notices one execution that a cycle keeps: without it the test above would prove
+    nothing.
+    """
     with without_collector():
         before = live()
         kept = Execution.__new__(Execution)

@@ -7,8 +7,12 @@ from tests.shapes.talk import House
 
 
 async def test_a_nudge_is_answered_although_every_place_is_taken() -> None:
-    """With one run driven at a time and that one held by its model, a nudge is answered from the journal, and new work waits."""
-    async with House(script=script_of(holds("slowly")), policy={"engine": {"max_running": 1}}) as house:
+    """With one run driven at a time and that one held by its model, a nudge is answered from the
+    journal, and new work waits.
+    """
+    async with House(
+        script=script_of(holds("slowly")), policy={"engine": {"max_running": 1}}
+    ) as house:
         slow = await house.send("think slowly about it")
         await house.until("the model is asked", lambda: house.puppet.held)
         other = await house.send("say hello to my friend", session="other")

@@ -1,4 +1,6 @@
-"""An Ordain works in one event loop of one process: whoever asks from elsewhere is told so, and nothing is written there."""
+"""An Ordain works in one event loop of one process: whoever asks from elsewhere is told so, and
+nothing is written there.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,12 @@ async def replays_equal(ordain: Ordain) -> int:
     return len(rows)
 
 
-async def test_threads_with_event_loops_of_their_own_are_refused_and_harm_nothing(tmp_path: Path) -> None:
-    """Plain endpoints in worker threads that run `asyncio.run` over an Ordain of another loop: each is refused, none writes, the loop's own goes on."""
+async def test_threads_with_event_loops_of_their_own_are_refused_and_harm_nothing(
+    tmp_path: Path,
+) -> None:
+    """Plain endpoints in worker threads that run `asyncio.run` over an Ordain of another loop: each
+    is refused, none writes, the loop's own goes on.
+    """
 
     def ask(_: int) -> str:
         try:
@@ -59,7 +65,9 @@ async def test_threads_with_event_loops_of_their_own_are_refused_and_harm_nothin
 
 
 async def test_a_plain_thread_asks_through_the_loop_that_it_belongs_to(tmp_path: Path) -> None:
-    """`from_thread` awaits in the Ordain's own loop, from any number of threads; a loop in the way is told, and nothing is left unawaited."""
+    """`from_thread` awaits in the Ordain's own loop, from any number of threads; a loop in the way
+    is told, and nothing is left unawaited.
+    """
 
     def ask(_: int) -> Any:
         return ordain.from_thread(ordain.execute("math.evaluate", PRODUCT)).output
@@ -72,7 +80,9 @@ async def test_a_plain_thread_asks_through_the_loop_that_it_belongs_to(tmp_path:
     async with Ordain(home=tmp_path) as ordain:
         with ThreadPoolExecutor(8) as threads:
             loop = asyncio.get_running_loop()
-            outputs = await asyncio.gather(*(loop.run_in_executor(threads, ask, number) for number in range(CALLS)))
+            outputs = await asyncio.gather(
+                *(loop.run_in_executor(threads, ask, number) for number in range(CALLS))
+            )
             in_a_loop = await loop.run_in_executor(threads, asyncio.run, beside())
         assert {output["result"] for output in outputs} == {"42"}
         assert in_a_loop == await beside() == "another_loop"
@@ -80,7 +90,9 @@ async def test_a_plain_thread_asks_through_the_loop_that_it_belongs_to(tmp_path:
 
 
 async def test_what_kept_the_door_writes_nothing_from_another_loop(tmp_path: Path) -> None:
-    """Whoever holds the store itself, past what looks who asks, is refused by the writer; the engine keeps its lease."""
+    """Whoever holds the store itself, past what looks who asks, is refused by the writer; the
+    engine keeps its lease.
+    """
     async with Ordain(home=tmp_path) as ordain:
         store = ordain.store
 
@@ -93,7 +105,9 @@ async def test_what_kept_the_door_writes_nothing_from_another_loop(tmp_path: Pat
 
 
 def test_it_is_not_stopped_from_another_loop_and_goes_on() -> None:
-    """Stopping elsewhere is refused before anything is closed; then it goes on, and is stopped where it belongs."""
+    """Stopping elsewhere is refused before anything is closed; then it goes on, and is stopped
+    where it belongs.
+    """
     ordain, loop = Ordain(extras=Extras(memory=True)), asyncio.new_event_loop()
     loop.run_until_complete(ordain.start())
     for elsewhere in (ordain.stop, ordain.reload):
@@ -111,7 +125,9 @@ def test_it_is_not_stopped_from_another_loop_and_goes_on() -> None:
 
 
 async def test_who_starts_it_a_second_time_meanwhile_strands_nobody(tmp_path: Path) -> None:
-    """Eight threads that enter one Ordain at once: one has it, the others are told, and the one ends it."""
+    """Eight threads that enter one Ordain at once: one has it, the others are told, and the one
+    ends it.
+    """
     ordain = Ordain(home=tmp_path)
 
     async def enter() -> str:
@@ -126,7 +142,9 @@ async def test_who_starts_it_a_second_time_meanwhile_strands_nobody(tmp_path: Pa
 
     with ThreadPoolExecutor(8) as threads:
         loop = asyncio.get_running_loop()
-        said = await asyncio.gather(*(loop.run_in_executor(threads, asyncio.run, enter()) for _ in range(8)))
+        said = await asyncio.gather(
+            *(loop.run_in_executor(threads, asyncio.run, enter()) for _ in range(8))
+        )
     assert "ok" in said
     assert set(said) <= {"ok", "not_alone", "another_loop"}
     async with ordain:
@@ -134,7 +152,9 @@ async def test_who_starts_it_a_second_time_meanwhile_strands_nobody(tmp_path: Pa
 
 
 async def test_where_its_start_failed_it_was_not_started(tmp_path: Path) -> None:
-    """What is asked after a start that found the folder taken is told so, and no error of a closed database."""
+    """What is asked after a start that found the folder taken is told so, and no error of a closed
+    database.
+    """
     late = Ordain(home=tmp_path)
     async with Ordain(home=tmp_path):
         with pytest.raises(StorageUnavailable):
@@ -145,7 +165,9 @@ async def test_where_its_start_failed_it_was_not_started(tmp_path: Path) -> None
 
 
 async def test_a_thread_that_gives_up_waiting_ends_the_work_where_it_runs() -> None:
-    """What is no coroutine is told; a wait that is broken off cancels the work in its own loop, whose `finally` runs there."""
+    """What is no coroutine is told; a wait that is broken off cancels the work in its own loop,
+    whose `finally` runs there.
+    """
     ended = asyncio.Event()
     place: list[int] = []
 
@@ -169,7 +191,9 @@ async def test_a_thread_that_gives_up_waiting_ends_the_work_where_it_runs() -> N
         waiting.start()
         await asyncio.sleep(0.2)
         assert waiting.ident is not None
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(waiting.ident), ctypes.py_object(SystemExit))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(waiting.ident), ctypes.py_object(SystemExit)
+        )
         await asyncio.wait_for(ended.wait(), 30)
         await asyncio.to_thread(waiting.join, 30)
     assert place == [get_ident()]
@@ -189,10 +213,16 @@ def test_where_its_loop_was_closed_over_it_nothing_waits_for_ever() -> None:
 
 
 async def test_after_its_end_it_says_that_it_was_stopped() -> None:
-    """Every call behind `async with` is `not_started`, a stream too: nothing that the same request could outwait."""
+    """Every call behind `async with` is `not_started`, a stream too: nothing that the same request
+    could outwait.
+    """
     async with Ordain(extras=Extras(memory=True)) as ordain:
         pass
-    for ask in (lambda: ordain.execute("math.evaluate", PRODUCT), lambda: anext(ordain.stream("s")), lambda: ordain.chat("hello")):
+    for ask in (
+        lambda: ordain.execute("math.evaluate", PRODUCT),
+        lambda: anext(ordain.stream("s")),
+        lambda: ordain.chat("hello"),
+    ):
         with pytest.raises(Conflict) as refused:
             await ask()
         assert refused.value.code == "not_started"
@@ -243,13 +273,21 @@ FORKING = """
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 async def test_a_copy_of_the_process_carries_nothing_out(tmp_path: Path) -> None:
-    """A verb that forks and goes on in both processes: the copy calls no verb and writes nothing, and the run is the parent's to its end."""
+    """A verb that forks and goes on in both processes: the copy calls no verb and writes nothing,
+    and the run is the parent's to its end.
+    """
     log = tmp_path / "log"
     command = (sys.executable, "-W", "ignore", "-c", dedent(FORKING), tmp_path / "home", log)
-    ended = await asyncio.to_thread(subprocess.run, command, check=False, capture_output=True, timeout=120)
+    ended = await asyncio.to_thread(
+        subprocess.run, command, check=False, capture_output=True, timeout=120
+    )
     assert ended.returncode == 0, ended.stderr
     said = log.read_text(encoding="utf-8").splitlines()
-    assert [line for line in said if line.endswith("parent")] == ["paid parent", "paid parent", "ok parent"]
+    assert [line for line in said if line.endswith("parent")] == [
+        "paid parent",
+        "paid parent",
+        "ok parent",
+    ]
     assert not [line for line in said if line in {"paid copy", "ok copy"}]
     async with Ordain(home=tmp_path / "home") as ordain:
         assert await replays_equal(ordain) >= 1

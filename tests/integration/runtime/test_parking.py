@@ -1,4 +1,6 @@
-"""Runs that wait with their flow kept: they go on where they stood, record the same as those that are driven anew, and lose nothing where they are put out."""
+"""Runs that wait with their flow kept: they go on where they stood, record the same as those that
+are driven anew, and lose nothing where they are put out.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ AGENTS = 4
 
 
 def script(extracted: object) -> ModelScript:
-    """An agent that asks a leaf, then a prompt plan (``extracted``), and answers; or first asks its user something."""
+    """An agent that asks a leaf, then a prompt plan (``extracted``), and answers; or first asks its
+    user something.
+    """
     return (
         ModelScript()
         .on(
@@ -40,7 +44,10 @@ def script(extracted: object) -> ModelScript:
 
 
 def house(home: Path, extracted: object = FOUND) -> Ordain:
-    settings = with_profile(load_settings(environment={}, home=home), ModelProfile(provider="scripted", model="scripted"))
+    settings = with_profile(
+        load_settings(environment={}, home=home),
+        ModelProfile(provider="scripted", model="scripted"),
+    )
     return Ordain(settings, extras=Extras(models={"default": ScriptedModels(script(extracted))}))
 
 
@@ -48,18 +55,28 @@ async def ask(ordain: Ordain, session: str, text: str = "calculate") -> str:
     """What an agent answers at last, with its mark."""
     verbs = ["math.evaluate", "extract_facts", "ask_user"]
     answer = await ordain.chat(text, session=session, user="ada", mode="agent", allowed_verbs=verbs)
-    return answer.question.text if answer.question is not None else "" if answer.reply is None else answer.reply.narrative
+    return (
+        answer.question.text
+        if answer.question is not None
+        else ""
+        if answer.reply is None
+        else answer.reply.narrative
+    )
 
 
 async def runs(ordain: Ordain) -> list[StoredRun]:
     """All runs, as they are stored."""
-    stored = await ordain.runtime.services.store.load([run.id for run in await ordain.runtime.runs(roots_only=False, limit=100)])
+    stored = await ordain.runtime.services.store.load(
+        [run.id for run in await ordain.runtime.runs(roots_only=False, limit=100)]
+    )
     return [run for run in stored.values() if isinstance(run, StoredRun)]
 
 
 async def journals(ordain: Ordain) -> list[list[tuple[str, str]]]:
     """Kind and name of each record of each run."""
-    return sorted([(str(record.kind), record.name) for record in run.records] for run in await runs(ordain))
+    return sorted(
+        [(str(record.kind), record.name) for record in run.records] for run in await runs(ordain)
+    )
 
 
 @pytest.fixture
@@ -80,10 +97,15 @@ def driven(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_a_run_that_is_kept_records_what_one_that_is_driven_anew_does(
     tmp_path: Path, driven: list[str], places: int, more: bool
 ) -> None:
-    """Agents beside each other, with room for none, for one and for all of their runs; each run of those that are kept is driven once."""
+    """Agents beside each other, with room for none, for one and for all of their runs; each run of
+    those that are kept is driven once.
+    """
     async with house(tmp_path / "kept") as ordain:
         ordain.engine.parking.places = places
-        assert await asyncio.gather(*(ask(ordain, f"s{number}") for number in range(AGENTS))) == ["42"] * AGENTS
+        assert (
+            await asyncio.gather(*(ask(ordain, f"s{number}") for number in range(AGENTS)))
+            == ["42"] * AGENTS
+        )
         kept, drives = await journals(ordain), len(driven)
         assert (drives > len(kept)) is more
         assert all(replayed(ordain.runtime.services, run).equal for run in await runs(ordain))
@@ -94,7 +116,9 @@ async def test_a_run_that_is_kept_records_what_one_that_is_driven_anew_does(
         assert await journals(ordain) == kept
 
 
-async def test_a_run_that_holds_much_is_not_kept(tmp_path: Path, driven: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_holds_much_is_not_kept(
+    tmp_path: Path, driven: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is kept is bounded in bytes, too."""
     async with house(tmp_path) as ordain:
         await ask(ordain, "s0")
@@ -105,7 +129,9 @@ async def test_a_run_that_holds_much_is_not_kept(tmp_path: Path, driven: list[st
 
 
 async def test_what_waits_when_the_engine_stops_goes_on_at_the_next_start(tmp_path: Path) -> None:
-    """A stop puts out whom it keeps; what waited is waiting in the journal, and its flow is run again."""
+    """A stop puts out whom it keeps; what waited is waiting in the journal, and its flow is run
+    again.
+    """
     gate = hold()
     async with house(tmp_path, gate) as ordain:
         asking = asyncio.ensure_future(ask(ordain, "s"))
@@ -115,11 +141,15 @@ async def test_what_waits_when_the_engine_stops_goes_on_at_the_next_start(tmp_pa
         asking.cancel()
     async with house(tmp_path) as ordain:
         for run in waiting:
-            assert (await asyncio.wait_for(ordain.runtime.wait(run.id), 20)).stored.status is Status.COMPLETED
+            assert (
+                await asyncio.wait_for(ordain.runtime.wait(run.id), 20)
+            ).stored.status is Status.COMPLETED
 
 
 async def test_nobody_above_a_question_is_kept(tmp_path: Path, driven: list[str]) -> None:
-    """A person may take days: their turn and what is between it and the question give their flows up, and are driven anew by the answer."""
+    """A person may take days: their turn and what is between it and the question give their flows
+    up, and are driven anew by the answer.
+    """
     async with house(tmp_path) as ordain:
         assert await ask(ordain, "s", "which") == "Which one?"
         before = len(driven)

@@ -1,4 +1,6 @@
-"""Planning sessions in a whole house: requests of one caller go on from each other, of nobody else's, and after a restart."""
+"""Planning sessions in a whole house: requests of one caller go on from each other, of nobody
+else's, and after a restart.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,31 @@ from tests.shapes.talk import House
 ADA, BOB = "token:ada", "token:bob"
 SCRIPT = (
     ModelScript()
-    .on("planner", call("math.evaluate", expression="6 * 7"), index=0, when=lambda one: "six times seven" in one.user)
-    .on("planner", finish("It is 42."), when=lambda one: "six times seven" in one.user and "one more" not in one.user)
+    .on(
+        "planner",
+        call("math.evaluate", expression="6 * 7"),
+        index=0,
+        when=lambda one: "six times seven" in one.user,
+    )
+    .on(
+        "planner",
+        finish("It is 42."),
+        when=lambda one: "six times seven" in one.user and "one more" not in one.user,
+    )
     .on("planner", finish("Then it is 43."), when=lambda one: "It is 42." in one.user)
     .on("planner", finish("One more than what?"))
 )
 
 
-async def plan(house: House, goal: str, principal: str = ADA, session: str = "sums") -> dict[str, Any]:
+async def plan(
+    house: House, goal: str, principal: str = ADA, session: str = "sums"
+) -> dict[str, Any]:
     request = PlannerRequest.model_validate(
-        {"goal": {"type": "chat", "description": goal}, "toolset": [{"tool_id": "math.evaluate"}], "session_id": session}
+        {
+            "goal": {"type": "chat", "description": goal},
+            "toolset": [{"tool_id": "math.evaluate"}],
+            "session_id": session,
+        }
     )
     accepted = await house.ordain.runtime.accept(request, principal)
     view = await house.ordain.runtime.wait(accepted.run)
@@ -39,7 +56,8 @@ def said(response: dict[str, Any]) -> str:
 
 
 async def test_the_next_request_goes_on_from_the_last(tmp_path: Path) -> None:
-    """Also by a process after this one; another caller's session of the same id is another, and so is another id.
+    """Also by a process after this one; another caller's session of the same id is another, and so
+    is another id.
 
     FUT-01 "Multi-turn planner sessions: `/plan/react` keeps session IDs for incremental planning."
     """
@@ -55,7 +73,9 @@ async def test_the_next_request_goes_on_from_the_last(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("session", ["a b", "a\n", " ", "/a", "ü"])
 async def test_a_sessions_id_is_one(session: str) -> None:
-    """As a conversation's: refused with its place where it is taken, and not by the contract that recorded requests are read by."""
+    """As a conversation's: refused with its place where it is taken, and not by the contract that
+    recorded requests are read by.
+    """
     async with House(script=SCRIPT) as house:
         with pytest.raises(InvalidRequest) as refused:
             await plan(house, "Work out six times seven.", session=session)
@@ -63,13 +83,19 @@ async def test_a_sessions_id_is_one(session: str) -> None:
 
 
 async def test_it_is_bounded_and_names_its_records() -> None:
-    """The latest four, cut; what was called stands there with the records that hold it, and no thought does."""
+    """The latest four, cut; what was called stands there with the records that hold it, and no
+    thought does.
+    """
     async with House(script=SCRIPT) as house:
         for _ in range(6):
             last = await plan(house, "Work out six times seven.")
         stored = await house.ordain.store.load([last["run_id"]])
         (run,) = stored.values()
-        seen = [record for record in run.records if record.kind == "observation" and record.name == "read"]  # type: ignore[union-attr]
+        seen = [
+            record
+            for record in run.records
+            if record.kind == "observation" and record.name == "read"
+        ]  # type: ignore[union-attr]
         assert len(seen) == 1
         body = seen[0].body or b""
         assert body.count(b'"goal"') == 4

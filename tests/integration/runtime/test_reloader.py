@@ -1,4 +1,6 @@
-"""A running process takes up changed verb files: whole or not at all, while calls run, and without growing."""
+"""A running process takes up changed verb files: whole or not at all, while calls run, and without
+growing.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,12 @@ output_schema:
 ANSWERS: dict[str, list[Any]] = {"say_it": [{"content": "said"}] * 5000}
 
 
-def write(home: Path, description: str = "Says it.", name: str = "say_it", prompt: str = "{{ input.text | json }}") -> Path:
+def write(
+    home: Path,
+    description: str = "Says it.",
+    name: str = "say_it",
+    prompt: str = "{{ input.text | json }}",
+) -> Path:
     folder = home / "verbs"
     folder.mkdir(exist_ok=True)
     (folder / f"{name}_prompt.j2").write_text(prompt, encoding="utf-8")
@@ -49,12 +56,17 @@ def write(home: Path, description: str = "Says it.", name: str = "say_it", promp
     return file
 
 
-def running(home: Path, model: ScriptedModel | None = None, *, memory: bool = True, toml: str = "") -> Ordain:
+def running(
+    home: Path, model: ScriptedModel | None = None, *, memory: bool = True, toml: str = ""
+) -> Ordain:
     (home / "ordain.toml").write_text(f"[verbs]\nwatch_ms = 0\n{toml}", encoding="utf-8")
     loaded = load_settings({}, home)
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
     models = {"default": model or ScriptedModel(make_script(verbs=ANSWERS))}
-    return Ordain(loaded.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models, memory=memory))
+    return Ordain(
+        loaded.model_copy(update={"profiles": {"default": profile}}),
+        extras=Extras(models=models, memory=memory),
+    )
 
 
 def described(ordain: Ordain, name: str = "say_it") -> str:
@@ -62,7 +74,9 @@ def described(ordain: Ordain, name: str = "say_it") -> str:
 
 
 async def test_a_change_is_taken_up_and_an_error_changes_nothing(tmp_path: Path) -> None:
-    """A new text is current at once; a file that is no verb leaves the version of before, and says file and line."""
+    """A new text is current at once; a file that is no verb leaves the version of before, and says
+    file and line.
+    """
     file = write(tmp_path)
     async with running(tmp_path) as ordain:
         write(tmp_path, "Says it louder.")
@@ -72,7 +86,12 @@ async def test_a_change_is_taken_up_and_an_error_changes_nothing(tmp_path: Path)
         file.write_text(VERB.format(description="x") + "surprise: 1\n", encoding="utf-8")
         failed = await ordain.reload()
         (problem,) = failed.problems
-        assert (failed.ok, failed.catalog, problem.file, problem.line) == (False, done.catalog, str(file), 13)
+        assert (failed.ok, failed.catalog, problem.file, problem.line) == (
+            False,
+            done.catalog,
+            str(file),
+            13,
+        )
         assert described(ordain) == "Says it louder."
         assert (await ordain.execute("say_it", {"text": "x"})).wire["ok"]
         assert ordain.runtime.reloader is not None
@@ -99,9 +118,15 @@ async def test_the_new_catalog_is_stored_before_it_is_used(tmp_path: Path) -> No
 
 
 async def test_a_deleted_verb_is_withdrawn_from_a_run_under_way(tmp_path: Path) -> None:
-    """A run keeps the catalog that it pinned, but a verb whose file has gone does not run any more."""
+    """A run keeps the catalog that it pinned, but a verb whose file has gone does not run any
+    more.
+    """
     file = write(tmp_path)
-    planner = [act("math.evaluate", {"expression": "1 + 1"}), act("say_it", {"text": "x"}), finish("done")]
+    planner = [
+        act("math.evaluate", {"expression": "1 + 1"}),
+        act("say_it", {"text": "x"}),
+        finish("done"),
+    ]
     model = GatedModel(make_script(planner=planner, verbs=ANSWERS), 1)
     async with running(tmp_path, model) as ordain:
         planned = asyncio.ensure_future(ordain.plan(request("math.evaluate", "say_it")))
@@ -112,11 +137,15 @@ async def test_a_deleted_verb_is_withdrawn_from_a_run_under_way(tmp_path: Path) 
         answer = (await planned).wire
         assert answer["status"] == "ok"
         assert "withdrawn" in str(answer["trace"][1]["observation"]["error"])
-        assert (await ordain.execute("say_it", {"text": "x"})).wire["error"]["code"] == "unknown_verb"
+        assert (await ordain.execute("say_it", {"text": "x"})).wire["error"][
+            "code"
+        ] == "unknown_verb"
 
 
 async def test_calls_go_on_while_files_are_replaced(tmp_path: Path) -> None:
-    """Whatever is written meanwhile, half-written files too, every call ends as it would have, or as withdrawn; nothing breaks."""
+    """Whatever is written meanwhile, half-written files too, every call ends as it would have, or
+    as withdrawn; nothing breaks.
+    """
     file = write(tmp_path)
     whole = file.read_text(encoding="utf-8")
     async with running(tmp_path) as ordain:
@@ -137,20 +166,30 @@ async def test_calls_go_on_while_files_are_replaced(tmp_path: Path) -> None:
             file.write_text(whole.replace("Says it.", f"Says it {rounds}."), encoding="utf-8")
             await ordain.reload()
         assert rounds > 1
-        assert {code for task in calls for code in task.result()} <= {"ok", "withdrawn", "unknown_verb"}
+        assert {code for task in calls for code in task.result()} <= {
+            "ok",
+            "withdrawn",
+            "unknown_verb",
+        }
         assert "ok" in calls[0].result()
 
 
 @given(
     texts=st.lists(
-        st.one_of(st.binary(max_size=200), st.integers(0, 400).map(lambda cut: VERB.format(description="x")[:cut].encode())), max_size=6
+        st.one_of(
+            st.binary(max_size=200),
+            st.integers(0, 400).map(lambda cut: VERB.format(description="x")[:cut].encode()),
+        ),
+        max_size=6,
     )
 )
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_whatever_stands_in_a_file_the_old_version_or_the_new_one_is_current(
     tmp_path_factory: pytest.TempPathFactory, texts: list[bytes]
 ) -> None:
-    """After any sequence of contents the current catalog is that of the last good one, and shipped verbs are always there."""
+    """After any sequence of contents the current catalog is that of the last good one, and shipped
+    verbs are always there.
+    """
     home = tmp_path_factory.mktemp("home")
     file = write(home)
     async with running(home) as ordain:
@@ -172,7 +211,9 @@ def catalogs_in_memory(ordain: Ordain) -> int:
 
 
 async def test_many_reloads_leave_nothing_behind(tmp_path: Path) -> None:
-    """Catalogs in memory stay bounded, those that nothing refers to leave the storage, no task or thread remains."""
+    """Catalogs in memory stay bounded, those that nothing refers to leave the storage, no task or
+    thread remains.
+    """
     write(tmp_path)
     async with running(tmp_path) as ordain:
         first = (await ordain.execute("say_it", {"text": "x"})).wire
@@ -196,7 +237,10 @@ async def test_many_reloads_leave_nothing_behind(tmp_path: Path) -> None:
 
 def forbid(ordain: Ordain, what: str) -> None:
     """Let the storage refuse to add (INSERT) or to remove (DELETE) catalogs; ``allow`` ends it."""
-    ordain.store._db.execute(f"CREATE TEMP TRIGGER forbidden BEFORE {what} ON catalogs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    ordain.store._db.execute(
+        f"CREATE TEMP TRIGGER forbidden BEFORE {what} ON catalogs BEGIN SELECT RAISE(ABORT, "
+        "'no'); END"
+    )
 
 
 def allow(ordain: Ordain) -> None:
@@ -204,7 +248,9 @@ def allow(ordain: Ordain) -> None:
 
 
 async def test_what_is_in_use_is_said_to_be_in_use(tmp_path: Path) -> None:
-    """Where only the catalog of before cannot be taken out of the storage, the new verbs are in use and the answer says so."""
+    """Where only the catalog of before cannot be taken out of the storage, the new verbs are in use
+    and the answer says so.
+    """
     write(tmp_path)
     async with running(tmp_path) as ordain:
         write(tmp_path, "Says it louder.")
@@ -212,12 +258,19 @@ async def test_what_is_in_use_is_said_to_be_in_use(tmp_path: Path) -> None:
         forbid(ordain, "DELETE")
         write(tmp_path, "Says it loudest.")
         done = await ordain.reload()
-        assert (done.ok, done.changed, done.catalog, done.problems) == (True, True, ordain.runtime.catalog.digest, ())
+        assert (done.ok, done.changed, done.catalog, done.problems) == (
+            True,
+            True,
+            ordain.runtime.catalog.digest,
+            (),
+        )
         assert described(ordain) == "Says it loudest."
 
 
 async def test_what_could_not_be_stored_is_taken_up_later(tmp_path: Path) -> None:
-    """Storage that takes no writes leaves the verbs of before, and says so; once it does, the watched folder is taken up, unchanged."""
+    """Storage that takes no writes leaves the verbs of before, and says so; once it does, the
+    watched folder is taken up, unchanged.
+    """
     write(tmp_path)
     async with running(tmp_path) as ordain:
         reloader = ordain.runtime.reloader
@@ -225,7 +278,11 @@ async def test_what_could_not_be_stored_is_taken_up_later(tmp_path: Path) -> Non
         forbid(ordain, "INSERT")
         write(tmp_path, "Says it louder.")
         failed = await ordain.reload()
-        assert (failed.ok, failed.changed, failed.catalog) == (False, False, ordain.runtime.catalog.digest)
+        assert (failed.ok, failed.changed, failed.catalog) == (
+            False,
+            False,
+            ordain.runtime.catalog.digest,
+        )
         assert described(ordain) == "Says it."
         watching = asyncio.ensure_future(reloader.watch(0.005))
         await asyncio.sleep(0.05)
@@ -255,7 +312,9 @@ async def test_what_was_taken_back_before_it_could_be_stored_is_no_problem(tmp_p
 
 
 class Buggy:
-    """Implements ``CatalogSource`` over another one, and fails while told to as no file may make it fail."""
+    """Implements ``CatalogSource`` over another one, and fails while told to as no file may make it
+    fail.
+    """
 
     def __init__(self, source: CatalogSource) -> None:
         self.source, self.broken, self.looked = source, True, 0
@@ -270,16 +329,28 @@ class Buggy:
         return self.source.build()
 
 
-async def test_a_bug_while_verbs_are_read_is_a_problem_like_any_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The verbs of before stay, the answer says that it is a bug and nothing of its values, the log has it; nobody tries again in vain."""
+async def test_a_bug_while_verbs_are_read_is_a_problem_like_any_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The verbs of before stay, the answer says that it is a bug and nothing of its values, the log
+    has it; nobody tries again in vain.
+    """
     write(tmp_path)
     async with running(tmp_path) as ordain:
         source = Buggy(ordain._files)
         reloader = Reloader(ordain.runtime.services, source, (None, ()))
         failed = await reloader.reload()
         (problem,) = failed.problems
-        assert (failed.ok, failed.catalog, problem.code) == (False, ordain.runtime.catalog.digest, "internal")
-        assert ("KeyError" in problem.message, "1234" in problem.message, "secret-1234" in caplog.text) == (True, False, True)
+        assert (failed.ok, failed.catalog, problem.code) == (
+            False,
+            ordain.runtime.catalog.digest,
+            "internal",
+        )
+        assert (
+            "KeyError" in problem.message,
+            "1234" in problem.message,
+            "secret-1234" in caplog.text,
+        ) == (True, False, True)
         watching = asyncio.ensure_future(reloader.watch(0.005))
         await asyncio.sleep(0.1)
         assert (watching.done(), source.looked) == (False, 1)
@@ -295,7 +366,9 @@ async def until(there: Callable[[], bool]) -> None:
 
 
 async def test_a_watched_folder_needs_no_asking(tmp_path: Path) -> None:
-    """A change that has stood for one round is taken up; one that goes on changing waits until it stands."""
+    """A change that has stood for one round is taken up; one that goes on changing waits until it
+    stands.
+    """
     write(tmp_path)
     async with running(tmp_path) as ordain:
         reloader = ordain.runtime.reloader
@@ -310,7 +383,7 @@ async def test_a_watched_folder_needs_no_asking(tmp_path: Path) -> None:
         assert described(ordain) == "Says it, seen."
 
 
-# --- Python verbs -------------------------------------------------------------------------------------------------------------------
+# --- Python verbs ---------------------------------------------------------------------------------
 
 CODE = '''\
 from __future__ import annotations
@@ -334,7 +407,13 @@ def count(text: str) -> Counted:
 '''
 
 
-def code(home: Path, name: str = "count.words", description: str = "Counts.", more: int = 0, file: str = "counting.py") -> Path:
+def code(
+    home: Path,
+    name: str = "count.words",
+    description: str = "Counts.",
+    more: int = 0,
+    file: str = "counting.py",
+) -> Path:
     folder = home / "verbs"
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
@@ -349,7 +428,9 @@ async def words(ordain: Ordain) -> Any:
 
 
 async def test_python_is_off_until_the_operator_says_so(tmp_path: Path) -> None:
-    """Without the setting no line of a Python file runs, and the problem says how to switch it on."""
+    """Without the setting no line of a Python file runs, and the problem says how to switch it
+    on.
+    """
     (code(tmp_path)).write_text("raise SystemExit('it ran')", encoding="utf-8")
     async with running(tmp_path) as ordain:
         assert ordain.runtime.reloader is not None
@@ -358,8 +439,12 @@ async def test_python_is_off_until_the_operator_says_so(tmp_path: Path) -> None:
         assert (await ordain.reload()).ok
 
 
-async def test_python_verbs_run_and_are_reloaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file's functions are verbs; a change of the code alone makes another catalog, and what the file prints stays off stdout."""
+async def test_python_verbs_run_and_are_reloaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file's functions are verbs; a change of the code alone makes another catalog, and what the
+    file prints stays off stdout.
+    """
     code(tmp_path)
     async with running(tmp_path, toml="python = true\n") as ordain:
         assert await words(ordain) == {"words": 2}
@@ -376,17 +461,25 @@ async def test_python_verbs_run_and_are_reloaded(tmp_path: Path, capsys: pytest.
     [
         ("def broken(:\n", "counting.py:1: not Python: "),
         ("import ordain\n\nraise SystemExit('token-1234')\n", "counting.py:3: raised SystemExit"),
-        ("import no_such_library_here\n", "counting.py:1: raised ModuleNotFoundError: no module named no_such_library_here"),
+        (
+            "import no_such_library_here\n",
+            "counting.py:1: raised ModuleNotFoundError: no module named no_such_library_here",
+        ),
         ("x = 1\n", "defines no verb"),
         (
-            "from ordain import verb\n@verb(effect='send')\ndef tell(who: str) -> str:\n    'Tells.'\n    return who\n",
+            (
+                "from ordain import verb\n@verb(effect='send')\ndef tell(who: str) -> str:\n"
+                "    'Tells.'\n    return who\n"
+            ),
             "each argument has a role",
         ),
         (CODE.format(name="math.evaluate", description="x", more=0), "is declared twice"),
     ],
 )
 async def test_a_broken_python_file_stops_nothing(tmp_path: Path, text: str, says: str) -> None:
-    """At start its verbs are missing and the rest works; on a reload all stays as it was; either way file and line are said, no value."""
+    """At start its verbs are missing and the rest works; on a reload all stays as it was; either
+    way file and line are said, no value.
+    """
     code(tmp_path)
     code(tmp_path, name="other", file="other.py")
     async with running(tmp_path, toml="python = true\n") as ordain:
@@ -404,7 +497,9 @@ async def test_a_broken_python_file_stops_nothing(tmp_path: Path, text: str, say
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link"])
-async def test_a_python_file_that_others_could_have_written_is_not_run(tmp_path: Path, what: str) -> None:
+async def test_a_python_file_that_others_could_have_written_is_not_run(
+    tmp_path: Path, what: str
+) -> None:
     """Group- or world-writable files and folders, and links, are refused."""
     path = code(tmp_path)
     if what == "link":
@@ -422,10 +517,15 @@ async def test_a_file_that_has_not_changed_is_not_run_again(tmp_path: Path) -> N
     """A reload runs what has changed and nothing else, and modules that are no longer used go."""
     import sys
 
-    others = {name for name in sys.modules if name.startswith("ordain_operator_verbs.")}  # of other tests in this process
+    # of other tests in this process
+    others = {name for name in sys.modules if name.startswith("ordain_operator_verbs.")}
     kept = code(tmp_path, name="kept", file="kept.py")
     kept.write_text(
-        kept.read_text() + "\nimport pathlib\nwith (pathlib.Path(__file__).parent.parent / 'ran').open('a') as f: f.write('x')\n"
+        kept.read_text()
+        + (
+            "\nimport pathlib\n"
+            "with (pathlib.Path(__file__).parent.parent / 'ran').open('a') as f: f.write('x')\n"
+        )
     )
     code(tmp_path)
     async with running(tmp_path, toml="python = true\n") as ordain:
@@ -433,10 +533,25 @@ async def test_a_file_that_has_not_changed_is_not_run_again(tmp_path: Path) -> N
             code(tmp_path, more=more)
             assert (await ordain.reload()).ok
         assert (tmp_path / "ran").read_text() == "x"
-        assert sum(name.startswith("ordain_operator_verbs.counting") for name in sys.modules if name not in others) == 1
+        assert (
+            sum(
+                name.startswith("ordain_operator_verbs.counting")
+                for name in sys.modules
+                if name not in others
+            )
+            == 1
+        )
         (tmp_path / "verbs" / "counting.py").unlink()
         assert (await ordain.reload()).ok
-        assert not any(name.startswith("ordain_operator_verbs.counting") for name in sys.modules if name not in others)
+        assert not any(
+            name.startswith("ordain_operator_verbs.counting")
+            for name in sys.modules
+            if name not in others
+        )
         assert "count.words" not in ordain.runtime.catalog.verbs
-        assert any(name.startswith("ordain_operator_verbs.kept") for name in sys.modules if name not in others)
+        assert any(
+            name.startswith("ordain_operator_verbs.kept")
+            for name in sys.modules
+            if name not in others
+        )
     assert {name for name in sys.modules if name.startswith("ordain_operator_verbs.")} <= others

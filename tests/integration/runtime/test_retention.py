@@ -1,4 +1,6 @@
-"""Retention and erasure: content goes, the chain and the header stay, and replay says why it cannot."""
+"""Retention and erasure: content goes, the chain and the header stay, and replay says why it
+cannot.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,14 @@ def kept_bytes(folder: Path) -> bytes:
 
 
 async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> None:
-    """After erase no body of the run or its children is left, its chain still verifies, its header is shown without what it quoted."""
-    async with scripted(load_settings({}, tmp_path), [act("extract_facts", TEXT), finish(SECRET)], {"extract_facts": [FACTS]}) as ordain:
+    """After erase no body of the run or its children is left, its chain still verifies, its header
+    is shown without what it quoted.
+    """
+    async with scripted(
+        load_settings({}, tmp_path),
+        [act("extract_facts", TEXT), finish(SECRET)],
+        {"extract_facts": [FACTS]},
+    ) as ordain:
         answer = (await ordain.plan(request("extract_facts"))).wire
         run = answer["run_id"]
         assert await ordain.runtime.erase(run, by="local:test", why="asked to") > 10
@@ -41,16 +49,24 @@ async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> No
         verify(run, stored.key, stored.records)
         assert SECRET.encode() not in b"".join(record.body or b"" for record in stored.records)
         assert replay(stored, ordain.catalog, shipped_kinds()).verdict == "erased"
-        assert (await ordain.runtime.view(run)).header == without_words(answer["header"]) != answer["header"]
+        assert (
+            (await ordain.runtime.view(run)).header
+            == without_words(answer["header"])
+            != answer["header"]
+        )
         (note,) = [record for record in stored.records if record.kind == "note"]
         assert b"asked to" in (note.body or b"")
 
 
 async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
-    """A class kept for a day is swept a day after the run's end and not before; the run then replays as erased."""
+    """A class kept for a day is swept a day after the run's end and not before; the run then
+    replays as erased.
+    """
     shipped = load_settings({}, tmp_path)
     policy = shipped.policy.model_copy(update={"retention": RetentionPolicy(model_days=1)})
-    async with scripted(shipped.model_copy(update={"policy": policy}), [finish(SECRET)], {}) as ordain:
+    async with scripted(
+        shipped.model_copy(update={"policy": policy}), [finish(SECRET)], {}
+    ) as ordain:
         answer = (await ordain.plan(request())).wire
         assert await ordain.engine.sweep() == {"model": 0}
         clock = ordain.runtime.services.clock
@@ -64,13 +80,18 @@ async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
 
 
 async def test_sweep_empties_transcripts_and_a_session_goes_on(tmp_path: Path) -> None:
-    """What was said is swept with its class, thread names and all, and the next turn's history holds what is left."""
+    """What was said is swept with its class, thread names and all, and the next turn's history
+    holds what is left.
+    """
     policy = {"retention": {"input_days": 1, "result_days": 1}}
     async with House(tmp_path, policy=policy) as house:
         assert (await house.say(f"remember {SECRET}")).reply is not None
         house.clock.move(DAY_US + 1)
         assert (await house.ordain.engine.sweep())["input"] > 0
-        spoken = house.query("SELECT body, decision FROM transcript UNION ALL SELECT nullif(intent, ''), slots FROM threads")
+        spoken = house.query(
+            "SELECT body, decision FROM transcript UNION ALL SELECT nullif(intent, ''), slots "
+            "FROM threads"
+        )
         assert {value for row in spoken for value in row} == {None}
         again = await house.say("and now something else")
         assert again.reply is not None
@@ -79,7 +100,9 @@ async def test_sweep_empties_transcripts_and_a_session_goes_on(tmp_path: Path) -
 
 @pytest.mark.parametrize("kept", ["input", "result"])
 async def test_a_thread_loses_what_is_of_the_class_alone(kept: str) -> None:
-    """Results that go by age leave what users said in its thread, and the other way round; what was swept is not written again."""
+    """Results that go by age leave what users said in its thread, and the other way round; what was
+    swept is not written again.
+    """
     policy = {"retention": {"result_days" if kept == "input" else "input_days": 1}}
     held = "SELECT intent <> '', last_error IS NOT NULL FROM threads"
     async with House(script=steps(fails("rejected")), policy=policy) as house:
@@ -96,8 +119,14 @@ async def test_a_thread_loses_what_is_of_the_class_alone(kept: str) -> None:
 
 
 async def test_threads_of_a_session_at_work_are_left(tmp_path: Path) -> None:
-    """An old thread keeps its name while a turn of its session goes on, which may still tell of it; later it goes."""
-    async with House(tmp_path, script=script_of(holds("slowly")), policy={"retention": {"input_days": 1, "result_days": 1}}) as house:
+    """An old thread keeps its name while a turn of its session goes on, which may still tell of it;
+    later it goes.
+    """
+    async with House(
+        tmp_path,
+        script=script_of(holds("slowly")),
+        policy={"retention": {"input_days": 1, "result_days": 1}},
+    ) as house:
         await house.say("tell me about cats")
         house.clock.move(DAY_US + 1)
         await house.send("tell me slowly about dogs", mode="agent")
@@ -105,7 +134,9 @@ async def test_threads_of_a_session_at_work_are_left(tmp_path: Path) -> None:
         await house.ordain.engine.sweep()
         assert house.query("SELECT intent = '' FROM threads ORDER BY id") == [(0,), (0,)]
         house.puppet.let_go()
-        await house.until("at rest", lambda: not house.query("SELECT 1 FROM turns WHERE state <> 'over'"))
+        await house.until(
+            "at rest", lambda: not house.query("SELECT 1 FROM turns WHERE state <> 'over'")
+        )
         await house.ordain.engine.sweep()
         assert house.query("SELECT intent = '' FROM threads ORDER BY id") == [(1,), (0,)]
 
@@ -127,13 +158,17 @@ class _Later:
 
 
 async def test_the_engine_sweeps_by_itself(tmp_path: Path) -> None:
-    """A started Ordain sweeps at once and would again every day: old content is gone without anybody asking."""
+    """A started Ordain sweeps at once and would again every day: old content is gone without
+    anybody asking.
+    """
     shipped = load_settings({}, tmp_path)
     policy = shipped.policy.model_copy(update={"retention": RetentionPolicy(model_days=1)})
     settings = shipped.model_copy(update={"policy": policy})
     async with scripted(settings, [finish(SECRET)], {}) as ordain:
         answer = (await ordain.plan(request())).wire
-        ordain.runtime.services.clock = _Later(ordain.runtime.services.clock, ordain.runtime.services.clock.now() + DAY_US + 1)
+        ordain.runtime.services.clock = _Later(
+            ordain.runtime.services.clock, ordain.runtime.services.clock.now() + DAY_US + 1
+        )
         sweeping = asyncio.ensure_future(daily(ordain.engine.sweep))
         while not _swept(ordain, answer["run_id"]):  # noqa: ASYNC110 - nothing tells of a sweep: it is looked for
             await asyncio.sleep(0.01)

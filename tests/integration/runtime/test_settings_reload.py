@@ -1,4 +1,6 @@
-"""A running process takes up changed settings: models, lanes and policy at once, the rest when it starts again, and nothing of what is wrong."""
+"""A running process takes up changed settings: models, lanes and policy at once, the rest when it
+starts again, and nothing of what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ class House:
         (self.home / "ordain.toml").write_text("\n".join((NOT_WATCHED, *tables)), encoding="utf-8")
 
     def ordain(self) -> Ordain:
-        return Ordain(load_settings(self.environment, self.home), extras=Extras(reread=lambda: load_settings(self.environment, self.home)))
+        return Ordain(
+            load_settings(self.environment, self.home),
+            extras=Extras(reread=lambda: load_settings(self.environment, self.home)),
+        )
 
 
 @pytest.fixture
@@ -67,15 +72,20 @@ async def asked(ordain: Ordain, endpoint: ModelEndpoint) -> None:
     assert len(endpoint.asked) == 1
 
 
-async def test_another_model_is_asked_from_the_next_run_on(house: House, first: ModelEndpoint, second: ModelEndpoint) -> None:
-    """A profile that is written while it runs is asked, with its key, which is struck out from then on; one that is the same keeps its connections."""
+async def test_another_model_is_asked_from_the_next_run_on(
+    house: House, first: ModelEndpoint, second: ModelEndpoint
+) -> None:
+    """A profile that is written while it runs is asked, with its key, which is struck out from then
+    on; one that is the same keeps its connections.
+    """
     house.write(profile("one", first))
     async with house.ordain() as ordain:
         await asked(ordain, first)
         kept = ordain.models["one"]
         house.environment["ANOTHER_KEY"] = KEY
         (house.home / "policy.toml").write_text(
-            'version = 1\n[lanes.profiles]\nlocal = ["two"]\nworker = ["two"]\nbrain = ["two", "one"]\n'
+            'version = 1\n[lanes.profiles]\nlocal = ["two"]\nworker = ["two"]\n'
+            'brain = ["two", "one"]\n'
         )
         house.write(profile("one", first), profile("two", second, key="ANOTHER_KEY"))
         assert (await ordain.reload()).ok
@@ -86,8 +96,12 @@ async def test_another_model_is_asked_from_the_next_run_on(house: House, first: 
         assert ordain.catalog.policy.lanes.profiles["brain"] == ["two", "one"]
 
 
-async def test_a_profile_that_goes_elsewhere_is_asked_there(house: House, first: ModelEndpoint, second: ModelEndpoint) -> None:
-    """The same profile at another address: the next call goes there, and what answered before is closed with the house at the latest."""
+async def test_a_profile_that_goes_elsewhere_is_asked_there(
+    house: House, first: ModelEndpoint, second: ModelEndpoint
+) -> None:
+    """The same profile at another address: the next call goes there, and what answered before is
+    closed with the house at the latest.
+    """
     house.write(profile("one", first))
     async with house.ordain() as ordain:
         await asked(ordain, first)
@@ -101,23 +115,36 @@ async def test_a_tightened_policy_holds_at_once(house: House, first: ModelEndpoi
     house.write(profile("one", first))
     async with house.ordain() as ordain:
         assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"})).ok
-        (house.home / "policy.toml").write_text('version = 1\n[verbs.default]\ndeny = ["math.*"]\n', encoding="utf-8")
+        (house.home / "policy.toml").write_text(
+            'version = 1\n[verbs.default]\ndeny = ["math.*"]\n', encoding="utf-8"
+        )
         assert (await ordain.reload()).changed
         refused = await ordain.execute("math.evaluate", {"expression": "1 + 1"})
         assert not refused.ok
 
 
 async def test_what_waits_for_the_next_start_is_told(house: House, first: ModelEndpoint) -> None:
-    """Where it listens, what verbs may reach and what memory goes by stay as they are, and it says so; what stands beside them is taken up."""
+    """Where it listens, what verbs may reach and what memory goes by stay as they are, and it says
+    so; what stands beside them is taken up.
+    """
     house.write(profile("one", first))
     async with house.ordain() as ordain:
         before = ordain.settings
-        (house.home / "policy.toml").write_text("version = 1\n[memory]\nshared = true\n", encoding="utf-8")
-        house.write(profile("one", first, model="other"), '[server]\nrate = "5/s"', '[assistant]\nname = "Ada"')
+        (house.home / "policy.toml").write_text(
+            "version = 1\n[memory]\nshared = true\n", encoding="utf-8"
+        )
+        house.write(
+            profile("one", first, model="other"),
+            '[server]\nrate = "5/s"',
+            '[assistant]\nname = "Ada"',
+        )
         done = await ordain.reload()
         assert [(one.code, one.warning) for one in done.problems] == [("needs_restart", True)]
         assert "[server], [policy: memory]" in done.problems[0].message
-        assert (ordain.settings.server, ordain.settings.policy.memory) == (before.server, before.policy.memory)
+        assert (ordain.settings.server, ordain.settings.policy.memory) == (
+            before.server,
+            before.policy.memory,
+        )
         assert ordain.catalog.data.profiles["one"].model == "other"
         assert ordain.catalog.data.assistant is not None
         house.write(profile("one", first))
@@ -135,8 +162,12 @@ async def test_what_waits_for_the_next_start_is_told(house: House, first: ModelE
         '[assistant]\nverb = "nobodys"\n',
     ],
 )
-async def test_what_is_wrong_changes_nothing(house: House, first: ModelEndpoint, broken: str) -> None:
-    """Broken TOML, an unknown key, a model that is not there, one that nobody named, a verb that is none: all stays, and it says why."""
+async def test_what_is_wrong_changes_nothing(
+    house: House, first: ModelEndpoint, broken: str
+) -> None:
+    """Broken TOML, an unknown key, a model that is not there, one that nobody named, a verb that is
+    none: all stays, and it says why.
+    """
     house.write(profile("one", first))
     async with house.ordain() as ordain:
         catalog = ordain.catalog.digest
@@ -147,8 +178,12 @@ async def test_what_is_wrong_changes_nothing(house: House, first: ModelEndpoint,
         await asked(ordain, first)
 
 
-async def test_an_embedders_settings_are_its_own(house: House, first: ModelEndpoint, second: ModelEndpoint) -> None:
-    """Settings that were handed over stay, whatever is written; those that an ``Ordain`` found by itself are read anew."""
+async def test_an_embedders_settings_are_its_own(
+    house: House, first: ModelEndpoint, second: ModelEndpoint
+) -> None:
+    """Settings that were handed over stay, whatever is written; those that an ``Ordain`` found by
+    itself are read anew.
+    """
     house.write(profile("one", first))
     async with Ordain(load_settings({}, house.home)) as ordain:
         house.write(profile("one", second))
@@ -172,7 +207,9 @@ def test_nothing_waits_where_nothing_changed(house: House, first: ModelEndpoint)
 
 
 async def test_a_watcher_sees_the_settings_change(house: House, first: ModelEndpoint) -> None:
-    """The files that settings are read from, keys and policies that are not there yet among them, are looked at like verbs."""
+    """The files that settings are read from, keys and policies that are not there yet among them,
+    are looked at like verbs.
+    """
     (house.home / "key").write_text("one-key-0123456789", encoding="utf-8")
     house.write(profile("one", first).replace('key_env = "NO_SUCH_KEY"', 'key_file = "key"'))
     async with house.ordain() as ordain:

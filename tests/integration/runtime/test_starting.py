@@ -1,4 +1,6 @@
-"""Starting and stopping: what is opened is closed, whatever fails, and what goes on beside the runs goes on."""
+"""Starting and stopping: what is opened is closed, whatever fails, and what goes on beside the runs
+goes on.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,19 @@ Refusing = Callable[[int, str, str], AbstractContextManager[None]]
 
 @pytest.fixture
 def refusing(monkeypatch: pytest.MonkeyPatch) -> Refusing:
-    """A storage that cannot do one thing, as a full disk cannot: SQLite itself refuses it on every connection that is opened meanwhile."""
+    """A storage that cannot do one thing, as a full disk cannot: SQLite itself refuses it on every
+    connection that is opened meanwhile.
+    """
     connect = sqlite3.connect
 
     @contextmanager
     def refuse(action: int, table: str, column: str) -> Iterator[None]:
         def allowed(done: int, first: str | None, second: str | None, *_: str | None) -> int:
-            return sqlite3.SQLITE_DENY if (done, first, second or "") == (action, table, column) else sqlite3.SQLITE_OK
+            return (
+                sqlite3.SQLITE_DENY
+                if (done, first, second or "") == (action, table, column)
+                else sqlite3.SQLITE_OK
+            )
 
         def connected(*args: Any, **options: Any) -> sqlite3.Connection:
             connection = connect(*args, **options)
@@ -46,22 +54,47 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Refusing:
 
 
 async def left_behind(home: Path, *, run: bool = False, upload: bool = False) -> None:
-    """What a process leaves that died: a run that it had opened, and an upload of which a part was stored."""
+    """What a process leaves that died: a run that it had opened, and an upload of which a part was
+    stored.
+    """
     store = SqliteStore(home, StoreOptions(holder="before"))
     if run:
         await store.submit(Run("a").open())
     if upload:
-        item = dict.fromkeys(("title", "theme", "mood", "media_type", "author", "run", "key", "digest"), "")
-        item |= {"workspace": "default", "id": "cut-off", "kind": "document", "tags": "[]", "trust": "foreign", "source": "a.txt"}
-        began = await store.submit(Operation(name="library_begin", args={"item": {**item, "size": 1, "pages": 0, "created_at": 1}}))
+        item = dict.fromkeys(
+            ("title", "theme", "mood", "media_type", "author", "run", "key", "digest"), ""
+        )
+        item |= {
+            "workspace": "default",
+            "id": "cut-off",
+            "kind": "document",
+            "tags": "[]",
+            "trust": "foreign",
+            "source": "a.txt",
+        }
+        began = await store.submit(
+            Operation(
+                name="library_begin",
+                args={"item": {**item, "size": 1, "pages": 0, "created_at": 1}},
+            )
+        )
         passages = [(0, 0, 0, 9, "", "zebrafink", None)]
-        filling = {"no": began.seq, "passages": passages, "keep": False, "at": 1, "embedder": "", "dimension": 0}
+        filling = {
+            "no": began.seq,
+            "passages": passages,
+            "keep": False,
+            "at": 1,
+            "embedder": "",
+            "dimension": 0,
+        }
         assert (await store.submit(Operation(name="library_fill", args=filling))).refused == ""
     store.close()
 
 
 async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path, refusing: Refusing) -> None:
-    """A start that storage stops half-way lets go of the folder: the next one, in the same process, succeeds, also of the same Ordain."""
+    """A start that storage stops half-way lets go of the folder: the next one, in the same process,
+    succeeds, also of the same Ordain.
+    """
     await left_behind(tmp_path, run=True)
     ordain = Ordain(home=tmp_path)
     tasks = asyncio.all_tasks()
@@ -78,14 +111,20 @@ async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path, refusing: 
         assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"})).wire["ok"]
 
 
-async def test_a_cut_off_upload_stops_no_start(tmp_path: Path, refusing: Refusing, caplog: pytest.LogCaptureFixture) -> None:
-    """Where storage cannot delete what an upload left, the start says so and goes on without; reads go on, and the next start deletes it."""
+async def test_a_cut_off_upload_stops_no_start(
+    tmp_path: Path, refusing: Refusing, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where storage cannot delete what an upload left, the start says so and goes on without; reads
+    go on, and the next start deletes it.
+    """
     await left_behind(tmp_path, upload=True)
     with refusing(sqlite3.SQLITE_DELETE, "passages", ""):
         async with Ordain(home=tmp_path) as ordain:
             assert "the next start deletes it" in caplog.text
             assert await ordain.runtime.library.documents("default", limit=9, before=None) == []
-            found = await ordain.runtime.library.search("default", MemorySearch(query='"zebrafink"', mode=RecallMode.DEEP))
+            found = await ordain.runtime.library.search(
+                "default", MemorySearch(query='"zebrafink"', mode=RecallMode.DEEP)
+            )
             assert found.fragments == ()
             await ordain.runtime.library.add_note("default", NoteRequest(text="Tea at five."))
             assert ordain.store.query("SELECT count(*) FROM passages") == [(2,)]
@@ -97,7 +136,9 @@ async def test_a_cut_off_upload_stops_no_start(tmp_path: Path, refusing: Refusin
 async def test_what_listens_to_other_processes_goes_on_after_a_defect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A defect while one piece of news is passed on is told with its traceback, and the news is passed on again."""
+    """A defect while one piece of news is passed on is told with its traceback, and the news is
+    passed on again.
+    """
     monkeypatch.setattr(background, "FIRST_PAUSE_S", 0.01)
     heard: list[str] = []
     both = asyncio.Event()
@@ -110,7 +151,9 @@ async def test_what_listens_to_other_processes_goes_on_after_a_defect(
 
     store = SqliteStore(tmp_path, StoreOptions(holder="engine"))
     store.listen(hear)
-    looking = asyncio.create_task(background.keep_going("looking for what other processes wrote", store.poll))
+    looking = asyncio.create_task(
+        background.keep_going("looking for what other processes wrote", store.poll)
+    )
     guest = SqliteStore(tmp_path)
     await guest.submit(Run("from-outside").open())
     guest.close()
@@ -123,7 +166,9 @@ async def test_what_listens_to_other_processes_goes_on_after_a_defect(
 
 
 async def test_stopping_what_is_not_open_does_nothing(tmp_path: Path) -> None:
-    """Before the first start, and a second time, there is nothing to stop; nobody who started meanwhile is disturbed."""
+    """Before the first start, and a second time, there is nothing to stop; nobody who started
+    meanwhile is disturbed.
+    """
     ordain = Ordain(home=tmp_path)
     await ordain.stop()
     async with ordain:
@@ -134,7 +179,9 @@ async def test_stopping_what_is_not_open_does_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_stop_that_fails_closes_all_the_same(tmp_path: Path) -> None:
-    """What fails while stopping is told to whoever stops; every model is closed nevertheless, and the store."""
+    """What fails while stopping is told to whoever stops; every model is closed nevertheless, and
+    the store.
+    """
     closed = list[str]()
 
     class Stuck:

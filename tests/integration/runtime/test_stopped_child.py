@@ -1,4 +1,6 @@
-"""A run that waits for one that has stopped: whoever waits for it is told, at once and later, and it goes on after the fix."""
+"""A run that waits for one that has stopped: whoever waits for it is told, at once and later, and
+it goes on after the fix.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Stumbling:
         """Broken."""
         self.broken = True
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         """See ``ModelPort``; a real one never raises."""
         if self.broken:
             raise RuntimeError("bug")
@@ -38,7 +42,9 @@ class Stumbling:
 
 
 async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) -> None:
-    """The caller of a verb whose run faults gets a typed error, also when it asks again; resumed after the fix the run completes."""
+    """The caller of a verb whose run faults gets a typed error, also when it asks again; resumed
+    after the fix the run completes.
+    """
     model = Stumbling()
     profile = ModelProfile(provider="scripted", model="m", script="in memory")
     settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": profile}})
@@ -47,12 +53,20 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         assert (reply["ok"], reply["error"]["code"]) == (False, "child_stopped")
         again = await asyncio.wait_for(ordain.runtime.wait(reply["run_id"]), SECONDS)
         assert not again.at_rest
-        (child,) = await ordain.runtime.runs(statuses=("faulted",))  # who looks for what has stopped finds it, though it is no root
-        assert [run.id for run in await ordain.runtime.services.headers.stopped_below(again.stored)] == [child.id]
-        assert f"(run {child.id}) has stopped" in (await ordain.runtime.view(reply["run_id"])).header
+        # who looks for what has stopped finds it, though it is no root
+        (child,) = await ordain.runtime.runs(statuses=("faulted",))
+        assert [
+            run.id for run in await ordain.runtime.services.headers.stopped_below(again.stored)
+        ] == [child.id]
+        assert (
+            f"(run {child.id}) has stopped" in (await ordain.runtime.view(reply["run_id"])).header
+        )
         told = await ordain.runtime.services.headers.so_far(again.stored)
         assert told.status == "waiting"
-        assert any(line.mark == "fail" and f"(run {child.id}) has stopped" in line.what for line in told.lines)
+        assert any(
+            line.mark == "fail" and f"(run {child.id}) has stopped" in line.what
+            for line in told.lines
+        )
         model.broken = False
         await ordain.runtime.resume(child.id, by="test")
         async for _ in ordain.runtime.events(reply["run_id"]):
@@ -62,9 +76,14 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         assert not await ordain.runtime.services.headers.stopped_below(ended.stored)
 
 
-@pytest.mark.parametrize(("mode", "purpose"), [("brain", "verb"), ("agent", "planner"), ("council", "seat")])
-async def test_the_reply_of_a_turn_says_once_how_a_child_stands_that_has_stopped(mode: str, purpose: str) -> None:
-    """It has stopped, with why, and is not at work as well; what was done below a run that could be read is known.
+@pytest.mark.parametrize(
+    ("mode", "purpose"), [("brain", "verb"), ("agent", "planner"), ("council", "seat")]
+)
+async def test_the_reply_of_a_turn_says_once_how_a_child_stands_that_has_stopped(
+    mode: str, purpose: str
+) -> None:
+    """It has stopped, with why, and is not at work as well; what was done below a run that could be
+    read is known.
 
     RTE-12 "failures must not be summarised away"
     """

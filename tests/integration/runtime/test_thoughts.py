@@ -1,4 +1,6 @@
-"""Thoughts that may not be kept: what answers live, what goes on after a crash and what replays are the same bytes, and none of them holds one (B-37)."""
+"""Thoughts that may not be kept: what answers live, what goes on after a crash and what replays are
+the same bytes, and none of them holds one (B-37).
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ REQUEST = {
 def journal(house: House, run: str) -> list[bytes]:
     """What is recorded of a run, in its order."""
     rows = journal_of(house.ordain.store).execute(
-        "SELECT body FROM journal WHERE run = (SELECT no FROM runs WHERE id = ?) ORDER BY seq", (run,)
+        "SELECT body FROM journal WHERE run = (SELECT no FROM runs WHERE id = ?) ORDER BY seq",
+        (run,),
     )
     found = [bytes(body) for (body,) in rows if body is not None]
     assert found
@@ -51,19 +54,30 @@ def journal(house: House, run: str) -> list[bytes]:
 
 
 async def test_a_thought_is_blanked_before_its_answer_is_recorded(tmp_path: Path) -> None:
-    """A run that is killed goes on from what was recorded and answers as one that was not; no thought is stored, and both replay equal.
+    """A run that is killed goes on from what was recorded and answers as one that was not; no
+    thought is stored, and both replay equal.
 
-    B-37 "The thought is blanked by the live handler before the answer is recorded, so that live, resume and replay see the same bytes;"
+    B-37 "The thought is blanked by the live handler before the answer is recorded, so that live,
+    resume and replay see the same bytes;"
     """
-    script = script_of().on("planner", proposes("planner", ADDS), index=0).on("planner", proposes("planner", SAYS), index=1)
+    script = (
+        script_of()
+        .on("planner", proposes("planner", ADDS), index=0)
+        .on("planner", proposes("planner", SAYS), index=1)
+    )
     async with House(tmp_path / "whole", script=script) as house:
         whole = (await house.ordain.plan(REQUEST)).wire
         assert unequal(house.ordain) == []
     waits = hold(proposes("planner", SAYS))
     async with House(
-        tmp_path / "killed", script=script_of().on("planner", proposes("planner", ADDS), index=0).on("planner", waits, index=1)
+        tmp_path / "killed",
+        script=script_of()
+        .on("planner", proposes("planner", ADDS), index=0)
+        .on("planner", waits, index=1),
     ) as house:
-        run = (await house.ordain.runtime.accept(PlannerRequest.model_validate(REQUEST), PRINCIPAL)).run
+        run = (
+            await house.ordain.runtime.accept(PlannerRequest.model_validate(REQUEST), PRINCIPAL)
+        ).run
         await house.until("the second step is asked for", lambda: house.puppet.asked("planner")[1:])
         before = journal(house, run)
         await house.reopen()
@@ -81,7 +95,9 @@ async def test_a_thought_is_blanked_before_its_answer_is_recorded(tmp_path: Path
 
 def _with(folder: Path, words: bytes) -> list[str]:
     """The files below a folder that have these words."""
-    return [path.name for path in folder.rglob("*") if path.is_file() and words in path.read_bytes()]
+    return [
+        path.name for path in folder.rglob("*") if path.is_file() and words in path.read_bytes()
+    ]
 
 
 async def _withholding(context: FlowContext, given: TurnInput) -> TurnOutput:
@@ -89,13 +105,24 @@ async def _withholding(context: FlowContext, given: TurnInput) -> TurnOutput:
     return await run_turn(structs.replace(context, keep_thoughts=False), given)
 
 
-async def test_what_does_not_parse_is_seen_while_it_is_written_and_never_again(tmp_path: Path) -> None:
-    """A session's listener reads the text of an answer that is then none; no record, entry, page or journal has it, and the next answer counts.
+async def test_what_does_not_parse_is_seen_while_it_is_written_and_never_again(
+    tmp_path: Path,
+) -> None:
+    """A session's listener reads the text of an answer that is then none; no record, entry, page or
+    journal has it, and the next answer counts.
 
     B-37 "the text exists only in the provisional stream"
     """
-    torn: dict[str, Any] = {**SAYS, "action": 7, "final_answer": {"content": "the unkept draft", "structured": {}}}
-    script = script_of().on("planner", proposes("", torn), index=0).on("planner", proposes("planner", SAYS), index=1)
+    torn: dict[str, Any] = {
+        **SAYS,
+        "action": 7,
+        "final_answer": {"content": "the unkept draft", "structured": {}},
+    }
+    script = (
+        script_of()
+        .on("planner", proposes("", torn), index=0)
+        .on("planner", proposes("planner", SAYS), index=1)
+    )
     kind = replace(TURN, version=TURN.version + 1, run=_withholding)
     async with House(tmp_path, script=script, kinds=[kind]) as house:
         seen: list[SessionEvent] = []
@@ -109,14 +136,22 @@ async def test_what_does_not_parse_is_seen_while_it_is_written_and_never_again(t
         listener = asyncio.create_task(listens())
         answered = await house.say("add two and two", mode="agent")
         await listener
-        assert "the unkept draft" in "".join(event.text for event in seen if isinstance(event, TextEvent))
-        assert [event for event in seen if not isinstance(event, TextEvent) and "unkept" in str(event)] == []
+        assert "the unkept draft" in "".join(
+            event.text for event in seen if isinstance(event, TextEvent)
+        )
+        assert [
+            event for event in seen if not isinstance(event, TextEvent) and "unkept" in str(event)
+        ] == []
         assert answered.reply is not None
         assert answered.reply.narrative == "It is 4."
         assert "unkept" not in answered.reply.header
         assert unequal(house.ordain) == []
         runs = [run for (run,) in house.query("SELECT id FROM runs")]
         assert b"withheld" in b"".join(body for run in runs for body in journal(house, run))
-        assert not any(b"unkept" in body or b"secret" in body for run in runs for body in journal(house, run))
-        assert house.query("SELECT count(*) FROM transcript WHERE instr(CAST(body AS TEXT), 'unkept')") == [(0,)]
+        assert not any(
+            b"unkept" in body or b"secret" in body for run in runs for body in journal(house, run)
+        )
+        assert house.query(
+            "SELECT count(*) FROM transcript WHERE instr(CAST(body AS TEXT), 'unkept')"
+        ) == [(0,)]
     assert _with(tmp_path, b"unkept") == []

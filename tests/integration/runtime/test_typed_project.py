@@ -1,4 +1,6 @@
-"""The sample project of ``examples/typed-project``: it runs, and a strict type checker has nothing to say."""
+"""The sample project of ``examples/typed-project``: it runs, and a strict type checker has nothing
+to say.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,33 @@ def test_it_runs(tmp_path: Path) -> None:
 
 
 def test_a_strict_checker_knows_what_comes_back(tmp_path: Path) -> None:
-    """Strict pyright finds nothing, and reveals the very type that was asked for: no ``Any`` hides behind it."""
+    """Strict pyright finds nothing, and reveals the very type that was asked for: no ``Any`` hides
+    behind it.
+    """
     assert (Path(ordain.__file__).parent / "py.typed").is_file()
     source = (PROJECT / "offer.py").read_text(encoding="utf-8")
-    (tmp_path / "offer.py").write_text(source.replace("        offer: Offer = ", "        reveal_type(result)\n        offer: Offer = "))
-    settings = {"typeCheckingMode": "strict", "include": ["offer.py"], "extraPaths": [str(Path(ordain.__file__).parents[1])]}
+    (tmp_path / "offer.py").write_text(
+        source.replace(
+            "        offer: Offer = ", "        reveal_type(result)\n        offer: Offer = "
+        )
+    )
+    settings = {
+        "typeCheckingMode": "strict",
+        "include": ["offer.py"],
+        "extraPaths": [str(Path(ordain.__file__).parents[1])],
+    }
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     checked = subprocess.run(
-        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "pyright",
+            "--outputjson",
+            "--pythonpath",
+            sys.executable,
+            "--project",
+            str(tmp_path),
+        ],
         capture_output=True,
         text=True,
         check=False,

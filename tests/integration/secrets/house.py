@@ -1,4 +1,6 @@
-"""A server process with verbs that give secrets away, served and logged exactly as ``ordain serve`` does; until its stdin closes."""
+"""A server process with verbs that give secrets away, served and logged exactly as ``ordain serve``
+does; until its stdin closes.
+"""
 
 import asyncio
 import os
@@ -49,7 +51,9 @@ async def leak_async(text: str) -> dict[str, str]:
 class Crashing:
     """A model adapter with a bug whose words hold a secret."""
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         raise RuntimeError(f"no answer for {key()}")
 
     async def close(self) -> None:
@@ -62,7 +66,10 @@ async def main() -> None:
     models = {**build_models(settings.profiles, settings.secrets), "crashing": Crashing()}
     verbs = (leak_raised, leak_declared, leak_returned, leak_async)
     with listening(settings) as listener:
-        async with Ordain(settings, extras=Extras(verbs=verbs, models=models)) as ordain, served(ordain, listener):
+        async with (
+            Ordain(settings, extras=Extras(verbs=verbs, models=models)) as ordain,
+            served(ordain, listener),
+        ):
             sys.stdout.write(f"{settings!r} {ordain.settings} {ordain.models!r}\n")
             sys.stdout.flush()
             await asyncio.to_thread(sys.stdin.read)

@@ -39,7 +39,10 @@ class Listening:
 
 @asynccontextmanager
 async def listening_server(
-    home: Path, protocol: type[HttpProtocol] = HttpProtocol, model: ModelPort | None = None, **face: Any
+    home: Path,
+    protocol: type[HttpProtocol] = HttpProtocol,
+    model: ModelPort | None = None,
+    **face: Any,
 ) -> AsyncIterator[Listening]:
     """As `ordain serve` has it, in this process."""
     async with ordain_of(home, model) if model else Ordain(home=home) as ordain:

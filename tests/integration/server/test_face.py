@@ -20,7 +20,9 @@ TOO_LONG = threading.Event()
 
 @verb(effect="private", timeout_ms=2000, arguments={"text": ArgumentRole.CONTENT})
 def write_slowly(text: str) -> dict[str, str]:
-    """Write a note, and take too long about it: until after its time, which is long enough to have begun on a busy machine."""
+    """Write a note, and take too long about it: until after its time, which is long enough to have
+    begun on a busy machine.
+    """
     TOO_LONG.wait(60)
     return {"text": text}
 
@@ -38,13 +40,25 @@ async def http(face: Face) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
-async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http: httpx2.AsyncClient) -> None:
-    """While the engine drains, new work is 503 stopping, readiness fails, and what is there can be read."""
+async def test_a_stopping_engine_refuses_intake_and_shows_runs(
+    face: Face, http: httpx2.AsyncClient
+) -> None:
+    """While the engine drains, new work is 503 stopping, readiness fails, and what is there can be
+    read.
+    """
     run = (await http.post("/plan/react", json=ask("any"))).json()["run_id"]
     face.runtime.engine.accepting = False
     refused = await http.post("/plan/react", json=ask("any"))
-    assert (refused.status_code, refused.json()["code"], "retry-after" in refused.headers) == (503, "stopping", True)
-    assert (await http.get("/ready")).json()["checks"] == {"accepting": False, "lease": True, "storage": True}
+    assert (refused.status_code, refused.json()["code"], "retry-after" in refused.headers) == (
+        503,
+        "stopping",
+        True,
+    )
+    assert (await http.get("/ready")).json()["checks"] == {
+        "accepting": False,
+        "lease": True,
+        "storage": True,
+    }
     assert (await http.get(f"/runs/{run}")).status_code == 200
 
 
@@ -53,19 +67,34 @@ async def test_a_word_of_a_few_is_told_what_was_meant(http: httpx2.AsyncClient) 
     for said, meant in (("lan", True), ("qqqqqqq", False)):
         refused = (await http.get("/models/cost", params={"by": said})).json()
         told = refused["errors"][0]["message"]
-        assert (refused["code"], "'day', 'lane'" in told, "did you mean lane?" in told) == ("invalid_request", True, meant)
+        assert (refused["code"], "'day', 'lane'" in told, "did you mean lane?" in told) == (
+            "invalid_request",
+            True,
+            meant,
+        )
 
 
 async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClient) -> None:
-    """A side effect that outlasts its time is unknown, shown as such, and resolved by an operator with who and why; others are not."""
-    reply = (await http.post("/verbs/execute", json={"verb_id": "write_slowly", "payload": {"text": "x"}})).json()
+    """A side effect that outlasts its time is unknown, shown as such, and resolved by an operator
+    with who and why; others are not.
+    """
+    reply = (
+        await http.post(
+            "/verbs/execute", json={"verb_id": "write_slowly", "payload": {"text": "x"}}
+        )
+    ).json()
     TOO_LONG.set()
     assert reply["error"]["code"] == "outcome_unknown"
     run = f"/runs/{reply['run_id']}"
     (effect,) = (await http.get(run)).json()["unknown_effects"]
     said = {"effect": effect, "happened": True, "why": "the note is there"}
-    assert (await http.post(f"{run}/resolve", json={**said, "effect": effect + 1})).json()["code"] == "not_unknown"
-    assert (await http.post(f"{run}/resolve", json=said)).json() == {"run_id": reply["run_id"], "outcome": "resolved"}
+    assert (await http.post(f"{run}/resolve", json={**said, "effect": effect + 1})).json()[
+        "code"
+    ] == "not_unknown"
+    assert (await http.post(f"{run}/resolve", json=said)).json() == {
+        "run_id": reply["run_id"],
+        "outcome": "resolved",
+    }
     note = (await http.get(f"{run}/journal")).json()["records"][-1]
     assert (note["body"]["by"], note["body"]["why"], note["body"]["details"]) == (
         "http:loopback",
@@ -75,7 +104,11 @@ async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClie
     assert (await http.post(f"{run}/resolve", json=said)).status_code == 200
     other = {**said, "happened": False, "why": "it is not there after all"}
     refused = await http.post(f"{run}/resolve", json=other)
-    assert (refused.status_code, refused.json()["code"], "somebody has said that it happened" in refused.json()["detail"]) == (
+    assert (
+        refused.status_code,
+        refused.json()["code"],
+        "somebody has said that it happened" in refused.json()["detail"],
+    ) == (
         409,
         "already_resolved",
         True,
@@ -85,13 +118,19 @@ async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClie
     told = [line for line in view["header"].splitlines() if "resolve by" in line]
     assert told == [
         f"· resolve by http:loopback: write_slowly (effect {effect}) happened",
-        f"· resolve by http:loopback: write_slowly (effect {effect}) did not happen, and what was said of it before is wrong",
+        (
+            f"· resolve by http:loopback: write_slowly (effect {effect}) did not happen, and "
+            "what was "
+            "said of it before is wrong"
+        ),
     ]
     assert view["unknown_effects"] == []
     assert "✗ partial" in view["header"]
 
 
-@pytest.mark.parametrize("address", ["/runs?before=zz", "/grants?before=zz", f"/runs?before={'0' * 32}"])
+@pytest.mark.parametrize(
+    "address", ["/runs?before=zz", "/grants?before=zz", f"/runs?before={'0' * 32}"]
+)
 async def test_a_page_after_nothing_is_refused(http: httpx2.AsyncClient, address: str) -> None:
     """An empty page would say that nothing is left; after the oldest run nothing is."""
     refused = await http.get(address)
@@ -115,29 +154,54 @@ HUGE = "99999999999999999999"
         ("/runs/{run}/events", {"Last-Event-ID": HUGE}),
     ],
 )
-async def test_a_number_beyond_all_bounds_is_the_callers_mistake(http: httpx2.AsyncClient, address: str, headers: dict[str, str]) -> None:
-    """What no storage could hold is refused as a parameter that does not fit, wherever a caller may give a number."""
-    run = (await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})).json()["run_id"]
+async def test_a_number_beyond_all_bounds_is_the_callers_mistake(
+    http: httpx2.AsyncClient, address: str, headers: dict[str, str]
+) -> None:
+    """What no storage could hold is refused as a parameter that does not fit, wherever a caller may
+    give a number.
+    """
+    run = (await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})).json()[
+        "run_id"
+    ]
     refused = await http.get(address.format(run=run), headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
 
 
-@pytest.mark.parametrize("address", ["/sessions/s1/messages/9007199254740991", "/sessions/s1/messages/0", "/sessions/s1/messages/-1"])
-async def test_a_message_that_there_is_not_is_not_found(http: httpx2.AsyncClient, address: str) -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/sessions/s1/messages/9007199254740991",
+        "/sessions/s1/messages/0",
+        "/sessions/s1/messages/-1",
+    ],
+)
+async def test_a_message_that_there_is_not_is_not_found(
+    http: httpx2.AsyncClient, address: str
+) -> None:
     """A number of no message is 404 up to the bound."""
     await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})
     missing = await http.get(address)
     assert (missing.status_code, missing.json()["code"]) == (404, "message_not_found")
 
 
-async def test_whole_numbers_are_integers_however_they_are_spelled(http: httpx2.AsyncClient) -> None:
-    """JSON Schema calls 13.0 an integer, and so does every body; 13.5 is none, and free content stays as it was written."""
-    spelled = {**ask("any"), "limits": {"max_steps": 4.0, "max_tokens_answer": 100.0}, "context": {"external_facts": {"n": 2.0}}}
+async def test_whole_numbers_are_integers_however_they_are_spelled(
+    http: httpx2.AsyncClient,
+) -> None:
+    """JSON Schema calls 13.0 an integer, and so does every body; 13.5 is none, and free content
+    stays as it was written.
+    """
+    spelled = {
+        **ask("any"),
+        "limits": {"max_steps": 4.0, "max_tokens_answer": 100.0},
+        "context": {"external_facts": {"n": 2.0}},
+    }
     run = (await http.post("/plan/react", json=spelled)).json()["run_id"]
     started = (await http.get(f"/runs/{run}/journal")).json()["records"][0]["body"]
     assert started["input"]["limits"] == {"max_steps": 4, "max_tokens_answer": 100}
     assert repr(started["input"]["context"]["external_facts"]["n"]) == "2.0"
-    refused = await http.post("/plan/react", json={**spelled, "limits": {"max_steps": 4.5, "max_tokens_answer": 100.0}})
+    refused = await http.post(
+        "/plan/react", json={**spelled, "limits": {"max_steps": 4.5, "max_tokens_answer": 100.0}}
+    )
     assert [one["place"] for one in refused.json()["errors"]] == ["/limits/max_steps"]
 
 
@@ -180,7 +244,19 @@ def test_places_are_json_pointers() -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["localhost:99999999", "localhost:", "127.0.0.1:80:80", "[::1", "::1", "1", "0x7f.1", "127.1", "localhost.", " localhost"]
+    "host",
+    [
+        "localhost:99999999",
+        "localhost:",
+        "127.0.0.1:80:80",
+        "[::1",
+        "::1",
+        "1",
+        "0x7f.1",
+        "127.1",
+        "localhost.",
+        " localhost",
+    ],
 )
 def test_odd_hosts_are_foreign(host: str) -> None:
     """Only the plain forms of a loopback name are one."""

@@ -24,7 +24,9 @@ async def face(tmp_path: Path) -> AsyncIterator[Face]:
 
 
 async def test_a_feed_is_over_once_the_engine_is_gone(face: Face) -> None:
-    """An engine that lost its lease ends every feed, after what was read already: none goes round without anything to say."""
+    """An engine that lost its lease ends every feed, after what was read already: none goes round
+    without anything to say.
+    """
     feed = Feed(face, "default", "s1", 0)
     await asyncio.sleep(0.05)  # one event waits in the feed, the next one behind it
     face.runtime.release()

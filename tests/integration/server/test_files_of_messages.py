@@ -1,4 +1,6 @@
-"""Files on the ways of the sources' shapes: the hub over HTTP and WebSocket, and the gateway. They are read as those of ``POST /messages`` are."""
+"""Files on the ways of the sources' shapes: the hub over HTTP and WebSocket, and the gateway. They
+are read as those of ``POST /messages`` are.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Place:
 
     @property
     def http(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(base_url=f"http://{self.address}", timeout=PATIENCE_S, trust_env=False, verify=False)
+        return httpx2.AsyncClient(
+            base_url=f"http://{self.address}", timeout=PATIENCE_S, trust_env=False, verify=False
+        )
 
 
 @asynccontextmanager
@@ -52,7 +56,14 @@ async def serving(home: Path, *, vision: bool = False) -> AsyncIterator[Place]:
     settings = settings.model_copy(update={"profiles": profiles, "policy": policy})
     async with Ordain(settings, extras=Extras(models={"eye": puppet}, memory=True)) as ordain:
         face = Face(runtime=ordain.runtime)
-        config = uvicorn.Config(build_app(face), http=HttpProtocol, lifespan="off", log_config=None, access_log=False, **socket_options())
+        config = uvicorn.Config(
+            build_app(face),
+            http=HttpProtocol,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            **socket_options(),
+        )
         server = Quiet(config)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -72,7 +83,10 @@ Sent = tuple[int, dict[str, Any], str]
 
 async def by_hub(place: Place, session: str, text: str, *files: dict[str, Any]) -> Sent:
     async with place.http as http:
-        answer = await http.post("/api/chat", json={"text_input": text, "session_id": session, "attachments": list(files)})
+        answer = await http.post(
+            "/api/chat",
+            json={"text_input": text, "session_id": session, "attachments": list(files)},
+        )
         said = answer.json()
         good = answer.status_code == 200
         return answer.status_code, {} if good else said, said["reply"]["header"] if good else ""
@@ -80,14 +94,23 @@ async def by_hub(place: Place, session: str, text: str, *files: dict[str, Any]) 
 
 async def by_gateway(place: Place, session: str, text: str, *files: dict[str, Any]) -> Sent:
     async with place.http as http:
-        answer = await http.post("/v1/cortex/chat", json={"prompt": text, "session_id": session, "attachments": list(files)})
+        answer = await http.post(
+            "/v1/cortex/chat",
+            json={"prompt": text, "session_id": session, "attachments": list(files)},
+        )
         said = answer.json()
         good = answer.status_code == 200
-        return answer.status_code, {} if good else said, said["cortex_result"]["header"] if good else ""
+        return (
+            answer.status_code,
+            {} if good else said,
+            said["cortex_result"]["header"] if good else "",
+        )
 
 
 async def by_socket(place: Place, session: str, text: str, *files: dict[str, Any]) -> Sent:
-    async with connect(f"ws://{place.address}/ws?session={session}", proxy=None, max_size=2**24) as client:
+    async with connect(
+        f"ws://{place.address}/ws?session={session}", proxy=None, max_size=2**24
+    ) as client:
         await client.send(json.dumps({"text_input": text, "attachments": list(files)}))
         while True:
             told = json.loads(await asyncio.wait_for(client.recv(), PATIENCE_S))
@@ -97,22 +120,38 @@ async def by_socket(place: Place, session: str, text: str, *files: dict[str, Any
                 return 200, {}, told["header"]
 
 
-WAYS: dict[str, Callable[..., Awaitable[Sent]]] = {"hub": by_hub, "gateway": by_gateway, "socket": by_socket}
+WAYS: dict[str, Callable[..., Awaitable[Sent]]] = {
+    "hub": by_hub,
+    "gateway": by_gateway,
+    "socket": by_socket,
+}
 ways = pytest.mark.parametrize("way", WAYS)
 
 
 @ways
 async def test_a_file_is_read_on_each_of_them(tmp_path: Path, way: str) -> None:
-    """Its text stands in the prompt, the header says so, and it is a document of the session; also beside no text at all."""
+    """Its text stands in the prompt, the header says so, and it is a document of the session; also
+    beside no text at all.
+    """
     async with serving(tmp_path) as place:
-        for session, text, name in (("s1", "May I keep a dog?", "lease.md"), ("s2", "", "again.md")):
-            status, _, header = await WAYS[way](place, session, text, file(name, LEASE + name.encode()))
+        for session, text, name in (
+            ("s1", "May I keep a dog?", "lease.md"),
+            ("s2", "", "again.md"),
+        ):
+            status, _, header = await WAYS[way](
+                place, session, text, file(name, LEASE + name.encode())
+            )
             assert status == 200
             assert "recall.attached" in header
             shown = place.puppet.requests[-1].inputs["recalled"]
-            assert [(one["kind"], one["title"]) for one in shown if one["kind"] == "attachment"] == [("attachment", name)]
+            assert [
+                (one["kind"], one["title"]) for one in shown if one["kind"] == "attachment"
+            ] == [("attachment", name)]
         documents = await place.ordain.runtime.library.documents("default", limit=9, before=None)
-        assert {(one.title, one.session) for one in documents} == {("lease.md", "s1"), ("again.md", "s2")}
+        assert {(one.title, one.session) for one in documents} == {
+            ("lease.md", "s1"),
+            ("again.md", "s2"),
+        }
 
 
 @ways
@@ -120,10 +159,17 @@ async def test_a_model_that_sees_is_shown_the_images_of_each(tmp_path: Path, way
     """As it came; where none sees it is refused in words."""
     async with serving(tmp_path / "sees", vision=True) as place:
         status, _, _ = await WAYS[way](place, "s1", "what is on it?", file("a.png", PNG))
-        assert (status, [one.media_type for one in place.puppet.requests[-1].images]) == (200, ["image/png"])
+        assert (status, [one.media_type for one in place.puppet.requests[-1].images]) == (
+            200,
+            ["image/png"],
+        )
     async with serving(tmp_path / "blind") as place:
         status, problem, _ = await WAYS[way](place, "s1", "what is on it?", file("a.png", PNG))
-        assert (status, problem["code"], "no model here sees" in problem["detail"]) == (415, "attachment_unread", True)
+        assert (status, problem["code"], "no model here sees" in problem["detail"]) == (
+            415,
+            "attachment_unread",
+            True,
+        )
 
 
 @ways
@@ -138,9 +184,13 @@ async def test_a_model_that_sees_is_shown_the_images_of_each(tmp_path: Path, way
 async def test_what_nobody_reads_is_refused_on_each_of_them(
     tmp_path: Path, way: str, name: str, content: bytes, status: int, code: str
 ) -> None:
-    """By its name and by the place that it has in what was sent; nothing is said in the session, and the good file beside it is not kept."""
+    """By its name and by the place that it has in what was sent; nothing is said in the session,
+    and the good file beside it is not kept.
+    """
     async with serving(tmp_path) as place:
-        got, problem, _ = await WAYS[way](place, "s1", "read these", file("good.md", LEASE), file(name, content))
+        got, problem, _ = await WAYS[way](
+            place, "s1", "read these", file("good.md", LEASE), file(name, content)
+        )
         assert (got, problem["code"]) == (status, code)
         assert name in problem["detail"]
         assert [one["place"] for one in problem["errors"]] == ["/attachments/1"]
@@ -154,11 +204,17 @@ async def test_a_file_may_be_larger_than_a_body_without_files(tmp_path: Path, wa
     async with serving(tmp_path) as place:
         large = b"# Book\n\n" + b"The tenant may keep a dog, and a cat beside it. \n\n" * 20_000
         assert len(large) > 3 * BODY_BYTES
-        status, _, header = await WAYS[way](place, "s1", "May I keep a dog?", file("book.md", large))
+        status, _, header = await WAYS[way](
+            place, "s1", "May I keep a dog?", file("book.md", large)
+        )
         assert (status, "recall.attached" in header) == (200, True)
-        status, problem, _ = await WAYS[way](place, "s2", "more", *[file(f"{one}.md", LEASE) for one in range(9)])
+        status, problem, _ = await WAYS[way](
+            place, "s2", "more", *[file(f"{one}.md", LEASE) for one in range(9)]
+        )
         assert (status, problem["code"]) == (413, "attachments_too_many")
-        status, problem, _ = await WAYS[way](place, "s2", "more", {"name": "x", "data": "A" * FILES_BYTES})
+        status, problem, _ = await WAYS[way](
+            place, "s2", "more", {"name": "x", "data": "A" * FILES_BYTES}
+        )
         assert (status, problem["code"]) == (413, "too_large")
 
 

@@ -15,18 +15,26 @@ WANTED = [{"url": "https://evil.example/c.png?d=pin", "host": "evil.example", "i
 TOLD = frozenset({"content", "final_text", "narrative", "text", "text_input"})
 """Fields that hold what somebody reads."""
 
-PLAN = {"goal": {"type": "analysis", "description": "This is case look."}, "toolset": [{"tool_id": "math.evaluate"}]}
+PLAN = {
+    "goal": {"type": "analysis", "description": "This is case look."},
+    "toolset": [{"tool_id": "math.evaluate"}],
+}
 SCRIPT = {
     "verbs": {"chat_general": [{"content": LEADS}]},
     "cases": [
         case("look", finish(LEADS)),
-        case("which", act("ask_user", question=LEADS, expected_type="freeform", key="k"), finish(LEADS)),
+        case(
+            "which",
+            act("ask_user", question=LEADS, expected_type="freeform", key="k"),
+            finish(LEADS),
+        ),
     ],
 }
 
 
 def lonely(value: object, links: object = None) -> Iterator[tuple[str, object]]:
-    """Each text with the address, and what stands for its links: beside it, else beside what it is a part of.
+    """Each text with the address, and what stands for its links: beside it, else beside what it is
+    a part of.
 
     What repeats the text of an object beside it is "again".
     """
@@ -44,24 +52,43 @@ def lonely(value: object, links: object = None) -> Iterator[tuple[str, object]]:
 
 
 async def test_every_text_of_a_model_has_its_addresses_beside_it(tmp_path: Path) -> None:
-    """A plan's answer, a verb's output, a reply, a question, a transcript, a run at rest, and OpenAI's shapes; in no record."""
+    """A plan's answer, a verb's output, a reply, a question, a transcript, a run at rest, and
+    OpenAI's shapes; in no record.
+    """
     async with house(tmp_path, model=ScriptedModel(make_script(**SCRIPT))) as (ordain, http):
         asked = {"sessionId": "s", "userId": "ada", "message": {"text": "Tell me."}}
-        which = {**asked, "sessionId": "q", "message": {"text": "This is case which."}, "context": {"routingHints": {"mode": "agent"}}}
+        which = {
+            **asked,
+            "sessionId": "q",
+            "message": {"text": "This is case which."},
+            "context": {"routingHints": {"mode": "agent"}},
+        }
         replied = (await http.post("/messages", json=asked)).json()
         question = (await http.post("/messages", json=which)).json()
         planned = (await http.post("/plan/react", json=PLAN)).json()
-        called = (await http.post("/verbs/execute", json={"verb_id": "chat_general", "payload": {"text": "Tell me."}})).json()
+        called = (
+            await http.post(
+                "/verbs/execute", json={"verb_id": "chat_general", "payload": {"text": "Tell me."}}
+            )
+        ).json()
         assert question["question"]["text"] == LEADS
         seen = [
             replied,
             question,
             planned,
             called,
-            *[(await http.get(f"/runs/{run}")).json() for run in (replied["runId"], planned["run_id"], called["run_id"])],
+            *[
+                (await http.get(f"/runs/{run}")).json()
+                for run in (replied["runId"], planned["run_id"], called["run_id"])
+            ],
             *[(await http.get(f"/sessions/{session}/messages")).json() for session in ("s", "q")],
             (await http.post("/api/chat", json={"text_input": "Tell me."})).json(),
-            (await http.post("/api/chat", json={"text_input": "This is case which.", "mode": "agent", "session_id": "h"})).json(),
+            (
+                await http.post(
+                    "/api/chat",
+                    json={"text_input": "This is case which.", "mode": "agent", "session_id": "h"},
+                )
+            ).json(),
             (await http.post("/v1/cortex/chat", json={"prompt": "Tell me."})).json(),
         ]
         for answer in seen:
@@ -69,15 +96,26 @@ async def test_every_text_of_a_model_has_its_addresses_beside_it(tmp_path: Path)
             assert found, answer
             assert all(links == WANTED for name, links in found if name != "again"), answer
             assert WANTED in [links for _, links in found], answer
-        assert (await said(http, turns("This is case which."), model="ordain-agent"))["ordain"]["links"] == WANTED
+        assert (await said(http, turns("This is case which."), model="ordain-agent"))["ordain"][
+            "links"
+        ] == WANTED
         below = [row.id for row in await ordain.runtime.runs(roots_only=False, limit=100)]
-        records = [one.body or b"" for run in below for one in (await ordain.runtime.view(run)).stored.records]
+        records = [
+            one.body or b""
+            for run in below
+            for one in (await ordain.runtime.view(run)).stored.records
+        ]
         assert not [one for one in records if b'"links"' in one]
 
 
 async def test_a_run_that_leads_nowhere_is_as_it_was(tmp_path: Path) -> None:
     """Without an address in a text there is no such field."""
     async with house(tmp_path) as (_, http):
-        replied = (await http.post("/messages", json={"sessionId": "s", "userId": "a", "message": {"text": "Which day?"}})).json()
+        replied = (
+            await http.post(
+                "/messages",
+                json={"sessionId": "s", "userId": "a", "message": {"text": "Which day?"}},
+            )
+        ).json()
         assert "links" not in replied["reply"]
         assert "links" not in (await http.get(f"/runs/{replied['runId']}")).json()["response"]

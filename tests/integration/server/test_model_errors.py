@@ -1,4 +1,6 @@
-"""What people can do about a model that gave no answer, wherever they are told that it gave none."""
+"""What people can do about a model that gave no answer, wherever they are told that it gave
+none.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,15 @@ async def house(home: Path) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     settings = load_settings({}, home)
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
     settings = settings.model_copy(update={"profiles": {"default": profile}})
-    model = ScriptedModel(make_script(planner=FAILS * 4, verbs=dict.fromkeys(("chat_general", "brain.chat"), FAILS * 4)))
+    model = ScriptedModel(
+        make_script(
+            planner=FAILS * 4, verbs=dict.fromkeys(("chat_general", "brain.chat"), FAILS * 4)
+        )
+    )
     async with Ordain(settings, extras=Extras(models={"default": model}, memory=True)) as ordain:
-        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        transport = httpx2.ASGITransport(
+            build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False
+        )
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield ordain, http
 
@@ -45,15 +53,39 @@ def reply(body: dict[str, Any]) -> Any:
 
 
 FACES: dict[str, tuple[str, dict[str, Any], Any]] = {
-    "messages": ("/messages", {"sessionId": "s1", "userId": "ada", "message": {"text": SAID}}, reply),
+    "messages": (
+        "/messages",
+        {"sessionId": "s1", "userId": "ada", "message": {"text": SAID}},
+        reply,
+    ),
     "hub": ("/api/chat", {"text_input": SAID}, reply),
-    "gateway": ("/v1/cortex/chat", {"prompt": SAID}, lambda body: body["cortex_result"]["remedies"]),
-    "chat completions": ("/v1/chat/completions", {"model": "ordain", **MESSAGES}, lambda body: body["ordain"]["remedies"]),
-    "responses": ("/v1/responses", {"model": "ordain", "input": SAID}, lambda body: body["ordain"]["remedies"]),
-    "a verb": ("/verbs/execute", {"verb_id": "brain.chat", "payload": {"text": SAID}}, lambda body: body["error"]["remedy"]),
+    "gateway": (
+        "/v1/cortex/chat",
+        {"prompt": SAID},
+        lambda body: body["cortex_result"]["remedies"],
+    ),
+    "chat completions": (
+        "/v1/chat/completions",
+        {"model": "ordain", **MESSAGES},
+        lambda body: body["ordain"]["remedies"],
+    ),
+    "responses": (
+        "/v1/responses",
+        {"model": "ordain", "input": SAID},
+        lambda body: body["ordain"]["remedies"],
+    ),
+    "a verb": (
+        "/verbs/execute",
+        {"verb_id": "brain.chat", "payload": {"text": SAID}},
+        lambda body: body["error"]["remedy"],
+    ),
     "a plan": (
         "/plan/react",
-        {"caller": "debug-shell", "goal": {"type": "analysis", "description": SAID}, "toolset": [{"tool_id": "brain.chat"}]},
+        {
+            "caller": "debug-shell",
+            "goal": {"type": "analysis", "description": SAID},
+            "toolset": [{"tool_id": "brain.chat"}],
+        },
         lambda body: body["error"]["remedy"],
     ),
 }
@@ -71,7 +103,9 @@ async def test_every_face_says_what_to_do(tmp_path: Path, face: str) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
-async def test_the_text_of_an_openai_answer_says_it(tmp_path: Path, path: str, stream: bool) -> None:
+async def test_the_text_of_an_openai_answer_says_it(
+    tmp_path: Path, path: str, stream: bool
+) -> None:
     """Below the header, before the quoted words, streamed and whole."""
     said = MESSAGES if path.endswith("completions") else {"input": SAID}
     async with house(tmp_path) as (_, http):
@@ -79,8 +113,13 @@ async def test_the_text_of_an_openai_answer_says_it(tmp_path: Path, path: str, s
         assert f"→ {TOLD}\n\n> " in answer.text.replace("\\n", "\n")
 
 
-@pytest.mark.parametrize("more", [{"model": "ordain-task"}, {"model": "ordain", "response_format": {"type": "json_object"}}])
-async def test_a_refusal_for_want_of_an_answer_says_it(tmp_path: Path, more: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [{"model": "ordain-task"}, {"model": "ordain", "response_format": {"type": "json_object"}}],
+)
+async def test_a_refusal_for_want_of_an_answer_says_it(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
     """Where no text can be given, the error's message does."""
     async with house(tmp_path) as (_, http):
         error = (await http.post("/v1/chat/completions", json={**MESSAGES, **more})).json()["error"]
@@ -93,7 +132,9 @@ async def test_streams_and_python_say_it(tmp_path: Path) -> None:
         answer = await ordain.chat(SAID)
         assert answer.reply is not None
         assert answer.reply.remedies == [TOLD]
-        async with aclosing(ordain.runtime.conversation.events("default", answer.session_id)) as events:
+        async with aclosing(
+            ordain.runtime.conversation.events("default", answer.session_id)
+        ) as events:
             told = await anext(event async for event in events if isinstance(event, ReplyEvent))
         assert told.remedies == [TOLD]
         called = await ordain.execute("brain.chat", {"text": SAID})

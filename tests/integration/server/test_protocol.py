@@ -1,4 +1,6 @@
-"""HTTP byte by byte: whatever comes is a request or a typed refusal, nothing waits for ever, and the server lives on."""
+"""HTTP byte by byte: whatever comes is a request or a typed refusal, nothing waits for ever, and
+the server lives on.
+"""
 
 import asyncio
 import json
@@ -16,7 +18,14 @@ import pytest_asyncio
 from ordain.models.scripted import make_script
 from ordain.runtime.descriptors import last_descriptors
 from ordain.server.protocol import HEAD_BYTES, STALL_S, HttpProtocol, SocketProtocol
-from tests.integration.server.connecting import PATIENCE_S, Answer, Listening, Wire, listening_server, wire
+from tests.integration.server.connecting import (
+    PATIENCE_S,
+    Answer,
+    Listening,
+    Wire,
+    listening_server,
+    wire,
+)
 from tests.integration.server.openai_house import Waits
 
 HOST = b"Host: localhost\r\n"
@@ -25,7 +34,16 @@ GOOD = b'{"verb_id": "math.evaluate", "payload": {"expression": "1 + 1"}}'
 
 def post(body: bytes, *headers: bytes, path: bytes = b"/verbs/execute") -> bytes:
     """A request for a verb, with these headers for its length."""
-    return b"POST " + path + b" HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n" + b"".join(headers) + b"\r\n" + body
+    return (
+        b"POST "
+        + path
+        + b" HTTP/1.1\r\n"
+        + HOST
+        + b"Content-Type: application/json\r\n"
+        + b"".join(headers)
+        + b"\r\n"
+        + body
+    )
 
 
 def sized(body: bytes, **more: Any) -> bytes:
@@ -46,7 +64,9 @@ class HastyHead(HttpProtocol):
 
 
 class HastyEnd(HttpProtocol):
-    """Waits no longer than a test for the rest of what nobody reads, and for whoever reads nothing."""
+    """Waits no longer than a test for the rest of what nobody reads, and for whoever reads
+    nothing.
+    """
 
     linger_s = 0.3
     stall_s = 0.3
@@ -110,14 +130,20 @@ NO_HTTP = {
     "a length beyond all bounds": post(GOOD, b"Content-Length: 99999999999999999999999999\r\n"),
     "an unknown transfer coding": post(GOOD, b"Transfer-Encoding: gzip\r\n"),
     "chunks of garbage": post(b"zzz\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),
-    "a chunk that is longer than it says": post(b"2\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),
-    "a chunk without end of any number": post(b"fffffffffffffffffffff\r\nx", b"Transfer-Encoding: chunked\r\n"),
+    "a chunk that is longer than it says": post(
+        b"2\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n"
+    ),
+    "a chunk without end of any number": post(
+        b"fffffffffffffffffffff\r\nx", b"Transfer-Encoding: chunked\r\n"
+    ),
 }
 
 
 @pytest.mark.parametrize("name", list(NO_HTTP))
 async def test_what_is_no_http_is_a_problem(place: Listening, name: str) -> None:
-    """What cannot be parsed is 400 malformed_http as problem+json, the connection ends, and the server lives on."""
+    """What cannot be parsed is 400 malformed_http as problem+json, the connection ends, and the
+    server lives on.
+    """
     async with wire(place.port) as line:
         await line.send(NO_HTTP[name])
         assert problem(await line.answer()) == (400, "malformed_http")
@@ -137,8 +163,12 @@ async def test_what_is_no_http_is_a_problem(place: Listening, name: str) -> None
         b"GET PATH HTTP/9.9\r\n" + HOST + b"\r\n",
     ],
 )
-async def test_what_is_no_http_below_the_openai_address_is_said_in_its_shape(place: Listening, path: bytes, broken: bytes) -> None:
-    """A client of that address is told in words that it reads, also where only its headers are none."""
+async def test_what_is_no_http_below_the_openai_address_is_said_in_its_shape(
+    place: Listening, path: bytes, broken: bytes
+) -> None:
+    """A client of that address is told in words that it reads, also where only its headers are
+    none.
+    """
     async with wire(place.port) as line:
         await line.send(broken.replace(b"PATH", path))
         answer = await line.answer()
@@ -152,8 +182,12 @@ async def test_what_is_no_http_below_the_openai_address_is_said_in_its_shape(pla
         assert await line.ended()
 
 
-async def test_a_broken_request_is_not_answered_in_the_place_of_the_one_before(place: Listening) -> None:
-    """Garbage behind a whole request does not take its answer's place: that comes first, and then the connection ends."""
+async def test_a_broken_request_is_not_answered_in_the_place_of_the_one_before(
+    place: Listening,
+) -> None:
+    """Garbage behind a whole request does not take its answer's place: that comes first, and then
+    the connection ends.
+    """
     async with wire(place.port) as line:
         await line.send(sized(GOOD) + b"garbage\r\n\r\n")
         answer = await line.answer()
@@ -175,8 +209,12 @@ async def test_a_broken_body_is_not_answered_in_the_place_of_a_stream(place: Lis
     await until_nobody_listens(place)
 
 
-@pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n"], ids=["alone", "first"])
-async def test_a_stream_ends_with_its_connection_whatever_waits_behind_it(tmp_path: Path, behind: bytes) -> None:
+@pytest.mark.parametrize(
+    "behind", [b"", b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n"], ids=["alone", "first"]
+)
+async def test_a_stream_ends_with_its_connection_whatever_waits_behind_it(
+    tmp_path: Path, behind: bytes
+) -> None:
     """Who leaves a stream leaves nothing behind, also where another request was sent after it."""
     async with listening_server(tmp_path, HastyEnd) as place:
         async with wire(place.port) as line:
@@ -186,8 +224,12 @@ async def test_a_stream_ends_with_its_connection_whatever_waits_behind_it(tmp_pa
         await until_nobody_listens(place)
 
 
-async def test_who_leaves_a_stream_is_found_by_what_is_told(place: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written to one that has left fails, and so does the heartbeat of a stream in which nothing happens, long before the time is over."""
+async def test_who_leaves_a_stream_is_found_by_what_is_told(
+    place: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written to one that has left fails, and so does the heartbeat of a stream in which
+    nothing happens, long before the time is over.
+    """
     monkeypatch.setattr("ordain.server.transcripts.HEARTBEAT_S", 0.05)
     async with wire(place.port) as line:
         await line.send(STREAM)
@@ -195,11 +237,17 @@ async def test_who_leaves_a_stream_is_found_by_what_is_told(place: Listening, mo
     await until_nobody_listens(place)
 
 
-@pytest.mark.parametrize("half", [b"GET /hea", post(GOOD[:9], b"Content-Length: 100\r\n")], ids=["head", "body"])
+@pytest.mark.parametrize(
+    "half", [b"GET /hea", post(GOOD[:9], b"Content-Length: 100\r\n")], ids=["head", "body"]
+)
 async def test_who_has_ended_its_side_is_answered(place: Listening, half: bytes) -> None:
-    """As `nc -N` does: every request that was whole gets its answer, in order; what is not whole gets none; then the connection ends."""
+    """As `nc -N` does: every request that was whole gets its answer, in order; what is not whole
+    gets none; then the connection ends.
+    """
     async with wire(place.port) as line:
-        await line.send(sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + half)
+        await line.send(
+            sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + half
+        )
         line.writer.write_eof()
         answers = [await line.answer() for _ in range(3)]
         assert [answer.status for answer in answers] == [200, 200, 200]
@@ -211,13 +259,19 @@ async def test_who_has_ended_its_side_is_answered(place: Listening, half: bytes)
 @pytest.mark.parametrize("before", [False, True], ids=["alone", "after another"])
 @pytest.mark.parametrize(
     ("cut", "headers"),
-    [(b"POST %s HTTP/1.1\r\nHost: loc", None), (b"{", b"Content-Length: 100\r\n"), (b"2\r\n{", b"Transfer-Encoding: chunked\r\n")],
+    [
+        (b"POST %s HTTP/1.1\r\nHost: loc", None),
+        (b"{", b"Content-Length: 100\r\n"),
+        (b"2\r\n{", b"Transfer-Encoding: chunked\r\n"),
+    ],
     ids=["a head", "a body", "chunks"],
 )
 async def test_what_ends_before_it_is_whole_is_refused(
     place: Listening, path: bytes, before: bool, cut: bytes, headers: bytes | None
 ) -> None:
-    """Half a request, behind which its sender has ended, is 400 as its address says it, and not merely the connection's end."""
+    """Half a request, behind which its sender has ended, is 400 as its address says it, and not
+    merely the connection's end.
+    """
     async with wire(place.port) as line:
         if before:
             assert b"ok" in await asked(line, b"/health")
@@ -232,7 +286,9 @@ async def test_what_ends_before_it_is_whole_is_refused(
 
 
 async def test_who_sends_nothing_more_is_told_nothing(place: Listening) -> None:
-    """A connection that ends where no request has begun asks for no answer, neither at its beginning nor after one."""
+    """A connection that ends where no request has begun asks for no answer, neither at its
+    beginning nor after one.
+    """
     async with wire(place.port) as silent, wire(place.port) as line:
         silent.writer.write_eof()
         assert (await silent.answer()).status == 0
@@ -241,8 +297,12 @@ async def test_who_sends_nothing_more_is_told_nothing(place: Listening) -> None:
         assert (await line.answer()).status == 0
 
 
-async def test_a_stream_goes_on_for_who_has_ended_its_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each piece of a stream that arrives shows that its reader is there: it goes on beyond the time in which nothing is told."""
+async def test_a_stream_goes_on_for_who_has_ended_its_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each piece of a stream that arrives shows that its reader is there: it goes on beyond the
+    time in which nothing is told.
+    """
     monkeypatch.setattr("ordain.server.transcripts.HEARTBEAT_S", 0.05)
     async with listening_server(tmp_path, HastyEnd) as place, wire(place.port) as line:
         await line.send(STREAM)
@@ -252,8 +312,12 @@ async def test_a_stream_goes_on_for_who_has_ended_its_side(tmp_path: Path, monke
         assert place.face.runtime.services.streams._readers
 
 
-async def test_who_has_ended_its_side_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no connection is left, one that may have left makes place for the newcomer; where there is none, the newcomer is refused."""
+async def test_who_has_ended_its_side_gives_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no connection is left, one that may have left makes place for the newcomer; where there
+    is none, the newcomer is refused.
+    """
     monkeypatch.setattr("ordain.server.protocol.most_connections", lambda: 1)
     async with listening_server(tmp_path) as place, wire(place.port) as silent:
         await silent.send(STREAM)
@@ -266,8 +330,12 @@ async def test_who_has_ended_its_side_gives_way(tmp_path: Path, monkeypatch: pyt
             assert problem(await refused.answer()) == (503, "too_many_connections")
 
 
-async def test_what_one_asked_for_that_gives_way_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has ended its side and waits for a message's answer makes place for the newcomer, and the message is answered in its session."""
+async def test_what_one_asked_for_that_gives_way_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has ended its side and waits for a message's answer makes place for the newcomer, and
+    the message is answered in its session.
+    """
     monkeypatch.setattr("ordain.server.protocol.most_connections", lambda: 1)
     body = b'{"sessionId": "s", "userId": "ada", "message": {"text": "What is a lighthouse?"}}'
     model = Waits(make_script(verbs={"chat_general": [{"content": "A tower with a lamp"}]}))
@@ -286,8 +354,12 @@ async def test_what_one_asked_for_that_gives_way_goes_on(tmp_path: Path, monkeyp
                     await asyncio.sleep(0.01)
 
 
-async def test_those_beyond_all_places_hold_few_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is told so and let go for the next, however many come and stay; a place that becomes free is for the next one that comes."""
+async def test_those_beyond_all_places_hold_few_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is told so and let go for the next, however many come and stay; a place that becomes
+    free is for the next one that comes.
+    """
     monkeypatch.setattr("ordain.server.protocol.most_connections", lambda: 2)
     async with listening_server(tmp_path) as place, AsyncExitStack() as stack:
         first, *_ = [await stack.enter_async_context(wire(place.port)) for _ in range(2)]
@@ -304,22 +376,32 @@ async def test_those_beyond_all_places_hold_few_for_a_moment(tmp_path: Path, mon
         assert await lives(place)
 
 
-async def test_the_last_descriptors_are_for_no_connection(place: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However few connections there are: where models and verbs have the others, whoever comes is told so."""
+async def test_the_last_descriptors_are_for_no_connection(
+    place: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few connections there are: where models and verbs have the others, whoever comes is
+    told so.
+    """
     monkeypatch.setattr("ordain.server.protocol.is_among_last", bool)
     async with wire(place.port) as line:
         assert problem(await line.answer()) == (503, "too_many_connections")
 
 
 async def test_requests_in_a_row_are_answered_in_order(place: Listening) -> None:
-    """Requests that are sent without waiting get their answers in the order in which they were sent."""
+    """Requests that are sent without waiting get their answers in the order in which they were
+    sent.
+    """
     async with wire(place.port) as line:
-        await line.send(b"".join(b"GET /verbs/none-%d HTTP/1.1\r\n" % n + HOST + b"\r\n" for n in range(20)))
+        await line.send(
+            b"".join(b"GET /verbs/none-%d HTTP/1.1\r\n" % n + HOST + b"\r\n" for n in range(20))
+        )
         for n in range(20):
             assert json.loads((await line.answer()).body)["detail"] == f"there is no verb none-{n}"
 
 
-@pytest.mark.parametrize("data", [b"GET /health HTTP/1.1\r\nX: ", b"GET /", sized(b"")[:-2] + b"X-1: 1\r\nX: "])
+@pytest.mark.parametrize(
+    "data", [b"GET /health HTTP/1.1\r\nX: ", b"GET /", sized(b"")[:-2] + b"X-1: 1\r\nX: "]
+)
 async def test_a_head_without_end_is_refused(place: Listening, data: bytes) -> None:
     """A head that grows and grows is 431 as soon as it is too large; it is never kept."""
     async with wire(place.port) as line:
@@ -334,7 +416,9 @@ async def test_a_head_without_end_is_refused(place: Listening, data: bytes) -> N
 async def test_trailers_without_end_are_refused(place: Listening) -> None:
     """What comes after a chunked body is bounded too, and none of it is taken for a header."""
     async with wire(place.port) as line:
-        await line.send(post(b"%x\r\n%s\r\n0\r\n" % (len(GOOD), GOOD), b"Transfer-Encoding: chunked\r\n"))
+        await line.send(
+            post(b"%x\r\n%s\r\n0\r\n" % (len(GOOD), GOOD), b"Transfer-Encoding: chunked\r\n")
+        )
         for n in range(HEAD_BYTES // 4096 + 2):
             await line.send(b"T-%d: " % n + b"x" * 4096 + b"\r\n")
         assert problem(await line.answer()) == (400, "malformed_http")
@@ -342,7 +426,11 @@ async def test_trailers_without_end_are_refused(place: Listening) -> None:
 
 async def test_a_head_that_does_not_come_is_given_up(tmp_path: Path) -> None:
     """Half a head is 408 request_timeout; a connection on which nothing comes is closed."""
-    async with listening_server(tmp_path, HastyHead) as place, wire(place.port) as half, wire(place.port) as nothing:
+    async with (
+        listening_server(tmp_path, HastyHead) as place,
+        wire(place.port) as half,
+        wire(place.port) as nothing,
+    ):
         await half.send(b"GET /health HTTP/1.1\r\nHost:")
         assert problem(await half.answer()) == (408, "request_timeout")
         assert await half.ended()
@@ -366,7 +454,9 @@ async def _drip(send: Any, data: bytes) -> None:
 
 @pytest.mark.parametrize("drip", [b"", b" "])
 async def test_a_body_that_does_not_come_is_given_up(tmp_path: Path, drip: bytes) -> None:
-    """Half a body is 408 request_timeout, whether the rest drips or nothing comes, and nothing of it was accepted."""
+    """Half a body is 408 request_timeout, whether the rest drips or nothing comes, and nothing of
+    it was accepted.
+    """
     async with listening_server(tmp_path, HastyEnd, body_s=0.3) as place, wire(place.port) as line:
         await line.send(post(b"{", b"Content-Length: 100000\r\n"))
         dripping = asyncio.ensure_future(_drip(line.send, drip))
@@ -387,7 +477,9 @@ async def test_a_slow_body_that_goes_on_is_read(place: Listening) -> None:
 
 
 async def test_a_body_that_nobody_reads_holds_no_connection(tmp_path: Path) -> None:
-    """Who is refused before the body was read may send on for a while and reads the answer; then the connection ends."""
+    """Who is refused before the body was read may send on for a while and reads the answer; then
+    the connection ends.
+    """
     async with listening_server(tmp_path, HastyEnd) as place, wire(place.port) as line:
         await line.send(post(b"x" * 1000, b"Content-Length: 9000000\r\n", path=b"/nowhere"))
         assert problem(await line.answer()) == (404, "no_such_address")
@@ -398,7 +490,9 @@ async def test_a_body_that_nobody_reads_holds_no_connection(tmp_path: Path) -> N
 
 @asynccontextmanager
 async def asking_only(place: Listening, first: bytes, more: bytes) -> AsyncIterator[None]:
-    """A client with little room for answers: it reads how that to ``first`` begins, and nothing of what ``more`` brings."""
+    """A client with little room for answers: it reads how that to ``first`` begins, and nothing of
+    what ``more`` brings.
+    """
     loop, line = asyncio.get_running_loop(), socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     line.setblocking(False)
@@ -420,10 +514,14 @@ async def asking_only(place: Listening, first: bytes, more: bytes) -> AsyncItera
 
 
 async def until_cut_off(place: Listening, kind: type[asyncio.Protocol]) -> None:
-    """Wait until there has been a connection of this kind that does not keep up, and there is none of that kind any more."""
+    """Wait until there has been a connection of this kind that does not keep up, and there is none
+    of that kind any more.
+    """
     there = place.server.server_state.connections
     async with asyncio.timeout(PATIENCE_S):
-        while not any(isinstance(one, kind) and one.transport.get_write_buffer_size() for one in there):  # noqa: ASYNC110 - announced to nobody
+        while not any(  # noqa: ASYNC110 - announced to nobody
+            isinstance(one, kind) and one.transport.get_write_buffer_size() for one in there
+        ):
             await asyncio.sleep(0.01)
         while any(isinstance(one, kind) for one in there):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.01)
@@ -438,11 +536,15 @@ async def test_a_client_that_reads_nothing_holds_no_connection(tmp_path: Path) -
         assert await lives(place)
 
 
-@pytest.mark.parametrize(("stall_s", "pings"), [(0.3, 60_000), (STALL_S, 200_000)], ids=["in time", "in memory"])
+@pytest.mark.parametrize(
+    ("stall_s", "pings"), [(0.3, 60_000), (STALL_S, 200_000)], ids=["in time", "in memory"]
+)
 async def test_a_socket_that_reads_nothing_holds_no_connection(
     place: Listening, monkeypatch: pytest.MonkeyPatch, stall_s: float, pings: int
 ) -> None:
-    """The same on a WebSocket, whose pings cannot end it: what waits to be sent stands before the end, and is not let grow for long."""
+    """The same on a WebSocket, whose pings cannot end it: what waits to be sent stands before the
+    end, and is not let grow for long.
+    """
     monkeypatch.setattr(SocketProtocol, "stall_s", stall_s)
     ping = b"\x89\xfd" + bytes(4 + 125)  # masked with zeros
     async with asking_only(place, HANDSHAKE, ping * pings):
@@ -460,11 +562,18 @@ async def test_a_connection_goes_on_after_a_refused_body(place: Listening) -> No
 
 
 @pytest.mark.parametrize("head", [b"Connection: close\r\n", b""], ids=["last", "kept"])
-async def test_who_sends_all_before_it_reads_is_told_why_it_is_refused(place: Listening, head: bytes) -> None:
-    """As Python's urllib does, which asks for the end of the connection, too: nothing is reset while a body is sent that is far too large."""
+async def test_who_sends_all_before_it_reads_is_told_why_it_is_refused(
+    place: Listening, head: bytes
+) -> None:
+    """As Python's urllib does, which asks for the end of the connection, too: nothing is reset
+    while a body is sent that is far too large.
+    """
     body = bytes(30_000_000)
     request = post(body, head + b"Content-Length: %d\r\n" % len(body), path=b"/messages")
-    assert problem(await asyncio.to_thread(answered_after_sending, place.port, request)) == (413, "too_large")
+    assert problem(await asyncio.to_thread(answered_after_sending, place.port, request)) == (
+        413,
+        "too_large",
+    )
 
 
 def answered_after_sending(port: int, request: bytes) -> Answer:
@@ -476,7 +585,9 @@ def answered_after_sending(port: int, request: bytes) -> Answer:
 
 
 async def test_a_body_that_is_half_sent_when_the_server_stops_is_told_so(tmp_path: Path) -> None:
-    """A request that still arrives when the server stops is 503 stopping, and the server ends in time."""
+    """A request that still arrives when the server stops is 503 stopping, and the server ends in
+    time.
+    """
     async with listening_server(tmp_path) as place, wire(place.port) as line:
         await line.send(post(b"{", b"Content-Length: 1000\r\n"))
         while not place.server.server_state.tasks:  # noqa: ASYNC110 - announced to nobody
@@ -488,14 +599,35 @@ async def test_a_body_that_is_half_sent_when_the_server_stops_is_told_so(tmp_pat
         assert answer.headers["retry-after"] == "2"
 
 
-@pytest.mark.parametrize("address", ["/health", "/ready", "/metrics", "/runs", "/verbs", "/openapi.json", "/sessions/s/events", "/nowhere"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/health",
+        "/ready",
+        "/metrics",
+        "/runs",
+        "/verbs",
+        "/openapi.json",
+        "/sessions/s/events",
+        "/nowhere",
+    ],
+)
 async def test_head_is_get_without_a_body(place: Listening, address: str) -> None:
-    """HEAD has the status and headers of GET and no body, also where the body would never end, and the connection goes on."""
+    """HEAD has the status and headers of GET and no body, also where the body would never end, and
+    the connection goes on.
+    """
     async with wire(place.port) as line:
         await line.send(b"HEAD " + address.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n")
         answer = await line.answer(head=True)
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http, http.stream("GET", address) as got:
-            same = {name: value for name, value in got.headers.items() if name not in {"date", "transfer-encoding"}}
+        async with (
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http,
+            http.stream("GET", address) as got,
+        ):
+            same = {
+                name: value
+                for name, value in got.headers.items()
+                if name not in {"date", "transfer-encoding"}
+            }
             assert answer.status == got.status_code
         assert {name: value for name, value in answer.headers.items() if name != "date"} == same
         await line.send(b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n")
@@ -514,11 +646,17 @@ async def test_head_is_get_without_a_body(place: Listening, address: str) -> Non
         ("POST", "/sessions/a%2Fb/messages", "GET, HEAD"),
     ],
 )
-async def test_other_methods_are_told_which_there_are(place: Listening, method: str, address: str, allowed: str) -> None:
+async def test_other_methods_are_told_which_there_are(
+    place: Listening, method: str, address: str, allowed: str
+) -> None:
     """405 names the methods of the address in Allow."""
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http:
         refused = await http.request(method, address)
-    assert (refused.status_code, refused.json()["code"], refused.headers["allow"]) == (405, "method_not_allowed", allowed)
+    assert (refused.status_code, refused.json()["code"], refused.headers["allow"]) == (
+        405,
+        "method_not_allowed",
+        allowed,
+    )
 
 
 UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -526,13 +664,16 @@ HANDSHAKES = {
     "without any": b"",
     "without a key": UPGRADE + b"Sec-WebSocket-Version: 13\r\n",
     "with half a key": UPGRADE + b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: abc\r\n",
-    "of another version": UPGRADE + b"Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+    "of another version": UPGRADE
+    + b"Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
     "to something else": b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
 }
 
 
 @pytest.mark.parametrize("name", list(HANDSHAKES))
-async def test_a_handshake_that_is_none_is_told_what_this_address_speaks(place: Listening, name: str) -> None:
+async def test_a_handshake_that_is_none_is_told_what_this_address_speaks(
+    place: Listening, name: str
+) -> None:
     """What asks for /ws without a proper handshake is 426 upgrade_required."""
     async with wire(place.port) as line:
         await line.send(b"GET /ws HTTP/1.1\r\n" + HOST + HANDSHAKES[name] + b"\r\n")

@@ -1,4 +1,6 @@
-"""``key=value``: the schema says what a value is, and each thing that is wrong is told by its name."""
+"""``key=value``: the schema says what a value is, and each thing that is wrong is told by its
+name.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ SCHEMA: dict[str, Any] = {
         "mode": {"enum": ["low", "normal", "high"]},
         "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "either": {"type": ["integer", "string"]},
-        "where": {"type": "object", "properties": {"town": {"type": "string"}, "zip": {"type": "integer"}}, "additionalProperties": False},
+        "where": {
+            "type": "object",
+            "properties": {"town": {"type": "string"}, "zip": {"type": "integer"}},
+            "additionalProperties": False,
+        },
         "free": {"type": "object"},
         "open": {},
         "a.b": {"type": "integer"},
@@ -62,14 +68,19 @@ SCHEMA: dict[str, Any] = {
     ],
 )
 def test_values_are_what_the_schema_says(words: list[str], meant: dict[str, Any]) -> None:
-    """A text stays one, numbers and JSON are read, a list takes commas, several, or JSON; a part has a dot."""
+    """A text stays one, numbers and JSON are read, a list takes commas, several, or JSON; a part
+    has a dot.
+    """
     assert arguments_of(SCHEMA, {}, words) == meant
 
 
 def test_what_is_typed_goes_over_what_is_given() -> None:
     """And leaves that as it was."""
     whole = {"text": "a", "where": {"town": "Berlin"}}
-    assert arguments_of(SCHEMA, whole, ["text=b", "where.zip=1"]) == {"text": "b", "where": {"town": "Berlin", "zip": 1}}
+    assert arguments_of(SCHEMA, whole, ["text=b", "where.zip=1"]) == {
+        "text": "b",
+        "where": {"town": "Berlin", "zip": 1},
+    }
     assert whole == {"text": "a", "where": {"town": "Berlin"}}
 
 
@@ -101,7 +112,11 @@ def test_what_is_wrong_is_told_by_its_name(words: list[str], said: str) -> None:
 
 def test_what_is_missing_is_named() -> None:
     """Also within another."""
-    schema = {"type": "object", "properties": {"a": {"type": "object", "required": ["b"]}}, "required": ["c"]}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "object", "required": ["b"]}},
+        "required": ["c"],
+    }
     with pytest.raises(InvalidRequest) as refused:
         arguments_of(schema, {"a": {}}, [])
     assert set(refused.value.message.split("; ")) == {"a.b: it is missing", "c: it is missing"}

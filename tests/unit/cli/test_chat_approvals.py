@@ -54,14 +54,18 @@ class Approvals:
     async def whole_approval(self, given: str) -> str:
         return next((one for one in (X, Y) if one.endswith(given)), given)
 
-    async def decide(self, approval: str, *, approve: bool, digest: str, why: str) -> dict[str, Any]:
+    async def decide(
+        self, approval: str, *, approve: bool, digest: str, why: str
+    ) -> dict[str, Any]:
         assert digest == approval[:4]
         self.decided.append(approval)
         return {"state": "approved", "what": "mail.send", "decided_by": "local:0"}
 
 
 async def test_a_yes_without_a_name_is_never_to_another_than_was_shown_last() -> None:
-    """Where another one was looked at meanwhile, it is refused and both are named; with a name it counts."""
+    """Where another one was looked at meanwhile, it is refused and both are named; with a name it
+    counts.
+    """
     desk = Approvals()
     chat = ChatApprovals(cast("Messenger", desk))
     assert await chat.shown(X)
@@ -88,7 +92,9 @@ async def test_a_yes_without_a_name_is_to_what_was_shown() -> None:
 
 
 async def test_a_short_id_names_an_approval_and_a_word_does_not() -> None:
-    """The end that a header shows is enough, also for a no with its reason; what is no id of one is why."""
+    """The end that a header shows is enough, also for a no with its reason; what is no id of one is
+    why.
+    """
     desk = Approvals()
     chat = ChatApprovals(cast("Messenger", desk))
     looked = await chat.decide("s", (Y[-6:],), approve=True)
@@ -108,13 +114,20 @@ async def test_a_decided_approval_says_why() -> None:
         "decided_at": "2026-01-05T09:00:00+00:00",
         "decided_why": "not to b\u0430nk\n",
     }
-    assert approval_lines(found)[-2:] == ["denied by local:0, 2026-01-05 09:00:00 UTC", r'why: "not to b\u0430nk\n"']
+    assert approval_lines(found)[-2:] == [
+        "denied by local:0, 2026-01-05 09:00:00 UTC",
+        r'why: "not to b\u0430nk\n"',
+    ]
     assert approval_lines({**found, "decided_why": ""})[-1].startswith("denied by")
 
 
 async def test_who_looks_at_it_is_told() -> None:
     """Above what decides it, with since when; of what nobody looks at there is no such line."""
     found = await Approvals().approval(X)
-    claimed = approval_lines({**found, "claimed_by": "token:ops", "claimed_at": "2026-01-05T09:00:00+00:00"})
+    claimed = approval_lines(
+        {**found, "claimed_by": "token:ops", "claimed_at": "2026-01-05T09:00:00+00:00"}
+    )
     assert "in review by token:ops since 2026-01-05 09:00:00 UTC" in claimed
-    assert [line for line in claimed if line not in approval_lines(found)] == ["in review by token:ops since 2026-01-05 09:00:00 UTC"]
+    assert [line for line in claimed if line not in approval_lines(found)] == [
+        "in review by token:ops since 2026-01-05 09:00:00 UTC"
+    ]

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from ordain.cli.columns import clipped, fitting, width, wrapped
 from tests.unit.cli.work import calls
 
-text = st.text(st.one_of(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), st.sampled_from("  ab日✔\ufe0f\u0301")), max_size=80)
+text = st.text(
+    st.one_of(
+        st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")),
+        st.sampled_from("  ab日✔\ufe0f\u0301"),
+    ),
+    max_size=80,
+)
 
 
 @given(text, st.integers(4, 30), st.sampled_from(["", "  "]))
@@ -31,7 +37,9 @@ def test_clipped_text_fits(line: str, columns: int) -> None:
 
 @pytest.mark.parametrize("text", ["ä" * 4000, "ä日 " * 1500, "e\u0301" * 2000])
 def test_a_long_line_is_read_a_bounded_number_of_times(text: str) -> None:
-    """However many lines come of it, each sign is looked at a few times, not once for every line before it."""
+    """However many lines come of it, each sign is looked at a few times, not once for every line
+    before it.
+    """
     assert calls(lambda: wrapped(text, 20, "  ")) <= 4 * len(text)
 
 

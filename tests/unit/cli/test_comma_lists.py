@@ -40,7 +40,9 @@ def test_an_empty_name_is_refused(given: str) -> None:
         ("token", "create", "x", "--scope", "chat", "--workspace", ","),
     ],
 )
-def test_an_empty_value_of_an_option_is_a_usage_error(tmp_path: Path, line: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_value_of_an_option_is_a_usage_error(
+    tmp_path: Path, line: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Exit code 2, and nothing is judged or made."""
     (tmp_path / "p.toml").write_text("version = 1\n", encoding="utf-8")
     words = [str(tmp_path / one) if one == "p.toml" else one for one in line]
@@ -59,7 +61,10 @@ def test_what_is_given_empty_is_given(given: dict[str, str]) -> None:
     [
         (("token", "create", "x", "--scope", "chta"), "did you mean chat?"),
         (("token", "create", "x", "--scope", "al"), "did you mean all?"),
-        (("models", "cost", "--by", "lan"), "--by is one of day, lane, model, flow, session, agent; did you mean lane?"),
+        (
+            ("models", "cost", "--by", "lan"),
+            "--by is one of day, lane, model, flow, session, agent; did you mean lane?",
+        ),
         (("replay", "--policy", "p.toml", "--fail-on", "new-alow"), "did you mean new-allow?"),
     ],
 )

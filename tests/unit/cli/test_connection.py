@@ -17,8 +17,16 @@ SAID = "an integer is out of range"
     [
         (SAID, [], SAID),
         (SAID, [{"place": "/payload/i", "message": SAID}], f"/payload/i: {SAID}"),
-        ("it does not fit", [{"place": "", "message": "a"}, {"place": "/b", "message": "c"}], "it does not fit: /: a; /b: c"),
-        (SAID, [{"place": "/a", "message": SAID}, {"place": "/b", "message": "c"}], f"/a: {SAID}; /b: c"),
+        (
+            "it does not fit",
+            [{"place": "", "message": "a"}, {"place": "/b", "message": "c"}],
+            "it does not fit: /: a; /b: c",
+        ),
+        (
+            SAID,
+            [{"place": "/a", "message": SAID}, {"place": "/b", "message": "c"}],
+            f"/a: {SAID}; /b: c",
+        ),
     ],
 )
 def test_no_sentence_is_told_twice(detail: str, errors: list[dict[str, Any]], told: str) -> None:

@@ -11,7 +11,9 @@ from ordain.cli.groups import GROUPS
 
 @pytest.mark.parametrize("name", GROUPS)
 def test_a_group_stands_where_it_is_looked_for(name: str) -> None:
-    """Its module has it, under the same name, with the line of help that the tree tells without it, and with commands."""
+    """Its module has it, under the same name, with the line of help that the tree tells without it,
+    and with commands.
+    """
     group = tree[name]
     assert group.name == (name,)
     assert group.help == GROUPS[name][1]

@@ -28,21 +28,32 @@ def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORDAIN_HOME", str(tmp_path / "default"))
 
 
-@pytest.mark.parametrize("given", [["--data-dir", "/a b"], ["--data-dir=/a b"], ["-x", "--data-dir", "/x", "--data-dir", "/a b"]])
+@pytest.mark.parametrize(
+    "given",
+    [["--data-dir", "/a b"], ["--data-dir=/a b"], ["-x", "--data-dir", "/x", "--data-dir", "/a b"]],
+)
 def test_the_folder_stands_in_every_line(given: list[str]) -> None:
     """Behind the command's name, as a shell reads it; once."""
     with named_folder(["runs", *given]):
         told = in_folder(SAID)
         assert in_folder(told) == told
     assert told == (
-        "do `ordain runs list --data-dir '/a b'`, see ordain doctor --data-dir '/a b' says which, or: ordain init --data-dir '/a b' --replace"
+        "do `ordain runs list --data-dir '/a b'`, see ordain doctor --data-dir '/a b' says which, "
+        "or: ordain init --data-dir '/a b' --replace"
     )
     assert in_folder(SAID) == SAID
 
 
 def test_nothing_is_said_of_the_default(tmp_path: Path) -> None:
-    """Neither where none is named, nor where it is the one that is meant anyway; what stands behind -- names none."""
-    for given in ([], ["--data-dir", str(tmp_path / "default")], ["--data-dir"], ["chat", "--", "--data-dir", "/x"]):
+    """Neither where none is named, nor where it is the one that is meant anyway; what stands behind
+    -- names none.
+    """
+    for given in (
+        [],
+        ["--data-dir", str(tmp_path / "default")],
+        ["--data-dir"],
+        ["chat", "--", "--data-dir", "/x"],
+    ):
         with named_folder(given):
             assert in_folder(SAID) == SAID
 
@@ -65,11 +76,15 @@ def test_a_folder_of_somebodys_home_is_told_from_the_root(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("odd", ["a\x1b[2Jb", "a\u200bb", "a\udcffb", "a  b"])
 def test_a_folder_that_is_not_seen_is_told_by_numbers(odd: str) -> None:
-    """What is told passes every place that shows foreign text, and bash reads the folder's name in it."""
+    """What is told passes every place that shows foreign text, and bash reads the folder's name in
+    it.
+    """
     with named_folder(["--data-dir", f"/srv/{odd}"]):
         told = visible_line(in_folder("ordain init"), 1000)
     line = os.fsencode(told).replace(b"ordain init --data-dir", b"printf %s")
-    assert subprocess.run(["bash", "-c", line], check=True, capture_output=True).stdout == os.fsencode(f"/srv/{odd}")
+    assert subprocess.run(
+        ["bash", "-c", line], check=True, capture_output=True
+    ).stdout == os.fsencode(f"/srv/{odd}")
 
 
 def test_a_server_elsewhere_is_set_up_there() -> None:
@@ -81,7 +96,10 @@ def test_a_server_elsewhere_is_set_up_there() -> None:
         assert with_places(NO_MODEL) == f"{NO_MODEL} --data-dir /x"
 
 
-@pytest.mark.parametrize("words", ["ordain backup", "ordain restore FILE", "ordain is", "coordain init", "ordain initial"])
+@pytest.mark.parametrize(
+    "words",
+    ["ordain backup", "ordain restore FILE", "ordain is", "coordain init", "ordain initial"],
+)
 def test_other_words_stay(words: str) -> None:
     """What copies a folder says itself which one, and not every word is a command."""
     with named_folder(["--data-dir", "/x"]):
@@ -99,22 +117,42 @@ def test_every_group_is_known() -> None:
 def test_an_error_names_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also one that is made where nobody knows of command lines."""
     (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "ordain.toml").write_text('[models.small]\nprovider = "local"\nmodel = "smollm2"\n')
+    (tmp_path / "own" / "ordain.toml").write_text(
+        '[models.small]\nprovider = "local"\nmodel = "smollm2"\n'
+    )
     assert main(["init", "--use", "offline", "--data-dir", str(tmp_path / "own")]) == 1
     assert f"ordain models list --data-dir {tmp_path}/own shows" in capsys.readouterr().err
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """What a module prints or yields, and what it says: texts outside of docstrings and errors, which are placed where they are told."""
+    """What a module prints or yields, and what it says: texts outside of docstrings and errors,
+    which are placed where they are told.
+    """
     placing = {
-        id(inner) for call in ast.walk(tree) if isinstance(call, ast.Call) and _name(call) == "in_folder" for inner in ast.walk(call)
+        id(inner)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _name(call) == "in_folder"
+        for inner in ast.walk(call)
     }
-    raised = {id(inner) for one in ast.walk(tree) if isinstance(one, ast.Raise | ast.Assign) for inner in ast.walk(one)}
+    raised = {
+        id(inner)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Raise | ast.Assign)
+        for inner in ast.walk(one)
+    }
     shown = {
-        id(inner) for call in ast.walk(tree) if isinstance(call, ast.Call) and _name(call) in ("show", "notice") for inner in ast.walk(call)
+        id(inner)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _name(call) in ("show", "notice")
+        for inner in ast.walk(call)
     }
     for one in ast.walk(tree):
-        if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) in shown and not {id(one)} & (placing | raised):
+        if (
+            isinstance(one, ast.Constant)
+            and isinstance(one.value, str)
+            and id(one) in shown
+            and not {id(one)} & (placing | raised)
+        ):
             yield one, one.value
 
 

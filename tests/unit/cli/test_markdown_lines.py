@@ -11,7 +11,9 @@ from ordain.cli.conversation_lines import tail
 from ordain.cli.markdown_lines import markdown_lines
 from ordain.rules.plain_reply import QUOTE
 
-SIGNS = st.text(st.sampled_from("ab c*_`#>-+1.|~[]()!<>&;:/\\\n\t ä日\u200d\u202e\x1b$"), max_size=80)
+SIGNS = st.text(
+    st.sampled_from("ab c*_`#>-+1.|~[]()!<>&;:/\\\n\t ä日\u200d\u202e\x1b$"), max_size=80
+)
 
 
 def shown(text: str, columns: int = 60) -> list[str]:
@@ -26,7 +28,10 @@ def styles(text: str) -> dict[str, str]:
 
 def test_it_looks_like_what_it_is() -> None:
     """Headings, emphasis, code and lists."""
-    text = "# Plan\n\nSome **bold**, *leaning*, ~~gone~~ and `code`.\n\n1. first\n2. second\n   - below\n\n```python\nif x:\n    y = 1\n```\n> said"
+    text = (
+        "# Plan\n\nSome **bold**, *leaning*, ~~gone~~ and `code`.\n\n1. first\n2. second\n"
+        "   - below\n\n```python\nif x:\n    y = 1\n```\n> said"
+    )
     assert shown(text) == [
         "> Plan",
         ">",
@@ -43,7 +48,12 @@ def test_it_looks_like_what_it_is() -> None:
         "> ▌ said",
     ]
     found = styles(text)
-    assert ("bold" in found["Plan"], found["bold"], found["leaning"], found["gone"]) == (True, "bold", "italic", "strike")
+    assert ("bold" in found["Plan"], found["bold"], found["leaning"], found["gone"]) == (
+        True,
+        "bold",
+        "italic",
+        "strike",
+    )
     assert "ansicyan" in found["code"]
 
 
@@ -72,7 +82,14 @@ def test_what_would_hide_something_stands_there_as_it_was_written(text: str) -> 
 
 @pytest.mark.parametrize("columns", [19, 40, 79])
 @pytest.mark.parametrize(
-    "text", ["> " * 60 + "deep", "- " * 40 + "deep", "1. " * 30 + "deep", "> - " * 9 + "deep", "- a\n  - b\n    - c\n      - deep"]
+    "text",
+    [
+        "> " * 60 + "deep",
+        "- " * 40 + "deep",
+        "1. " * 30 + "deep",
+        "> - " * 9 + "deep",
+        "- a\n  - b\n    - c\n      - deep",
+    ],
 )
 def test_words_that_lie_too_deep_stand_there_as_they_were_written(text: str, columns: int) -> None:
     """Where quotations and lists leave no room for them, and where a parser goes no deeper."""
@@ -118,7 +135,9 @@ def test_no_letter_is_lost(text: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["```\n", "words\n", "a line that is longer\n", "\n"]), max_size=30).map("".join),
+    st.lists(
+        st.sampled_from(["```\n", "words\n", "a line that is longer\n", "\n"]), max_size=30
+    ).map("".join),
     st.integers(1, 9),
     st.integers(1, 9),
 )

@@ -1,4 +1,6 @@
-"""What the command prints for programs and writes to its log: no character of it commands whoever reads it in a terminal."""
+"""What the command prints for programs and writes to its log: no character of it commands whoever
+reads it in a terminal.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,11 @@ def test_json_for_programs_is_escaped(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_what_is_printed_passes_what_makes_it_visible() -> None:
-    """No module of the command prints words with something put into them, but through a function that makes them visible."""
-    own = {"output.py", "entry.py", "library.py"}  # those that make it so, and a line that is drawn over itself
+    """No module of the command prints words with something put into them, but through a function
+    that makes them visible.
+    """
+    # those that make it so, and a line that is drawn over itself
+    own = {"output.py", "entry.py", "library.py"}
     found = [
         f"{file.name}:{call.lineno}"
         for file in sorted(CLI.glob("*.py"))
@@ -47,7 +52,9 @@ def test_what_is_printed_passes_what_makes_it_visible() -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
-def test_an_error_names_what_is_wrong_visibly(capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
+def test_an_error_names_what_is_wrong_visibly(
+    capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
     """An argument that does not fit comes back in the error without doing anything."""
     assert main(["plan", f"/nowhere/{POISON.replace(chr(0), '')}", *more]) != 0
     told = capsys.readouterr().err
@@ -55,8 +62,13 @@ def test_an_error_names_what_is_wrong_visibly(capsys: pytest.CaptureFixture[str]
     assert not hidden(told.replace("\n", " "))
 
 
-@pytest.mark.parametrize("arguments", [["{}"], ["--{}"], ["runs", "{}"], ["runs", "list", "--limit", "{}"], ["chat", "--{}=1"]])
-def test_a_wrong_argument_is_named_visibly(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["{}"], ["--{}"], ["runs", "{}"], ["runs", "list", "--limit", "{}"], ["chat", "--{}=1"]],
+)
+def test_a_wrong_argument_is_named_visibly(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
     """Also one that no command takes."""
     assert main([argument.format(POISON.replace(chr(0), "")) for argument in arguments]) == 2
     told = capsys.readouterr().err
@@ -64,8 +76,12 @@ def test_a_wrong_argument_is_named_visibly(capsys: pytest.CaptureFixture[str], a
     assert not hidden(told.replace("\n", " "))
 
 
-@pytest.mark.parametrize("arguments", [["chat", "--session", "x\u200by", "hi"], ["runs", "x\u200by"]])
-def test_what_shows_nothing_is_told_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["chat", "--session", "x\u200by", "hi"], ["runs", "x\u200by"]]
+)
+def test_what_shows_nothing_is_told_by_its_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
     """A blank in its place would be another argument."""
     assert main([*arguments, "--data-dir", str(tmp_path)]) == 2
     assert "x[U+200B]y" in capsys.readouterr().err

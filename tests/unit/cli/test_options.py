@@ -39,11 +39,15 @@ def commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     ],
 )
 def test_they_go_behind_the_command(typed: str, meant: str) -> None:
-    """The command is the same wherever they stand; what is no command stays what it is, and so do a message's words."""
+    """The command is the same wherever they stand; what is no command stays what it is, and so do a
+    message's words.
+    """
     assert behind_command(typed.split(), commands) == meant.split()
 
 
 def test_every_one_of_them_is_known() -> None:
     """One that every command takes and that could only stand behind would be a surprise."""
     hints = get_type_hints(CommonOptions, include_extras=True)
-    assert {name for hint in hints.values() for name in get_args(hint)[1].name} == set(vars(options)["_COMMON"])
+    assert {name for hint in hints.values() for name in get_args(hint)[1].name} == set(
+        vars(options)["_COMMON"]
+    )

@@ -1,4 +1,6 @@
-"""Reading in several processes: everything once, in its order, and an end where one of them is killed or finds something wrong."""
+"""Reading in several processes: everything once, in its order, and an end where one of them is
+killed or finds something wrong.
+"""
 
 from __future__ import annotations
 
@@ -74,25 +76,37 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize(("count", "jobs", "here"), [(0, 2, True), (8, 2, True), (20, 1, True), (20, 2, False)])
+@pytest.mark.parametrize(
+    ("count", "jobs", "here"), [(0, 2, True), (8, 2, True), (20, 1, True), (20, 2, False)]
+)
 def test_all_is_read_once_and_in_its_order(count: int, jobs: int, here: bool) -> None:
     """Few items, or one process: nobody else is begun."""
     found = list(each(where, Path("/folder"), range(count), jobs))
     assert [one[:2] for one in found] == [("folder", number) for number in range(count)]
-    assert {one[2] for one in found} <= {os.getpid()} if here else os.getpid() not in {one[2] for one in found}
+    assert (
+        {one[2] for one in found} <= {os.getpid()}
+        if here
+        else os.getpid() not in {one[2] for one in found}
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process is copied")
 @pytest.mark.parametrize(("how", "seen"), [("alone", "{('before',)}"), ("beside a thread", "{()}")])
 def test_a_process_is_copied_where_no_thread_is_beside(how: str, seen: str) -> None:
-    """A copy has all that this process imported and begins at once; what a thread was in the midst of would stay so in it for ever."""
-    ran = subprocess.run([sys.executable, "-c", COPIES, how], capture_output=True, text=True, timeout=60, check=False)
+    """A copy has all that this process imported and begins at once; what a thread was in the midst
+    of would stay so in it for ever.
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", COPIES, how], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (ran.stdout.strip(), ran.stderr) == (seen, "")
 
 
 @pytest.mark.usefixtures("few")
 def test_an_interrupt_is_the_first_processs_alone() -> None:
-    """From a terminal it goes to all of them; one that was still beginning told of itself in a traceback."""
+    """From a terminal it goes to all of them; one that was still beginning told of itself in a
+    traceback.
+    """
     assert not any(each(heeds_interrupts, Path(), range(20), 2))
     assert heeds_interrupts(Path(), [1]) == [True]
 
@@ -100,7 +114,9 @@ def test_an_interrupt_is_the_first_processs_alone() -> None:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("items", [20, 60_000])
 def test_a_process_that_is_killed_is_told(items: int) -> None:
-    """An error with its code, and not what was found until then as if it were all; also where it was killed before all had been handed out."""
+    """An error with its code, and not what was found until then as if it were all; also where it
+    was killed before all had been handed out.
+    """
     with pytest.raises(StorageUnavailable) as raised:
         list(each(killed, Path(), range(items), 2))
     assert raised.value.code == "killed"
@@ -132,10 +148,14 @@ if sys.argv[1] == "beside a thread":
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing says of a process that it has ended")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere nothing says of a process that it has ended"
+)
 @pytest.mark.parametrize("how", ["alone", "beside a thread"])
 def test_none_outlives_the_process_that_began_it(how: str, tmp_path: Path) -> None:
-    """Where that is killed in the middle the others end, too, whether they are copies of it or not."""
+    """Where that is killed in the middle the others end, too, whether they are copies of it or
+    not.
+    """
     began = subprocess.Popen([sys.executable, "-c", STANDING, how, str(tmp_path)])
     with began:
         by_then(lambda: len(list(tmp_path.iterdir())) == 3)

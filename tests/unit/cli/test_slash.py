@@ -29,7 +29,18 @@ def test_meaning(line: str, meant: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["/", "/st", "/s", "/nothing", "/stop now", "/mode cortex", "/mode agent brain", "/session a b", "/etc/hosts"]
+    "line",
+    [
+        "/",
+        "/st",
+        "/s",
+        "/nothing",
+        "/stop now",
+        "/mode cortex",
+        "/mode agent brain",
+        "/session a b",
+        "/etc/hosts",
+    ],
 )
 def test_what_is_unclear_is_not_said(line: str) -> None:
     """What is no command is never sent to a model by mistake."""

@@ -10,7 +10,16 @@ from ordain.cli.conversation_lines import SPINNER, Looks, event_lines, live_line
 from ordain.cli.output import people_read
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer, Reply
-from ordain.contracts.events import MessageEvent, OptionView, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
+from ordain.contracts.events import (
+    MessageEvent,
+    OptionView,
+    ProgressEvent,
+    QuestionEvent,
+    ReplyEvent,
+    ResetEvent,
+    SessionEvent,
+    TextEvent,
+)
 from ordain.rules.header import MARKS
 from tests.unit.rules.test_plain_reply import LIES
 
@@ -22,23 +31,56 @@ HEADER = f"{TITLE}\n✓ step 1: math.evaluate · step.call"
 SHOWN = people_read(HEADER, whole=True)
 
 
-def message(run: str, message_id: str = "m", attached: str = "new_request", text: str = "do it", anchor: str = "") -> MessageEvent:
+def message(
+    run: str,
+    message_id: str = "m",
+    attached: str = "new_request",
+    text: str = "do it",
+    anchor: str = "",
+) -> MessageEvent:
     return MessageEvent(
-        seq=1, at_ms=0, message_id=message_id, run=run, channel="other", text=text, attached=attached, reason="", anchor=anchor
+        seq=1,
+        at_ms=0,
+        message_id=message_id,
+        run=run,
+        channel="other",
+        text=text,
+        attached=attached,
+        reason="",
+        anchor=anchor,
     )
 
 
 def reply(run: str, narrative: str = "Done.") -> ReplyEvent:
-    return ReplyEvent(seq=2, at_ms=0, message_id="r", run=run, header=HEADER, narrative=narrative, ok=True)
+    return ReplyEvent(
+        seq=2, at_ms=0, message_id="r", run=run, header=HEADER, narrative=narrative, ok=True
+    )
 
 
 def question(run: str, text: str = "Which?") -> QuestionEvent:
     options = (OptionView(key="A", label="this"), OptionView(key="B", label="that"))
-    return QuestionEvent(seq=2, at_ms=0, message_id="q", run=run, text=text, key="k", expected_type="choice", options=options)
+    return QuestionEvent(
+        seq=2,
+        at_ms=0,
+        message_id="q",
+        run=run,
+        text=text,
+        key="k",
+        expected_type="choice",
+        options=options,
+    )
 
 
 def answer(message_id: str, run: str | None) -> MessageAnswer:
-    return MessageAnswer(session_id="s", message_id=message_id, session_seq=1, attached="filler", reason="", thread_id=None, run_id=run)
+    return MessageAnswer(
+        session_id="s",
+        message_id=message_id,
+        session_seq=1,
+        attached="filler",
+        reason="",
+        thread_id=None,
+        run_id=run,
+    )
 
 
 events = st.one_of(
@@ -46,13 +88,17 @@ events = st.one_of(
     st.builds(reply, runs, foreign),
     st.builds(question, runs, foreign),
     st.builds(ProgressEvent, run=runs, header=st.just(HEADER)),
-    st.builds(TextEvent, run=runs, attempt=st.integers(1, 3), offset=st.integers(0, 9), text=foreign),
+    st.builds(
+        TextEvent, run=runs, attempt=st.integers(1, 3), offset=st.integers(0, 9), text=foreign
+    ),
     st.builds(ResetEvent, run=runs, attempt=st.integers(1, 3)),
 )
 
 
 def passes(line: str) -> bool:
-    """Whether a line that code did not write could be taken for a header's; what stands in quotation marks or brackets cannot."""
+    """Whether a line that code did not write could be taken for a header's; what stands in
+    quotation marks or brackets cannot.
+    """
     return (
         line not in HEADER
         and line not in SHOWN
@@ -63,7 +109,9 @@ def passes(line: str) -> bool:
 
 @given(st.lists(events, max_size=20), st.integers(20, 100), st.integers(6, 40))
 def test_the_live_part_is_sound(told: list[SessionEvent], columns: int, rows: int) -> None:
-    """Whatever comes, provisional text stands only below a header, fits its rows, and no line of it looks like a header's."""
+    """Whatever comes, provisional text stands only below a header, fits its rows, and no line of it
+    looks like a header's.
+    """
     talk = Talk()
     for event in told:
         turn = talk.take(event)
@@ -78,7 +126,9 @@ def test_the_live_part_is_sound(told: list[SessionEvent], columns: int, rows: in
 
 @given(st.lists(events, max_size=20), runs)
 def test_a_reply_closes_its_turn(told: list[SessionEvent], run: str) -> None:
-    """After a run's reply nothing of it is on the way, and the turn that it closes is given back."""
+    """After a run's reply nothing of it is on the way, and the turn that it closes is given
+    back.
+    """
     talk = Talk()
     for event in told:
         talk.take(event)
@@ -104,7 +154,9 @@ def test_text_is_put_where_it_belongs() -> None:
 
 
 def test_progress_may_come_before_the_message() -> None:
-    """What a run has done may be told before the message that began it: the turn still knows its message, and its reply can name it."""
+    """What a run has done may be told before the message that began it: the turn still knows its
+    message, and its reply can name it.
+    """
     talk = Talk()
     talk.take(ProgressEvent(run="r1", header=HEADER))
     talk.take(message("r1", "m1", text="long work"))
@@ -115,7 +167,9 @@ def test_progress_may_come_before_the_message() -> None:
 
 
 def test_what_runs_and_what_waits() -> None:
-    """A question makes a turn wait, its answer lets it run; a bare stop means what runs, else what waits."""
+    """A question makes a turn wait, its answer lets it run; a bare stop means what runs, else what
+    waits.
+    """
     talk = Talk()
     talk.take(message("r1", "m1"))
     talk.take(message("r2", "m2"))
@@ -141,10 +195,14 @@ def test_a_message_that_another_run_serves() -> None:
 
 
 def test_an_answer_that_is_faster_than_its_event() -> None:
-    """The reply's event still finds its turn, and with it the words that it answers; who follows no events keeps nothing on the way."""
+    """The reply's event still finds its turn, and with it the words that it answers; who follows no
+    events keeps nothing on the way.
+    """
     talk = Talk()
     talk.take(message("r1", "m1", text="long work"))
-    known = answer("m1", "r1").model_copy(update={"reply": Reply(header=HEADER, narrative="Done.", ok=True)})
+    known = answer("m1", "r1").model_copy(
+        update={"reply": Reply(header=HEADER, narrative="Done.", ok=True)}
+    )
     talk.answered(known, followed=True)
     closed = talk.take(reply("r1"))
     assert closed is not None

@@ -11,7 +11,9 @@ from ordain.cli import columns
 
 
 def calls(made: Callable[[], Any]) -> int:
-    """How many functions of ``ordain.cli.columns`` are entered, a resumed generator counted again each time."""
+    """How many functions of ``ordain.cli.columns`` are entered, a resumed generator counted again
+    each time.
+    """
     count = 0
 
     def seen(frame: FrameType, event: str, argument: object) -> None:

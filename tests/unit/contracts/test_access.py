@@ -1,4 +1,6 @@
-"""Tokens as text: minted, parsed, told from whatever is none; and the words that names, rates and times are written in."""
+"""Tokens as text: minted, parsed, told from whatever is none; and the words that names, rates and
+times are written in.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ chances = st.binary(min_size=40, max_size=64)
 
 @given(chances)
 def test_a_minted_token_is_one(chance: bytes) -> None:
-    """What is minted parses, to an id that stands in it and a digest that does not; its repr shows no digest."""
+    """What is minted parses, to an id that stands in it and a digest that does not; its repr shows
+    no digest.
+    """
     token = mint_token(chance)
     parsed = parse_token(token)
     assert parsed is not None
@@ -64,7 +68,9 @@ def test_any_text_is_parsed(text: str) -> None:
 
 @given(st.text(max_size=20), chances, st.text(max_size=20))
 def test_a_token_in_a_text_is_found_and_struck_out(before: str, chance: bytes, after: str) -> None:
-    """Wherever it stands, a token is seen whole; once its secret is struck out it is none any more."""
+    """Wherever it stands, a token is seen whole; once its secret is struck out it is none any
+    more.
+    """
     token = mint_token(chance)
     text = f"{before} {token} {after}"
     assert holds_token(text)
@@ -79,13 +85,17 @@ def test_too_little_chance_makes_no_token() -> None:
         mint_token(bytes(39))
 
 
-@pytest.mark.parametrize(("text", "shown"), [("10/s", "10/s"), ("120/min", "120/min"), ("1000000/h", "1000000/h")])
+@pytest.mark.parametrize(
+    ("text", "shown"), [("10/s", "10/s"), ("120/min", "120/min"), ("1000000/h", "1000000/h")]
+)
 def test_a_rate_is_written_as_it_is_read(text: str, shown: str) -> None:
     """A rate's text is its own."""
     assert str(parse_rate(text)) == shown
 
 
-@pytest.mark.parametrize("text", ["", "0/s", "10", "10/d", "-1/s", "1e3/s", "10/s\n", "1000001/h", "٣/s", "10 / s"])
+@pytest.mark.parametrize(
+    "text", ["", "0/s", "10", "10/d", "-1/s", "1e3/s", "10/s\n", "1000001/h", "٣/s", "10 / s"]
+)
 def test_what_is_no_rate_is_refused(text: str) -> None:
     """Zero, other units, other digits and more than a million are no rate."""
     with pytest.raises(InvalidRequest) as refused:
@@ -93,13 +103,18 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
     assert refused.value.code == "invalid_rate"
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("45m", 2700), ("12h", 43_200), ("30d", 2_592_000), ("3650d", 315_360_000)])
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("45m", 2700), ("12h", 43_200), ("30d", 2_592_000), ("3650d", 315_360_000)],
+)
 def test_a_time_is_read(text: str, seconds: int) -> None:
     """Minutes, hours and days, up to ten years."""
     assert parse_lifetime_s(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "30", "0d", "-1d", "3651d", "1w", "30d ", "30d\n", "99999999999d"])
+@pytest.mark.parametrize(
+    "text", ["", "30", "0d", "-1d", "3651d", "1w", "30d ", "30d\n", "99999999999d"]
+)
 def test_what_is_no_time_is_refused(text: str) -> None:
     """Anything else is refused, ten years and a day too."""
     with pytest.raises(InvalidRequest):
@@ -121,6 +136,12 @@ def test_scopes_and_workspaces_are_checked() -> None:
     for scopes in ((), ("root",), ("chat", "")):
         with pytest.raises(InvalidRequest, match="runs:read"):
             checked_scopes(scopes)
-    for workspaces in ((), ("*",), ("A",), ("a\n",), tuple(f"w{n}" for n in range(TOKEN_WORKSPACES + 1))):
+    for workspaces in (
+        (),
+        ("*",),
+        ("A",),
+        ("a\n",),
+        tuple(f"w{n}" for n in range(TOKEN_WORKSPACES + 1)),
+    ):
         with pytest.raises(InvalidRequest):
             checked_workspaces(workspaces)

@@ -13,12 +13,21 @@ from tests.unit.rules.given import catalog
 def test_a_prompt_is_told_what_is_said_and_nothing_else() -> None:
     """Name, language, instructions, each where it is given; of nothing nothing."""
     assert Assistant().advice == ""
-    assert Assistant(name="Ada", instructions="Be brief.\n").advice == "Your name is Ada.\nBe brief."
+    assert (
+        Assistant(name="Ada", instructions="Be brief.\n").advice == "Your name is Ada.\nBe brief."
+    )
     assert Assistant(language="German").advice.startswith("Answer in German, whatever language")
 
 
 @pytest.mark.parametrize(
-    "given", [{"name": "A\nb"}, {"language": "\x1b[2J"}, {"instructions": "a\x00b"}, {"name": "a" * 81}, {"mood": "good"}]
+    "given",
+    [
+        {"name": "A\nb"},
+        {"language": "\x1b[2J"},
+        {"instructions": "a\x00b"},
+        {"name": "a" * 81},
+        {"mood": "good"},
+    ],
 )
 def test_only_text_is_taken(given: dict[str, str]) -> None:
     """Names and languages are one line; nothing holds controls; unknown keys are refused."""

@@ -1,4 +1,6 @@
-"""What a verb declares of its arguments' values is part of what it takes: the schema that planners see and every call is held to."""
+"""What a verb declares of its arguments' values is part of what it takes: the schema that planners
+see and every call is held to.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ def spec(effect: str, schema: object, **declared: Any) -> VerbSpec:
                 "name": "shop.order",
                 "description": "Order it.",
                 "effect": effect,
-                "input_schema": {"type": "object", "properties": {"x": schema, "to": {"type": "string"}}, "additionalProperties": False},
+                "input_schema": {
+                    "type": "object",
+                    "properties": {"x": schema, "to": {"type": "string"}},
+                    "additionalProperties": False,
+                },
                 "arguments": {"x": {"role": "label", **declared}, "to": {"role": "recipient"}},
             }
         )
@@ -43,15 +49,45 @@ def takes(verb: VerbSpec, value: object) -> bool:
         ({"type": "string"}, {"maximum": 100}, [], ["5", "1000000", "ten"]),
         ({}, {"maximum": 100}, [5], [101, "5", [5], None, True]),
         (True, {"maximum": 100}, [5], [101, "5"]),
-        ({"type": "array", "items": {"type": "number"}}, {"maximum": 100}, [[1, 100], []], [[1, 101]]),
+        (
+            {"type": "array", "items": {"type": "number"}},
+            {"maximum": 100},
+            [[1, 100], []],
+            [[1, 101]],
+        ),
         ({"type": "array"}, {"maximum": 100}, [[1, 100]], [[1, 101], ["101"]]),
         ({"type": "array", "items": True}, {"maximum": 100}, [[1, 100]], [[101], ["1"]]),
-        ({"type": "array", "prefixItems": [{"type": "number"}]}, {"maximum": 100}, [[1], [1, 100]], [[101], [1, 101]]),
-        ({"type": "array", "items": {"type": "array", "items": {"type": "number"}}}, {"maximum": 100}, [[[100]]], [[[101]], [101]]),
-        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, {"maximum": 100}, [100, None], [101, "5"]),
+        (
+            {"type": "array", "prefixItems": [{"type": "number"}]},
+            {"maximum": 100},
+            [[1], [1, 100]],
+            [[101], [1, 101]],
+        ),
+        (
+            {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+            {"maximum": 100},
+            [[[100]]],
+            [[[101]], [101]],
+        ),
+        (
+            {"anyOf": [{"type": "number"}, {"type": "null"}]},
+            {"maximum": 100},
+            [100, None],
+            [101, "5"],
+        ),
         ({"type": ["integer", "null"]}, {"maximum": 100}, [100, None], [101, 5.5]),
-        ({"anyOf": [{"type": "number"}, {"type": "string"}]}, {"maximum": 100}, [100], [101, "5", None]),
-        ({"type": "number", "allOf": [{"minimum": 1}], "maximum": 500}, {"maximum": 100}, [1, 100], [0, 101]),
+        (
+            {"anyOf": [{"type": "number"}, {"type": "string"}]},
+            {"maximum": 100},
+            [100],
+            [101, "5", None],
+        ),
+        (
+            {"type": "number", "allOf": [{"minimum": 1}], "maximum": 500},
+            {"maximum": 100},
+            [1, 100],
+            [0, 101],
+        ),
         (False, {"maximum": 100}, [], [5]),
         ({"type": "string"}, {"allowed": ["a", "b"]}, ["a", "b"], ["c", "", "A"]),
         ({"enum": ["b", "c"]}, {"allowed": ["a", "b"]}, ["b"], ["a", "c"]),
@@ -65,7 +101,9 @@ def takes(verb: VerbSpec, value: object) -> bool:
 def test_a_declared_bound_is_part_of_what_a_verb_takes(
     effect: str, schema: object, declared: dict[str, Any], good: list[object], bad: list[object]
 ) -> None:
-    """A maximum, a list and a fixed value hold whatever the schema permits besides, and what it forbids stays forbidden."""
+    """A maximum, a list and a fixed value hold whatever the schema permits besides, and what it
+    forbids stays forbidden.
+    """
     verb = spec(effect, schema, **declared)
     once = bounded(verb)
     assert bounded(once) is once
@@ -74,7 +112,9 @@ def test_a_declared_bound_is_part_of_what_a_verb_takes(
 
 
 def test_a_list_of_what_goes_out_unasked_refuses_nothing() -> None:
-    """Of an egress verb other values are somebody's to say yes to; its maximum holds all the same."""
+    """Of an egress verb other values are somebody's to say yes to; its maximum holds all the
+    same.
+    """
     assert takes(spec("egress", {"type": "string"}, allowed=["a"]), "b")
     assert takes(spec("egress", {"type": "string"}, fixed="a"), "b")
     assert not takes(spec("egress", {"type": "number"}, maximum=5), 6)
@@ -89,11 +129,15 @@ def test_a_verb_that_bounds_nothing_is_as_it_was() -> None:
 
 
 @given(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=4)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=4)
+    ),
     st.floats(-1e6, 1e6) | st.integers(-1000, 1000),
 )
 def test_what_is_taken_is_no_more_than_the_bound(value: object, most: float) -> None:
-    """Narrowing never allows more: whatever a bounded verb takes is a number within the bound, and the verb without it takes it too."""
+    """Narrowing never allows more: whatever a bounded verb takes is a number within the bound, and
+    the verb without it takes it too.
+    """
     free, held = spec("pay", {}), spec("pay", {}, maximum=most)
     if takes(held, value):
         assert isinstance(value, int | float)

@@ -8,7 +8,16 @@ import pytest
 from pydantic import ValidationError
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.council import AUDITOR, CHAIR, SEATS_MAX, UNIVERSES, CouncilPolicy, DeliberationRequest, Seat, seats_of
+from ordain.contracts.council import (
+    AUDITOR,
+    CHAIR,
+    SEATS_MAX,
+    UNIVERSES,
+    CouncilPolicy,
+    DeliberationRequest,
+    Seat,
+    seats_of,
+)
 from ordain.verbs.council.shipped import shipped_seats
 from tests.unit.flows.house import shipped
 
@@ -49,21 +58,29 @@ def test_the_shipped_seats_have_their_temperatures() -> None:
 def test_a_catalog_that_is_read_again_has_them_in_the_same_order() -> None:
     """A run that goes on under the stored catalog asks whom it had asked."""
     read_again = Catalog.from_bytes(shipped().encoded)
-    assert seats_of(read_again.data.seats, "everything") == seats_of(shipped().data.seats, "everything")
+    assert seats_of(read_again.data.seats, "everything") == seats_of(
+        shipped().data.seats, "everything"
+    )
 
 
 def test_a_seat_of_ones_own_joins_a_universe_by_name_or_tag() -> None:
     """And only that, and the one that is all."""
     own = Seat(name="Librarian", universe="safety", tags=["explore"])
     seats = {**shipped_seats(), own.name: own}
-    assert {universe for universe in (*UNIVERSES, "mine") if own in seats_of(seats, universe)} == {"safety", "explore", "mine"}
+    assert {universe for universe in (*UNIVERSES, "mine") if own in seats_of(seats, universe)} == {
+        "safety",
+        "explore",
+        "mine",
+    }
 
 
 def test_a_round_asks_so_many_seats_at_the_most() -> None:
     """However many a catalog has."""
     many = {f"S{number}": Seat(name=f"S{number}") for number in range(SEATS_MAX + 9)}
     assert len(seats_of(many, "core")) == SEATS_MAX
-    assert not {CHAIR, AUDITOR} & {seat.name for seat in seats_of({**many, **shipped_seats()}, "core")}
+    assert not {CHAIR, AUDITOR} & {
+        seat.name for seat in seats_of({**many, **shipped_seats()}, "core")
+    }
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 import ordain.verbs
-from ordain.contracts.failures import CATEGORY, TO_DO, FailureCategory, categorised, failure_category
+from ordain.contracts.failures import (
+    CATEGORY,
+    TO_DO,
+    FailureCategory,
+    categorised,
+    failure_category,
+)
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.risk import RISK, DataEgress, RiskLevel, SideEffects
 from ordain.contracts.verbs import VerbEffect
@@ -44,7 +50,11 @@ NO_DENIALS = {
 
 def test_each_code_that_the_verbs_give_has_a_category() -> None:
     """Every code that the executor, the HTTP verbs and the toolbox name in the source."""
-    named = {one or other for path in HOUSE.rglob("*.py") for one, other in RAISED.findall(path.read_text(encoding="utf-8"))}
+    named = {
+        one or other
+        for path in HOUSE.rglob("*.py")
+        for one, other in RAISED.findall(path.read_text(encoding="utf-8"))
+    }
     assert len(named) > 30
     assert named - set(CATEGORY) == set()
 
@@ -64,10 +74,18 @@ def test_the_codes_of_a_category_are_told_apart() -> None:
     assert failure_category("verb_raised", retryable=True) is FailureCategory.BUG
 
 
-@pytest.mark.parametrize(("retryable", "category"), [(None, None), (True, FailureCategory.TRANSIENT), (False, FailureCategory.VALIDATION)])
-def test_a_code_of_a_verbs_own_follows_what_the_verb_said(*, retryable: bool | None, category: FailureCategory | None) -> None:
+@pytest.mark.parametrize(
+    ("retryable", "category"),
+    [(None, None), (True, FailureCategory.TRANSIENT), (False, FailureCategory.VALIDATION)],
+)
+def test_a_code_of_a_verbs_own_follows_what_the_verb_said(
+    *, retryable: bool | None, category: FailureCategory | None
+) -> None:
     """Of a code that is not this build's, only the verb knows whether it may pass."""
-    assert categorised({"code": "tide_too_low", "message": "m"}, retryable=retryable)["category"] == category
+    assert (
+        categorised({"code": "tide_too_low", "message": "m"}, retryable=retryable)["category"]
+        == category
+    )
 
 
 @pytest.mark.parametrize("code", ["cancelled", "outcome_unknown", "erased", "partial"])
@@ -77,9 +95,15 @@ def test_what_did_not_fail_has_no_category(code: str) -> None:
 
 
 def test_every_effect_has_a_risk() -> None:
-    """Reads change nothing; what changes the world outside is external; what cannot be put right is destructive (C5)."""
+    """Reads change nothing; what changes the world outside is external; what cannot be put right is
+    destructive (C5).
+    """
     assert set(RISK) == set(VerbEffect)
     for effect, risk in RISK.items():
         reads = effect in {VerbEffect.READ, VerbEffect.EGRESS}
-        assert (risk.risk_level is RiskLevel.READ) == (risk.side_effects is SideEffects.NONE) == reads
-        assert (risk.data_egress is DataEgress.NONE) == (effect in {VerbEffect.READ, VerbEffect.PRIVATE})
+        assert (
+            (risk.risk_level is RiskLevel.READ) == (risk.side_effects is SideEffects.NONE) == reads
+        )
+        assert (risk.data_egress is DataEgress.NONE) == (
+            effect in {VerbEffect.READ, VerbEffect.PRIVATE}
+        )

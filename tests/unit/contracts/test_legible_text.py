@@ -1,4 +1,6 @@
-"""Foreign text as an approver sees it: it reads back as exactly what it is, and nothing in it hides or passes for something else."""
+"""Foreign text as an approver sees it: it reads back as exactly what it is, and nothing in it hides
+or passes for something else.
+"""
 
 # ruff: noqa: RUF001 - ambiguous signs are what this is about
 from __future__ import annotations
@@ -19,7 +21,10 @@ from tests.unit.rules.given import json_values
 
 TEXTS = st.text(
     st.characters(exclude_categories=())
-    | st.sampled_from('ab c.@/-:ı"\\\n\u200b\u202e\x1b\u3164\u115f\u2800\u0430\u0435о漢字ー。ノア\u0301\u0338\ufe0f\u200d❤👩א5৪ｐ'),
+    | st.sampled_from(
+        'ab c.@/-:ı"\\\n'
+        "\u200b\u202e\x1b\u3164\u115f\u2800\u0430\u0435о漢字ー。ノア\u0301\u0338\ufe0f\u200d❤👩א5৪ｐ"
+    ),
     max_size=60,
 )
 READABLE = [
@@ -64,7 +69,10 @@ SPELLED = {
     "u\u0308ber": r"u\u0308ber",
     "b\u0338c": r"b\u0338c",
     "a\u0323.com": r"a\u0323.com",
-    "\u212aelvin \u2126 𝐩𝐚𝐲 ﬁ ⅼ": r"\u212aelvin \u2126 \ud835\udc29\ud835\udc1a\ud835\udc32 \ufb01 \u217c",
+    "\u212aelvin \u2126 𝐩𝐚𝐲 ﬁ ⅼ": (
+        r"\u212aelvin \u2126 \ud835\udc29\ud835\udc1a\ud835\udc32 \ufb01 "
+        r"\u217c"
+    ),
     "ɡoogle": r"\u0261oogle",
     "paypaㅣ.com": r"paypa\u3163.com",
     "paypa丨 丨ogin a⼁b": r"paypa\u4e28 \u4e28ogin a\u2f01b",
@@ -88,7 +96,9 @@ def test_what_people_write_is_shown_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize("text", SPELLED)
 def test_what_could_be_taken_for_something_else_is_shown_by_its_number(text: str) -> None:
-    """Line ends, controls, what is blank, what joins, look-alikes within a word or a domain, and what would close the quotation."""
+    """Line ends, controls, what is blank, what joins, look-alikes within a word or a domain, and
+    what would close the quotation.
+    """
     assert literal(text) == f'"{SPELLED[text]}"'
 
 
@@ -99,13 +109,19 @@ def test_it_reads_back_as_the_text(text: str) -> None:
     """As JSON; so two texts are never shown alike, and each character has its own piece."""
     assert json.loads(literal(text)) == text
     assert len(pieces(text)) == len(text)
-    assert json.loads(name_text(text)) == text if name_text(text).startswith('"') else name_text(text) == text
+    assert (
+        json.loads(name_text(text)) == text
+        if name_text(text).startswith('"')
+        else name_text(text) == text
+    )
 
 
 @example("\u0f52")  # the double of two signs
 @given(TEXTS)
 def test_what_is_shown_is_seen(text: str) -> None:
-    """On one line: no control, no separator, nothing of what shows nothing, and only where a picture or a letter needs it a joiner or a way of drawing."""
+    """On one line: no control, no separator, nothing of what shows nothing, and only where a
+    picture or a letter needs it a joiner or a way of drawing.
+    """
     shown = literal(text)
     for at, one in enumerate(shown):
         if one in "\u200c\u200d\ufe0e\ufe0f":
@@ -119,15 +135,22 @@ def test_what_is_shown_is_seen(text: str) -> None:
 
 @given(TEXTS)
 def test_no_face_changes_what_is_shown(text: str) -> None:
-    """What a terminal and a stream do with foreign text leaves it as it is: there is nothing left for them to do."""
+    """What a terminal and a stream do with foreign text leaves it as it is: there is nothing left
+    for them to do.
+    """
     shown = literal(text)
     assert visible(shown) == shown
     assert cleaned(shown) == shown
 
 
-@given(st.sampled_from(sorted(OF_OTHERS)), st.sampled_from(["{}", "pay{}al", "{}.com", "a{}@example.org", "x {}"]))
+@given(
+    st.sampled_from(sorted(OF_OTHERS)),
+    st.sampled_from(["{}", "pay{}al", "{}.com", "a{}@example.org", "x {}"]),
+)
 def test_no_look_alike_of_another_script_stands_in_a_latin_word(letter: str, around: str) -> None:
-    """Nor alone, nor in a domain; where the text shows that script beyond doubt a whole word of such letters stays."""
+    """Nor alone, nor in a domain; where the text shows that script beyond doubt a whole word of
+    such letters stays.
+    """
     assert letter not in literal(around.format(letter))
 
 
@@ -157,7 +180,16 @@ def test_a_part_of_json_is_spelled_too(text: str, at: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Это длинный текст. ", "東京タワーに。", "Grüße aus Köln ", "a@сосо.com ", "\u202e", "e\u0301", "\u200d❤"]
+    "text",
+    [
+        "Это длинный текст. ",
+        "東京タワーに。",
+        "Grüße aus Köln ",
+        "a@сосо.com ",
+        "\u202e",
+        "e\u0301",
+        "\u200d❤",
+    ],
 )
 def test_it_takes_time_in_proportion(text: str) -> None:
     """Ten times the text, some ten times the looks at a character."""

@@ -16,12 +16,16 @@ from tests.lanes import examples
 SIGNS = "abzA09._-+'#$%&*!/|=?^`{}~ @<>()[]\\,;:\"\r\n\t\0üß漢。\u2028\u202e"
 TEXTS = st.text(st.sampled_from(SIGNS), max_size=30) | st.text(max_size=30)
 ADDRESSES = (
-    TEXTS | st.builds("{}@{}".format, TEXTS, TEXTS) | st.builds("{}@{}.{}".format, *[st.text("abA0-.ü", min_size=1, max_size=12)] * 3)
+    TEXTS
+    | st.builds("{}@{}".format, TEXTS, TEXTS)
+    | st.builds("{}@{}.{}".format, *[st.text("abA0-.ü", min_size=1, max_size=12)] * 3)
 )
 
 
 def accepted(check: Callable[[str], str], text: str, code: str) -> str | None:
-    """What a check makes of a text; None where it refuses it, with its code and without the text."""
+    """What a check makes of a text; None where it refuses it, with its code and without the
+    text.
+    """
     try:
         return check(text)
     except InvalidRequest as error:
@@ -34,7 +38,9 @@ def accepted(check: Callable[[str], str], text: str, code: str) -> str | None:
 @settings(max_examples=examples(400), deadline=None)
 @given(ADDRESSES)
 def test_what_is_an_address_is_one_and_nothing_else(text: str) -> None:
-    """Total: any text is refused or becomes one ASCII address that header and command line read the same, and that stays as it is."""
+    """Total: any text is refused or becomes one ASCII address that header and command line read the
+    same, and that stays as it is.
+    """
     address = accepted(plain_address, text, "bad_address")
     if address is None:
         return
@@ -78,7 +84,9 @@ def test_a_subject_is_one_line_or_is_none(text: str) -> None:
 @settings(max_examples=examples(200), deadline=None)
 @given(TEXTS)
 def test_a_text_has_line_ends_of_one_kind(text: str) -> None:
-    """What is accepted has line feeds for whatever ended a line, and no other control character but tabs."""
+    """What is accepted has line feeds for whatever ended a line, and no other control character but
+    tabs.
+    """
     body = accepted(checked_body, text, "bad_text")
     if body is None:
         return

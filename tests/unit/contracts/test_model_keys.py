@@ -16,18 +16,47 @@ from ordain.errors import InvalidRequest
 from ordain.server.bodies import validated
 from ordain.server.sent_json import spelled
 
-PLAN = {"caller": "debug-shell", "goal": {"type": "analysis", "description": "x"}, "toolset": [{"tool_id": "extract_facts"}]}
+PLAN = {
+    "caller": "debug-shell",
+    "goal": {"type": "analysis", "description": "x"},
+    "toolset": [{"tool_id": "extract_facts"}],
+}
 SAID = {"sessionId": "s1", "userId": "ada", "message": {"text": "hi"}}
 MISSPELT: list[tuple[type[BaseModel], dict[str, Any], str, str]] = [
     (PlannerRequest, {**PLAN, "limit": {}}, "/limit", "limits"),
-    (PlannerRequest, {**PLAN, "goal": {"type": "analysis", "descripton": "x"}}, "/goal/descripton", "description"),
-    (PlannerRequest, {**PLAN, "toolset": [{"tool": "extract_facts"}]}, "/toolset/0/tool", "tool_id"),
+    (
+        PlannerRequest,
+        {**PLAN, "goal": {"type": "analysis", "descripton": "x"}},
+        "/goal/descripton",
+        "description",
+    ),
+    (
+        PlannerRequest,
+        {**PLAN, "toolset": [{"tool": "extract_facts"}]},
+        "/toolset/0/tool",
+        "tool_id",
+    ),
     (Message, {**SAID, "contxt": {}}, "/contxt", "context"),
     (Message, {"sessionId": "s1", "userID": "ada", "message": {"text": "hi"}}, "/userID", "userId"),
-    (Message, {**SAID, "context": {"routingHints": {"modes": "agent"}}}, "/context/routingHints/modes", "mode"),
-    (Message, {**SAID, "message": {"text": "hi", "atachments": []}}, "/message/atachments", "attachments"),
+    (
+        Message,
+        {**SAID, "context": {"routingHints": {"modes": "agent"}}},
+        "/context/routingHints/modes",
+        "mode",
+    ),
+    (
+        Message,
+        {**SAID, "message": {"text": "hi", "atachments": []}},
+        "/message/atachments",
+        "attachments",
+    ),
     (CortexChatRequest, {"promt": "hi"}, "/promt", "prompt"),
-    (VerbRequest, {"verb_id": "math.evaluate", "payload": {}, "requestid": "1"}, "/requestid", "request_id"),
+    (
+        VerbRequest,
+        {"verb_id": "math.evaluate", "payload": {}, "requestid": "1"},
+        "/requestid",
+        "request_id",
+    ),
 ]
 
 
@@ -35,18 +64,24 @@ MISSPELT: list[tuple[type[BaseModel], dict[str, Any], str, str]] = [
 def test_a_misspelt_key_of_a_request_is_told_with_the_one_that_was_meant(
     model: type[BaseModel], given: dict[str, Any], place: str, meant: str
 ) -> None:
-    """By the place of what was typed, also where what it stands for is wanted; the same over HTTP and in Python."""
+    """By the place of what was typed, also where what it stands for is wanted; the same over HTTP
+    and in Python.
+    """
     with pytest.raises(InvalidRequest) as refused:
         validated(model, spelled(given))
     words = f"there is no such key; did you mean {meant}?"
-    assert refused.value.details["errors"] == [{"place": place, "code": "extra_forbidden", "message": words}]
+    assert refused.value.details["errors"] == [
+        {"place": place, "code": "extra_forbidden", "message": words}
+    ]
     with pytest.raises(ValidationError) as raised:
         read_contract(model, given)
     assert words in str(raised.value)
 
 
 def test_a_key_like_no_other_is_told_without_a_guess() -> None:
-    """Nothing is suggested for what resembles nothing; what is wanted beside it stays what is told first."""
+    """Nothing is suggested for what resembles nothing; what is wanted beside it stays what is told
+    first.
+    """
     with pytest.raises(ValidationError) as raised:
         read_contract(Message, {**SAID, "zebra": 1})
     (only,) = raised.value.errors()

@@ -13,7 +13,9 @@ from ordain.contracts.moments import EPOCH, LATEST_US, moment, moment_if, moment
 
 @given(st.integers(0, 4_000_000_000_000_000))
 def test_a_moment_is_rfc_3339_to_the_microsecond(micros: int) -> None:
-    """It reads back as itself, has six decimals also where they are zero, and sorts as text as it does in time."""
+    """It reads back as itself, has six decimals also where they are zero, and sorts as text as it
+    does in time.
+    """
     text = moment(micros)
     assert (datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1) == micros
     assert (len(text), text[-6:]) == (32, "+00:00")
@@ -49,7 +51,11 @@ def test_a_moment_that_was_told_is_read_back(micros: int) -> None:
         (["1970-01-02"], None),
     ],
 )
-def test_a_date_is_its_beginning_and_what_is_none_is_no_moment(said: object, seconds: int | None) -> None:
+def test_a_date_is_its_beginning_and_what_is_none_is_no_moment(
+    said: object, seconds: int | None
+) -> None:
     """ISO 8601, with UTC where no zone stands; nothing else is guessed at."""
     found = moment_of(said)
-    assert found == (None if seconds is None else seconds * 1_000_000) or (seconds is None and found is not None and found < 0)
+    assert found == (None if seconds is None else seconds * 1_000_000) or (
+        seconds is None and found is not None and found < 0
+    )

@@ -15,7 +15,13 @@ VERBS = ("math.evaluate", "mail.send", "mail.draft", "Brain.Chat")
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("math.evalute", "math.evaluate"), ("mail.sned", "mail.send"), ("brain.chat", "Brain.Chat"), ("quite another", ""), ("", "")],
+    [
+        ("math.evalute", "math.evaluate"),
+        ("mail.sned", "mail.send"),
+        ("brain.chat", "Brain.Chat"),
+        ("quite another", ""),
+        ("", ""),
+    ],
 )
 def test_the_name_that_is_most_like_it_was_meant(typed: str, meant: str) -> None:
     """Letters left out or swapped, another case; a name that is like none was meant for none."""
@@ -25,7 +31,9 @@ def test_the_name_that_is_most_like_it_was_meant(typed: str, meant: str) -> None
 
 def test_what_there_is_not_is_said_and_cut() -> None:
     """With the hint where there is one; a very long name is not compared."""
-    assert no_such("verb", "mail.sned", VERBS) == "there is no verb mail.sned; did you mean mail.send?"
+    assert (
+        no_such("verb", "mail.sned", VERBS) == "there is no verb mail.sned; did you mean mail.send?"
+    )
     assert no_such("verb", "x" * 5000, ["x" * 5001]) == f"there is no verb {'x' * COMPARED}"
 
 
@@ -58,7 +66,10 @@ def test_a_place_knows_its_keys(place: list[str | int]) -> None:
     assert keys_at(Outer, place) == {"host", "asName"}
 
 
-@pytest.mark.parametrize("place", [["either"], ["number"], ["none"], ["one", "host"], ["by_name"], ["several", 3, "host", "x"]])
+@pytest.mark.parametrize(
+    "place",
+    [["either"], ["number"], ["none"], ["one", "host"], ["by_name"], ["several", 3, "host", "x"]],
+)
 def test_what_is_no_table_knows_none(place: list[str | int]) -> None:
     """Nor what may be one of several kinds."""
     assert keys_at(Outer, place) == frozenset()
@@ -66,8 +77,17 @@ def test_what_is_no_table_knows_none(place: list[str | int]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("bad\n", r'"bad\n"'), ("b\u0430d", r'"b\u0430d"'), ("b\u202ead", r'"b\u202ead"'), ("bad", "bad"), ("Grüße", "Grüße"), (".", ".")],
+    [
+        ("bad\n", r'"bad\n"'),
+        ("b\u0430d", r'"b\u0430d"'),
+        ("b\u202ead", r'"b\u202ead"'),
+        ("bad", "bad"),
+        ("Grüße", "Grüße"),
+        (".", "."),
+    ],
 )
 def test_what_nobody_sees_of_a_name_is_spelled(name: str, told: str) -> None:
-    """Whoever is refused for a look-alike or a line's end is shown it by its number; what is seen as it is stays so."""
+    """Whoever is refused for a look-alike or a line's end is shown it by its number; what is seen
+    as it is stays so.
+    """
     assert no_such("workflow", name, []) == f"there is no workflow {told}"

@@ -21,14 +21,20 @@ SPEC = {
     "description": "A verb.",
     "effect": "read",
     "tags": ["t"],
-    "input_schema": {"type": "object", "properties": {"text": {"type": "string", "enum": ["x", "y"]}}, "required": ["text"]},
+    "input_schema": {
+        "type": "object",
+        "properties": {"text": {"type": "string", "enum": ["x", "y"]}},
+        "required": ["text"],
+    },
 }
 
 
 def catalog() -> Catalog:
     """A catalog with one verb and one template."""
     verb = VerbSpec.model_validate_json(json.dumps(SPEC))
-    return Catalog(CatalogData(policy=Policy(version=1), verbs={"a.b": verb}, prompts={"p": "text"}))
+    return Catalog(
+        CatalogData(policy=Policy(version=1), verbs={"a.b": verb}, prompts={"p": "text"})
+    )
 
 
 WRITES: dict[str, Callable[[Any], Any]] = {
@@ -61,7 +67,9 @@ def test_a_catalog_cannot_be_written_to(what: str) -> None:
 
 
 def test_a_read_only_value_is_equal_and_encoded_alike() -> None:
-    """The bytes, and with them the digest, are those of the value that was given; fields that nobody wrote stay unwritten."""
+    """The bytes, and with them the digest, are those of the value that was given; fields that
+    nobody wrote stay unwritten.
+    """
     verb = VerbSpec.model_validate_json(json.dumps(SPEC))
     sealed = read_only(verb)
     assert sealed == verb
@@ -84,7 +92,9 @@ def test_a_copy_is_plain_again() -> None:
 
 def test_a_read_only_schema_compiles() -> None:
     """Its lists are lists to the validator."""
-    schema = Schema(read_only({"type": "object", "properties": {"a": {"enum": ["x"]}}, "required": ["a"]}))
+    schema = Schema(
+        read_only({"type": "object", "properties": {"a": {"enum": ["x"]}}, "required": ["a"]})
+    )
     assert schema.accepts({"a": "x"})
     assert not schema.accepts({"a": "y"})
     assert not schema.accepts({})

@@ -18,10 +18,15 @@ def look(where: str) -> str:
     return where
 
 
-@pytest.mark.parametrize("given", ["a.png", b"a.png", Path("a.png"), 5, {"a": 1}, look, Agent(name="ann", domain="doors")])
+@pytest.mark.parametrize(
+    "given",
+    ["a.png", b"a.png", Path("a.png"), 5, {"a": 1}, look, Agent(name="ann", domain="doors")],
+)
 def test_one_thing_alone_is_no_list(given: Any) -> None:
     """Nor is it taken apart."""
-    with pytest.raises(ConfigurationError, match=r"files= takes a list, also of one: files=\[") as refused:
+    with pytest.raises(
+        ConfigurationError, match=r"files= takes a list, also of one: files=\["
+    ) as refused:
         several(given, "files")
     assert refused.value.code == "usage"
 
@@ -33,7 +38,13 @@ def test_what_lists_is_taken_in_its_order(given: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"verbs": look}, {"verbs": "door.look"}, {"agents": Agent(name="ann", domain="doors")}, {"agents": "ann"}]
+    "given",
+    [
+        {"verbs": look},
+        {"verbs": "door.look"},
+        {"agents": Agent(name="ann", domain="doors")},
+        {"agents": "ann"},
+    ],
 )
 def test_an_ordain_takes_lists(tmp_path: Path, given: dict[str, Any]) -> None:
     """Of verbs and of agents."""
@@ -58,6 +69,7 @@ async def test_arguments_that_do_not_fit_are_named(tmp_path: Path) -> None:
     message = told.wire["error"]["message"]
     assert told.wire["error"]["code"] == "schema"
     assert message == (
-        "The arguments do not fit the verb's schema: wehre: there is no such argument; did you mean where?; where: it is missing"
+        "The arguments do not fit the verb's schema: wehre: there is no such argument; did you "
+        "mean where?; where: it is missing"
     )
     assert fits.wire["ok"]

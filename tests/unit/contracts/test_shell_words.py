@@ -1,4 +1,6 @@
-"""Words of command lines that people copy: a shell reads the name that was meant, and runs nothing."""
+"""Words of command lines that people copy: a shell reads the name that was meant, and runs
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,22 @@ from ordain.contracts.visible import visible_line
 from ordain.rules.plain_reply import cleaned
 
 BASH, DASH = shutil.which("bash"), shutil.which("dash")
-ODD = "x;touch PWNED $(touch PWNED)`touch PWNED`' \"\\!~*?&|<>#\n\r\t\x1b[2J\u200b\u202e\u00ad\u00a0\u3164\ue000äß東\U000e0041\udcff"
+ODD = (
+    "x;touch PWNED $(touch PWNED)`touch PWNED`' \"\\!~*?&|<>#\n"
+    "\r\t\x1b[2J\u200b\u202e\u00ad\u00a0\u3164\ue000äß東\U000e0041\udcff"
+)
 NAMES = st.text(st.sampled_from(ODD), min_size=1, max_size=30)
 
 
 def read_by(shell: str, word: str) -> bytes:
     """The bytes of what a shell makes of a word."""
     line = b"printf %s " + os.fsencode(word)
-    return subprocess.run([shell, "-c", line], check=True, capture_output=True, env={"LC_ALL": "C.UTF-8", "PATH": "/nowhere"}).stdout
+    return subprocess.run(
+        [shell, "-c", line],
+        check=True,
+        capture_output=True,
+        env={"LC_ALL": "C.UTF-8", "PATH": "/nowhere"},
+    ).stdout
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash here")
@@ -49,7 +59,9 @@ def test_a_shell_that_knows_less_runs_nothing(name: str) -> None:
     assert DASH is not None
     word = shell_word(name)
     read = read_by(DASH, word)
-    assert read == (os.fsencode(name) if not word.startswith("$") else os.fsencode(f"${word[2:-1]}"))
+    assert read == (
+        os.fsencode(name) if not word.startswith("$") else os.fsencode(f"${word[2:-1]}")
+    )
 
 
 def test_what_a_shell_reads_as_it_is_stays() -> None:

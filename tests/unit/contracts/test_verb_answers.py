@@ -21,11 +21,18 @@ TELL: dict[str, Any] = {
 
 
 def fields(**content: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {"content": content}, "required": ["content"], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"content": content},
+        "required": ["content"],
+        "additionalProperties": False,
+    }
 
 
 def test_words_have_one_shape() -> None:
-    """Who declares words need not say what the output is; a bound of one's own is possible. All others ask for JSON, as they always did."""
+    """Who declares words need not say what the output is; a bound of one's own is possible. All
+    others ask for JSON, as they always did.
+    """
     assert VerbSpec.model_validate(TELL).output_schema == TEXT_OUTPUT_SCHEMA
     own = fields(type="string", maxLength=200)
     assert VerbSpec.model_validate({**TELL, "output_schema": own}).output_schema == own
@@ -41,7 +48,10 @@ def test_words_have_one_shape() -> None:
         ({"output_schema": {"type": "object"}}, "the output is {content} and nothing else"),
         ({"output_schema": fields(type="string")}, "a required string with a maxLength"),
         ({"output_schema": fields(type="integer")}, "a required string with a maxLength"),
-        ({"output_schema": {**fields(type="string", maxLength=9), "required": []}}, "a required string with a maxLength"),
+        (
+            {"output_schema": {**fields(type="string", maxLength=9), "required": []}},
+            "a required string with a maxLength",
+        ),
         ({"narrates": "text"}, "what is shown is content"),
         ({"grounds": [Ground(output="content", input="text", by="quote")]}, "words have no parts"),
         ({"answer": "prose"}, "Input should be 'json' or 'text'"),
@@ -56,7 +66,13 @@ def test_what_words_cannot_be_is_refused(changed: dict[str, Any], said: str) -> 
 
 @pytest.mark.parametrize(
     ("output", "text"),
-    [({"content": "a", "more": "b"}, "a"), ({"summary": "a"}, "a"), ({"a": "b", "c": "d"}, None), ({"content": 5}, None), ({}, None)],
+    [
+        ({"content": "a", "more": "b"}, "a"),
+        ({"summary": "a"}, "a"),
+        ({"a": "b", "c": "d"}, None),
+        ({"content": 5}, None),
+        ({}, None),
+    ],
 )
 def test_the_text_of_an_output(output: dict[str, Any], text: str | None) -> None:
     """Its content, or the one text that is all of it."""

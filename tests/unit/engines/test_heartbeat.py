@@ -1,4 +1,6 @@
-"""The heartbeat: what it finds before any run is taken up, when it writes, and what it makes of storage that is away or somebody else's."""
+"""The heartbeat: what it finds before any run is taken up, when it writes, and what it makes of
+storage that is away or somebody else's.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LONG = TICK_US + SLACK_US + 1
 
 
 class Engine:
-    """All that a heartbeat knows of one: a clock that is moved by hand, a store that keeps what it is told, and how many runs are driven."""
+    """All that a heartbeat knows of one: a clock that is moved by hand, a store that keeps what it
+    is told, and how many runs are driven.
+    """
 
     def __init__(self, beaten: int | None = None, pauses: Sequence[Pause] = ()) -> None:
         self.at, self.driving, self.found = BEGAN, 0, 0
@@ -27,7 +31,9 @@ class Engine:
         self.written: list[Beat] = []
         self.back_us = 0
         self.refusal: Exception | None = None
-        self.heart = Heartbeat(cast("Any", self), cast("Any", self), driving=lambda: self.driving, found=self._arm)
+        self.heart = Heartbeat(
+            cast("Any", self), cast("Any", self), driving=lambda: self.driving, found=self._arm
+        )
 
     def now(self) -> int:
         return self.at
@@ -60,14 +66,18 @@ async def begun(engine: Engine) -> Engine:
 
 
 async def test_the_first_engine_of_a_folder_has_lost_nothing() -> None:
-    """Where nobody ever beat, nobody was away; that this one is there is written before any run is taken up."""
+    """Where nobody ever beat, nobody was away; that this one is there is written before any run is
+    taken up.
+    """
     engine = await begun(Engine())
     assert engine.written == [Beat(at=BEGAN)]
     assert list(engine.lost.since(0)) == []
 
 
 async def test_what_was_away_is_found_before_any_run_is_taken_up() -> None:
-    """From the last beat to the start nobody was at work: that is written with the first beat, beside the pauses that were known."""
+    """From the last beat to the start nobody was at work: that is written with the first beat,
+    beside the pauses that were known.
+    """
     known = Pause(BEGAN - 9_000_000, BEGAN - 8_000_000)
     engine = await begun(Engine(beaten=BEGAN - 5_000_000, pauses=[known]))
     assert engine.written == [Beat(at=BEGAN, pauses=(Pause(BEGAN - 5_000_000, BEGAN),))]
@@ -76,7 +86,9 @@ async def test_what_was_away_is_found_before_any_run_is_taken_up() -> None:
 
 
 async def test_a_clock_that_was_set_back_is_written_first() -> None:
-    """A last beat in the future is no pause: what was said of moments that come again is taken back, on the store too."""
+    """A last beat in the future is no pause: what was said of moments that come again is taken
+    back, on the store too.
+    """
     engine = await begun(Engine(beaten=BEGAN + 60_000_000, pauses=[Pause(BEGAN + 1, BEGAN + 2)]))
     assert engine.written == [Beat(at=BEGAN, clock_back=BEGAN, back_us=60_000_000)]
     assert list(engine.lost.since(0)) == []
@@ -84,7 +96,9 @@ async def test_a_clock_that_was_set_back_is_written_first() -> None:
 
 @pytest.mark.parametrize(("driving", "every"), [(3, BEAT_US), (0, IDLE_BEAT_US)])
 async def test_it_beats_more_often_while_runs_are_driven(driving: int, every: int) -> None:
-    """Once a second while runs are driven, every ten seconds otherwise; the last beat of an engine is written whenever it comes."""
+    """Once a second while runs are driven, every ten seconds otherwise; the last beat of an engine
+    is written whenever it comes.
+    """
     engine = await begun(Engine())
     engine.driving = driving
     assert await engine.beats_for(4 * IDLE_BEAT_US) == 4 * IDLE_BEAT_US // every
@@ -92,17 +106,23 @@ async def test_it_beats_more_often_while_runs_are_driven(driving: int, every: in
 
 
 async def test_a_pause_is_told_once_and_written_at_once() -> None:
-    """Time that was lost is on the store with the beat that finds it, and timers are armed anew; the next beat says nothing of it."""
+    """Time that was lost is on the store with the beat that finds it, and timers are armed anew;
+    the next beat says nothing of it.
+    """
     engine = await begun(Engine())
     before = engine.at
-    assert await engine.beat_after(LONG) == [Beat(at=engine.at, pauses=(Pause(before + TICK_US, engine.at),))]
+    assert await engine.beat_after(LONG) == [
+        Beat(at=engine.at, pauses=(Pause(before + TICK_US, engine.at),))
+    ]
     assert engine.found == 1
     assert await engine.beat_after(TICK_US) == []
     assert engine.found == 1
 
 
 async def test_whoever_looked_first_timers_are_armed() -> None:
-    """A run that looked at the clock before the heartbeat did has found the pause: it is written and told of all the same."""
+    """A run that looked at the clock before the heartbeat did has found the pause: it is written
+    and told of all the same.
+    """
     engine = await begun(Engine())
     engine.at += LONG
     assert engine.lost.look()
@@ -118,7 +138,9 @@ async def test_storage_that_is_away_is_told_later() -> None:
         assert await engine.beat_after(LONG) == []
     engine.refusal = None
     assert [len(beat.pauses) for beat in await engine.beat_after(TICK_US)] == [2]
-    assert await engine.beat_after(IDLE_BEAT_US) == [Beat(at=engine.at, pauses=(Pause(engine.at - IDLE_BEAT_US + TICK_US, engine.at),))]
+    assert await engine.beat_after(IDLE_BEAT_US) == [
+        Beat(at=engine.at, pauses=(Pause(engine.at - IDLE_BEAT_US + TICK_US, engine.at),))
+    ]
     assert len(engine.lost.since(0)) == 3
 
 
@@ -131,7 +153,9 @@ async def test_a_lease_that_was_lost_ends_it() -> None:
 
 
 async def test_a_clock_that_was_set_back_is_told_with_by_how_much() -> None:
-    """Once, to the engine and to the store, whoever looked first; what could not be written is written later, and all of it."""
+    """Once, to the engine and to the store, whoever looked first; what could not be written is
+    written later, and all of it.
+    """
     engine = await begun(Engine())
     engine.at -= LONG
     assert not engine.lost.look()
@@ -146,7 +170,9 @@ async def test_a_clock_that_was_set_back_is_told_with_by_how_much() -> None:
 
 
 async def test_a_run_that_was_refused_until_now_lost_that_time() -> None:
-    """From the first refusal to when it was taken hold of; one that was not refused has lost nothing."""
+    """From the first refusal to when it was taken hold of; one that was not refused has lost
+    nothing.
+    """
     engine = await begun(Engine())
     engine.heart.refused("a")
     engine.at += TICK_US

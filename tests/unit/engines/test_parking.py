@@ -8,7 +8,9 @@ from ordain.engines.parking import Driving, Parking
 
 
 async def test_who_has_waited_longest_is_put_out() -> None:
-    """No more are kept than there are places; who is woken is not put out, and who is not kept cannot be woken."""
+    """No more are kept than there are places; who is woken is not put out, and who is not kept
+    cannot be woken.
+    """
     parking = Parking(2)
     kept = {run: parking.put(run, Driving()) for run in ("a", "b", "c")}
     assert (kept["a"].result(), kept["b"].done(), kept["c"].done()) == (False, False, False)

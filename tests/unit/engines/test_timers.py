@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from ordain.engines.timers import SPARE, Timers
 
-STEPS = st.lists(st.tuples(st.sampled_from(["put", "forget", "due"]), st.integers(0, 9), st.integers(0, 50)), max_size=60)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["put", "forget", "due"]), st.integers(0, 9), st.integers(0, 50)),
+    max_size=60,
+)
 
 
 def test_what_ended_is_forgotten() -> None:

@@ -1,4 +1,6 @@
-"""What the flows' unit tests play in: the shipped catalog with a scripted model behind every lane, and a transcript in memory."""
+"""What the flows' unit tests play in: the shipped catalog with a scripted model behind every lane,
+and a transcript in memory.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ PROBE = "Say it.\n=====\n{{ word }}\n"
 @cache
 def shipped() -> Catalog:
     """The shipped verbs, prompts and policy."""
-    settings = with_profile(load_settings(environment={}, home=Path("/nowhere")), ModelProfile(provider="scripted", model="scripted"))
+    settings = with_profile(
+        load_settings(environment={}, home=Path("/nowhere")),
+        ModelProfile(provider="scripted", model="scripted"),
+    )
     return build_catalog(settings, build_registry(settings), KINDS)
 
 
@@ -46,7 +51,14 @@ def lanes(**profiles: Sequence[str]) -> Catalog:
         prompts={**catalog.data.prompts, "probe_step": PROBE},
     )
     known = {str(lane): list(behind) for lane, behind in catalog.policy.lanes.profiles.items()}
-    return with_policy(changed, {"lanes": {"profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}}})
+    return with_policy(
+        changed,
+        {
+            "lanes": {
+                "profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}
+            }
+        },
+    )
 
 
 def play(
@@ -58,13 +70,17 @@ def play(
     catalog: Catalog | None = None,
 ) -> Played[O]:
     """A run of the kind by this script; its journal replays equal."""
-    played = ScriptedEffects(kind, catalog or shipped(), policy=policy, standing=standing, kinds=shipped_kinds((kind,))).play(given, script)
+    played = ScriptedEffects(
+        kind, catalog or shipped(), policy=policy, standing=standing, kinds=shipped_kinds((kind,))
+    ).play(given, script)
     replayed = played.replayed()
     assert replayed.equal, replayed
     return played
 
 
-def history(*entries: tuple[int, int], older: int = 0, summary: tuple[int, int] | None = None) -> ReadSeen:
+def history(
+    *entries: tuple[int, int], older: int = 0, summary: tuple[int, int] | None = None
+) -> ReadSeen:
     """What a read of a session's history sees: (number, bytes) of its uncovered entries."""
     head = max([seq for seq, _ in entries] + [1])
     found = Uncovered(entries=entries, older=older, summary=summary, head=head, chain=CHAIN)
@@ -72,7 +88,9 @@ def history(*entries: tuple[int, int], older: int = 0, summary: tuple[int, int] 
 
 
 def transcript(**texts: str) -> TranscriptReader:
-    """A session whose entries say this: ``e1="hello"``; odd ones by the user, even ones by the assistant, ``s3`` a summary."""
+    """A session whose entries say this: ``e1="hello"``; odd ones by the user, even ones by the
+    assistant, ``s3`` a summary.
+    """
 
     def entry(seq: int, text: str) -> Entry:
         kind = EntryKind.MESSAGE if seq % 2 else EntryKind.REPLY
@@ -97,4 +115,6 @@ def transcript(**texts: str) -> TranscriptReader:
         )
 
     known = {int(name[1:]): text for name, text in texts.items()}
-    return lambda _, first, last: [entry(seq, known[seq]) for seq in range(first, last + 1) if seq in known]
+    return lambda _, first, last: [
+        entry(seq, known[seq]) for seq in range(first, last + 1) if seq in known
+    ]

@@ -1,4 +1,6 @@
-"""``act``: authorised, attempted, tried again, or opened as a child; whatever becomes of it is a value."""
+"""``act``: authorised, attempted, tried again, or opened as a child; whatever becomes of it is a
+value.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,12 @@ from ordain.testing import (
     withdrawn,
 )
 
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 
 
 def leaf(name: str, effect: VerbEffect = VerbEffect.READ, tries: int = 1, **more: Any) -> VerbSpec:
@@ -53,7 +60,9 @@ def leaf(name: str, effect: VerbEffect = VerbEffect.READ, tries: int = 1, **more
     )
 
 
-WRITE = leaf("write", VerbEffect.PRIVATE, 2, arguments={"text": Argument(role=ArgumentRole.CONTENT)})
+WRITE = leaf(
+    "write", VerbEffect.PRIVATE, 2, arguments={"text": Argument(role=ArgumentRole.CONTENT)}
+)
 PLAN = VerbSpec(
     name="plan",
     description="plan",
@@ -63,7 +72,10 @@ PLAN = VerbSpec(
     input_schema=TEXT,
     timeout_ms=7000,
 )
-CATALOG = catalog_of(verbs=[leaf("look"), leaf("try", tries=3), WRITE, PLAN, leaf("other")], prompts={"t": "a\n=====\nb\n"})
+CATALOG = catalog_of(
+    verbs=[leaf("look"), leaf("try", tries=3), WRITE, PLAN, leaf("other")],
+    prompts={"t": "a\n=====\nb\n"},
+)
 DONE = returned({"text": "done"})
 
 
@@ -92,27 +104,47 @@ def test_a_permitted_call_is_made_once() -> None:
 
 def test_how_a_verb_is_carried_out_is_its_kinds_to_say() -> None:
     """Which kind that is the verb says: not how long it has, nor which verbs it works with."""
-    spec = VerbSpec(name="flow", description="flow", effect=VerbEffect.READ, flow="carrier", input_schema=TEXT, timeout_ms=7000)
+    spec = VerbSpec(
+        name="flow",
+        description="flow",
+        effect=VerbEffect.READ,
+        flow="carrier",
+        input_schema=TEXT,
+        timeout_ms=7000,
+    )
     catalog = catalog_of(verbs=[spec, leaf("look")])
-    for how in (Carrying(), Carrying(waits=True), Carrying(inherits=True), Carrying(waits=True, inherits=True)):
+    for how in (
+        Carrying(),
+        Carrying(waits=True),
+        Carrying(inherits=True),
+        Carrying(waits=True, inherits=True),
+    ):
         caller = kind_of(_act, verbs=("look", "flow"))
         carrier = replace(VERB_PLAN_KIND, name="carrier", prompts=(), carrying=how)
-        played = ScriptedEffects(caller, catalog, standing=Standing(session="s"), kinds=Kinds((caller, carrier))).play(
-            "flow", [joined(completed(VerbPlanOutput(ok=True, output={})))]
-        )
+        played = ScriptedEffects(
+            caller, catalog, standing=Standing(session="s"), kinds=Kinds((caller, carrier))
+        ).play("flow", [joined(completed(VerbPlanOutput(ok=True, output={})))])
         (spawn,) = played.spawns
         assert (spawn.scope == ("flow", "look")) == how.inherits
         assert (spawn.deadline - micros(Standing().at) > 7_000_000) == how.waits
         assert played.replayed().equal
     ways = {name: (how.waits, how.inherits) for name, how in shipped_kinds().carrying.items()}
-    assert {name for name, way in ways.items() if way == (True, True)} == {"supervisor", "question", "agent_chain", "roster", "subgoal"}
+    assert {name for name, way in ways.items() if way == (True, True)} == {
+        "supervisor",
+        "question",
+        "agent_chain",
+        "roster",
+        "subgoal",
+    }
     assert ways["verb_plan"] == (False, False)
 
 
 def test_what_is_out_of_scope_does_not_go_live() -> None:
     """The refusal is a value with its reason."""
     played = play("other")
-    assert (played.output or Acted(verb="", result=VerbUnknown(message=""), seq=0)).denied == "authorize.out_of_scope"
+    assert (
+        played.output or Acted(verb="", result=VerbUnknown(message=""), seq=0)
+    ).denied == "authorize.out_of_scope"
     assert (result(played).code, played.asked) == ("out_of_scope", ())
 
 
@@ -135,7 +167,9 @@ def test_what_may_pass_is_tried_again_under_the_same_key() -> None:
     ],
 )
 def test_a_failure_that_stands_is_the_result(verb: str, script: list[Any]) -> None:
-    """Not declared to be tried again, not one that passes, tried often enough, too long a wait, withdrawn."""
+    """Not declared to be tried again, not one that passes, tried often enough, too long a wait,
+    withdrawn.
+    """
     played = play(verb, *script)
     assert len(played.verb_calls) == len(script)
     assert not isinstance(result(played), VerbReturned)
@@ -149,13 +183,16 @@ def test_an_effect_that_nobody_knows_of_is_never_tried_again() -> None:
 
 
 def test_a_rest_that_is_named_uses_up_no_attempt() -> None:
-    """Nor does the permit: the same call goes out until it is answered, under the same key and ever higher numbers."""
+    """Nor does the permit: the same call goes out until it is answered, under the same key and ever
+    higher numbers.
+    """
     resting = failed("busy", retryable=True, retry_after_ms=1000)
     played = play("look", resting, resting, DONE)
     assert [call.attempt for call in played.verb_calls] == [1, 2, 3]
     assert len(set(played.keys)) == 1
     assert isinstance(result(played), VerbReturned)
-    assert play("try", resting, failed("busy", retryable=True), failed("busy", retryable=True), DONE).reasons("retry") == (
+    assert play("try", resting, failed("busy", retryable=True), failed("busy", retryable=True),
+        DONE).reasons("retry") == (
         "verb.rests", "verb.retry", "verb.retry"
     )  # fmt: skip
 
@@ -173,34 +210,56 @@ def test_spent_calls_stop_the_tries() -> None:
     assert played.reasons("retry") == ("budget.verb_calls",)
 
 
-@given(st.lists(st.sampled_from([failed("busy", retryable=True), failed("broken"), hung(), DONE]), min_size=3, max_size=3))
+@given(
+    st.lists(
+        st.sampled_from([failed("busy", retryable=True), failed("broken"), hung(), DONE]),
+        min_size=3,
+        max_size=3,
+    )
+)
 def test_attempts_never_exceed_what_the_verb_declares(results: list[Any]) -> None:
     """Whatever comes back, and the last one is the result."""
     left = iter(results)
     effects = ScriptedEffects(kind_of(_act, verbs=("try",)), CATALOG)
-    played = effects.play("try", lambda effect: next(left) if type(effect).__name__ == "VerbCall" else None)
+    played = effects.play(
+        "try", lambda effect: next(left) if type(effect).__name__ == "VerbCall" else None
+    )
     assert 1 <= len(played.verb_calls) <= 3
-    assert len(played.verb_calls) == 3 or isinstance(result(played), VerbReturned) or result(played).code == "broken"
+    assert (
+        len(played.verb_calls) == 3
+        or isinstance(result(played), VerbReturned)
+        or result(played).code == "broken"
+    )
     assert played.replayed().equal
 
 
-# --- children -----------------------------------------------------------------------------------------------------------------------------
+# --- children -------------------------------------------------------------------------------------
 
 
 def test_a_plan_is_a_child_with_nothing_in_scope() -> None:
     """It gets the call, the verb's own time, and all that is left but the call itself."""
-    played = play("plan", joined(completed(VerbPlanOutput(ok=True, output={"text": "x"}))), budget={"run_verb_calls": 5})
+    played = play(
+        "plan",
+        joined(completed(VerbPlanOutput(ok=True, output={"text": "x"}))),
+        budget={"run_verb_calls": 5},
+    )
     (spawn,) = played.spawns
     assert (spawn.flow, spawn.scope, spawn.allowance.verb_calls) == ("verb_plan", (), 4)
     assert spawn.deadline - played.stored.records[0].at == 7_000_000
-    assert msgspec.json.decode(spawn.input, type=VerbPlanInput) == VerbPlanInput(verb="plan", args={"text": "a"})
+    assert msgspec.json.decode(spawn.input, type=VerbPlanInput) == VerbPlanInput(
+        verb="plan", args={"text": "a"}
+    )
     assert result(played).output == {"text": "x"}
 
 
 @pytest.mark.parametrize(
     ("end", "kind", "code"),
     [
-        (child_failed("bad_output", VerbPlanOutput(ok=False, error="bad_output", message="m")), VerbFailed, "bad_output"),
+        (
+            child_failed("bad_output", VerbPlanOutput(ok=False, error="bad_output", message="m")),
+            VerbFailed,
+            "bad_output",
+        ),
         (child_failed("rejected"), VerbFailed, "rejected"),
         (child_cancelled(), VerbFailed, "cancelled"),
         (child_timed_out(), VerbTimedOut, None),

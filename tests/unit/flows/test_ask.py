@@ -1,4 +1,6 @@
-"""``ask``: lane, attempt, fallback and hedge, each a decision on record, and nothing asked that is not covered."""
+"""``ask``: lane, attempt, fallback and hedge, each a decision on record, and nothing asked that is
+not covered.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,12 @@ def _built(_: Catalog, call: ModelCall, __: Values) -> PromptInputs:
 
 
 PROMPT: PromptKind[str] = PromptKind(
-    purpose="probe", template="probe_step", contract="probe", lane=lambda _: Lane.LOCAL, ask=_asked, build=_built
+    purpose="probe",
+    template="probe_step",
+    contract="probe",
+    lane=lambda _: Lane.LOCAL,
+    ask=_asked,
+    build=_built,
 )
 ONE, TWO = lanes(local=["a"]), lanes(local=["a", "b"], brain=["c"])
 
@@ -42,7 +49,9 @@ async def _probe(context: FlowContext, word: str) -> Any:
 
 
 def probe(catalog: Catalog, *script: Any, **policy: Any) -> Played[Any]:
-    played = ScriptedEffects(kind_of(_probe, prompts=(PROMPT,)), catalog, policy=policy).play("hello", script)
+    played = ScriptedEffects(kind_of(_probe, prompts=(PROMPT,)), catalog, policy=policy).play(
+        "hello", script
+    )
     assert played.replayed().equal, played.replayed()
     return played
 
@@ -99,7 +108,11 @@ def test_an_error_of_the_profile_goes_on_to_the_next() -> None:
 def test_the_next_lane_comes_last() -> None:
     """Where policy names one, and its models are asked in their order."""
     policy = {"lanes": {"next_lane": {"local": "brain"}}}
-    assert asked(probe(TWO, fails("not_found"), fails("not_found"), ANSWER, **policy)) == ["a", "b", "c"]
+    assert asked(probe(TWO, fails("not_found"), fails("not_found"), ANSWER, **policy)) == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_attempts_in_all_are_bounded() -> None:
@@ -119,38 +132,63 @@ def test_a_time_out_takes_the_profiles_time_and_goes_on() -> None:
 def apart(code: ModelErrorCode, wait_ms: int | None = None) -> ModelFailed:
     """Held back here, or lost with its process."""
     lost = code is ModelErrorCode.LOST
-    return ModelFailed(code=code, message="", provider="scripted", model="a", retry_after_ms=wait_ms, live=lost, apart=True)
+    return ModelFailed(
+        code=code,
+        message="",
+        provider="scripted",
+        model="a",
+        retry_after_ms=wait_ms,
+        live=lost,
+        apart=True,
+    )
 
 
 HELD = apart(ModelErrorCode.CIRCUIT_OPEN, 1000)
 
 
 def test_a_rest_that_the_provider_names_is_no_attempt() -> None:
-    """A refusal that names a delay is waited for as often as the time allows; one that names none, or hardly any, is an attempt as ever."""
-    played = probe(ONE, *[fails("rate_limited", retry_after_ms=1000)] * 9, fails("overloaded"), ANSWER)
+    """A refusal that names a delay is waited for as often as the time allows; one that names none,
+    or hardly any, is an attempt as ever.
+    """
+    played = probe(
+        ONE, *[fails("rate_limited", retry_after_ms=1000)] * 9, fails("overloaded"), ANSWER
+    )
     assert isinstance(played.output, ModelAnswer)
     assert played.spent.model_calls == 11
     reasons, facts = fallbacks(played)
     assert reasons == ["fallback.rests"] * 9 + ["fallback.retry"]
-    assert [(one["attempts"], one.get("held"), one.get("rests")) for one in facts] == [(0, n, True) for n in range(1, 10)] + [
-        (1, None, None)
-    ]
+    assert [(one["attempts"], one.get("held"), one.get("rests")) for one in facts] == [
+        (0, n, True) for n in range(1, 10)
+    ] + [(1, None, None)]
     assert len(played.waits) == 10
     for unnamed in (None, 0, 100, 999):
-        spinning = probe(ONE, *[fails("rate_limited", retry_after_ms=unnamed)] * 6, fallback={"attempts_at_last": 6})
+        spinning = probe(
+            ONE,
+            *[fails("rate_limited", retry_after_ms=unnamed)] * 6,
+            fallback={"attempts_at_last": 6},
+        )
         assert isinstance(spinning.output, AskFailed)
         assert fallbacks(spinning)[0][-1] == "fallback.exhausted"
 
 
 def test_a_model_that_rests_gives_way_to_another() -> None:
-    """Where another model can answer, a rest is waited for no more often than there are attempts."""
-    played = probe(TWO, *[fails("overloaded", retry_after_ms=1000)] * 2, ANSWER, fallback={"attempts_per_profile": 2})
+    """Where another model can answer, a rest is waited for no more often than there are
+    attempts.
+    """
+    played = probe(
+        TWO,
+        *[fails("overloaded", retry_after_ms=1000)] * 2,
+        ANSWER,
+        fallback={"attempts_per_profile": 2},
+    )
     assert isinstance(played.output, ModelAnswer)
     assert asked(played) == ["a", "a", "b"]
 
 
 def test_what_never_went_out_is_no_attempt() -> None:
-    """A model that is left alone is waited for, longer each time, as often as the time allows; then it has all its attempts."""
+    """A model that is left alone is waited for, longer each time, as often as the time allows; then
+    it has all its attempts.
+    """
     played = probe(ONE, *[HELD] * 8, fails("overloaded"), HELD, ANSWER)
     assert isinstance(played.output, ModelAnswer)
     assert played.spent.model_calls == 2
@@ -168,7 +206,9 @@ def fallbacks(played: Played[Any]) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def test_where_there_is_another_the_wait_is_bounded_in_all() -> None:
-    """Short waits again and again come to a long one: then the next profile's turn is there, with its own waits and attempts."""
+    """Short waits again and again come to a long one: then the next profile's turn is there, with
+    its own waits and attempts.
+    """
     policy = {"fallback": {"wait_max_ms": 2500}}
     played = probe(TWO, HELD, HELD, HELD, HELD, fails("overloaded"), ANSWER, **policy)
     assert asked(played) == ["a", "a", "a", "b", "b", "b"]
@@ -187,15 +227,26 @@ def test_what_was_lost_has_a_bound_of_its_own() -> None:
     lost = apart(ModelErrorCode.LOST)
     played = probe(ONE, lost, lost, fails("overloaded"), lost, ANSWER)
     assert isinstance(played.output, ModelAnswer)
-    assert fallbacks(played)[0] == ["fallback.lost", "fallback.lost", "fallback.retry", "fallback.lost"]
+    assert fallbacks(played)[0] == [
+        "fallback.lost",
+        "fallback.lost",
+        "fallback.retry",
+        "fallback.lost",
+    ]
     played = probe(TWO, *[lost] * 6)
-    assert (played.output.code, fallbacks(played)[0]) == ("lost", [*["fallback.lost"] * 5, "fallback.lost_too_often"])
+    assert (played.output.code, fallbacks(played)[0]) == (
+        "lost",
+        [*["fallback.lost"] * 5, "fallback.lost_too_often"],
+    )
     assert len(probe(TWO, *[lost] * 1, fallback={"max_lost": 0}).model_calls) == 1
 
 
 def test_what_earlier_builds_recorded_counts_as_it_did() -> None:
     """They did not tell what never went out: two of them were two attempts."""
-    held, lost = (msgspec.structs.replace(failed, apart=False) for failed in (HELD, apart(ModelErrorCode.LOST)))
+    held, lost = (
+        msgspec.structs.replace(failed, apart=False)
+        for failed in (HELD, apart(ModelErrorCode.LOST))
+    )
     for failed in (held, lost):
         played = probe(ONE, failed, failed, fallback={"attempts_at_last": 0})
         assert isinstance(played.output, AskFailed)
@@ -205,26 +256,32 @@ def test_what_earlier_builds_recorded_counts_as_it_did() -> None:
 
 @given(st.sampled_from(sorted(ModelErrorCode)), st.integers(1, 4))
 def test_whatever_fails_ends(code: str, attempts: int) -> None:
-    """Any error again and again comes to an end within policy's attempts, and nothing is asked beyond."""
+    """Any error again and again comes to an end within policy's attempts, and nothing is asked
+    beyond.
+    """
 
     def failing(effect: Any) -> Any:
         return fails(code) if isinstance(effect, ModelCall) else None
 
-    effects = ScriptedEffects(kind_of(_probe, prompts=(PROMPT,)), TWO, policy={"fallback": {"attempts_total": attempts}})
+    effects = ScriptedEffects(
+        kind_of(_probe, prompts=(PROMPT,)), TWO, policy={"fallback": {"attempts_total": attempts}}
+    )
     played = effects.play("hello", failing)
     assert isinstance(played.output, AskFailed)
     assert 1 <= len(played.model_calls) <= attempts
     assert played.replayed().equal
 
 
-# --- hedged -------------------------------------------------------------------------------------------------------------------------------
+# --- hedged ---------------------------------------------------------------------------------------
 
 HEDGING = {"fallback": {"hedge_ms": {"local": 500}}}
 BESIDE = Beside(profile="b", provider="scripted", model="b", code="abandoned")
 
 
 def test_one_that_is_held_back_as_the_first_of_two_is_asked_alone() -> None:
-    """The wait is the first's; then it is asked like any other, and what it comes to is its first attempt."""
+    """The wait is the first's; then it is asked like any other, and what it comes to is its first
+    attempt.
+    """
     played = probe(TWO, HELD, ANSWER, **HEDGING)
     assert [(call.profile, call.hedge) for call in played.model_calls] == [("a", "b"), ("a", "")]
 
@@ -232,7 +289,10 @@ def test_one_that_is_held_back_as_the_first_of_two_is_asked_alone() -> None:
 def test_of_two_beside_each_other_the_one_that_was_held_back_has_its_attempts() -> None:
     """The other one's count; each is judged in its turn."""
     both = msgspec.structs.replace(
-        HELD, model="b", profile="b", beside=Beside(profile="a", provider="scripted", model="a", code="not_found")
+        HELD,
+        model="b",
+        profile="b",
+        beside=Beside(profile="a", provider="scripted", model="a", code="not_found"),
     )
     played = probe(TWO, both, fails("overloaded"), ANSWER, **HEDGING)
     assert asked(played) == ["a", "b", "b"]
@@ -241,7 +301,15 @@ def test_of_two_beside_each_other_the_one_that_was_held_back_has_its_attempts() 
 
 def test_a_second_model_is_asked_beside() -> None:
     """The call names it and its own bounds, and both are reserved for."""
-    answer = ModelAnswer(content="{}", provider="scripted", model="a", input_tokens=20, output_tokens=5, prompt_digest="", beside=BESIDE)
+    answer = ModelAnswer(
+        content="{}",
+        provider="scripted",
+        model="a",
+        input_tokens=20,
+        output_tokens=5,
+        prompt_digest="",
+        beside=BESIDE,
+    )
     played = probe(TWO, answer, **HEDGING)
     (call,) = played.model_calls
     assert (call.hedge, call.hedge_ms, call.hedge_max_tokens) == ("b", 500, 50)

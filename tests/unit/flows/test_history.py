@@ -18,7 +18,16 @@ from ordain.flows.history import gather
 from ordain.flows.shipped import SHIPPED
 from ordain.flows.transcript import HistoryRef
 from ordain.rules.history import Window
-from ordain.testing import Played, ScriptedEffects, Standing, child_failed, completed, joined, kind_of, unread
+from ordain.testing import (
+    Played,
+    ScriptedEffects,
+    Standing,
+    child_failed,
+    completed,
+    joined,
+    kind_of,
+    unread,
+)
 from tests.unit.flows.house import history, shipped
 
 OWN = 99
@@ -31,9 +40,13 @@ async def _gather(context: FlowContext, room: int) -> list[Any]:
     return [ref, window]
 
 
-def play(*script: Any, room: int = 100_000, **table: Any) -> tuple[HistoryRef, Window, Played[list[Any]]]:
+def play(
+    *script: Any, room: int = 100_000, **table: Any
+) -> tuple[HistoryRef, Window, Played[list[Any]]]:
     kind = replace(kind_of(_gather, verbs=(shipped().policy.history.verb,)), sums_up=lambda _: OWN)
-    effects = ScriptedEffects(kind, shipped(), policy={"history": {**SHORT, **table}}, standing=Standing(session="s1"))
+    effects = ScriptedEffects(
+        kind, shipped(), policy={"history": {**SHORT, **table}}, standing=Standing(session="s1")
+    )
     played = effects.play(room, script)
     assert played.replayed().equal, played.replayed()
     assert played.output is not None
@@ -43,7 +56,14 @@ def play(*script: Any, room: int = 100_000, **table: Any) -> tuple[HistoryRef, W
 def test_a_short_history_stands_whole() -> None:
     """By first and last entry, their bytes, and the link that fixes what stands before."""
     ref, window, played = play(history((1, 100), (2, 50)))
-    assert (ref.first, ref.last, ref.entries, ref.size_bytes, ref.own, ref.session) == (1, 2, 2, 150, OWN, "s1")
+    assert (ref.first, ref.last, ref.entries, ref.size_bytes, ref.own, ref.session) == (
+        1,
+        2,
+        2,
+        150,
+        OWN,
+        "s1",
+    )
     assert (window.whole, window.left_out) == (2, 0)
     assert played.reads[0].args == {"session": "s1", "own": OWN, "limit": 20}
 
@@ -56,7 +76,9 @@ def test_no_history_is_none() -> None:
 
 
 def test_a_long_one_is_summed_up_first() -> None:
-    """The oldest entries go to policy's verb, what it says is kept as a summary, and the history is read again."""
+    """The oldest entries go to policy's verb, what it says is kept as a summary, and the history is
+    read again.
+    """
     many = history(*((seq, 100) for seq in range(1, 7)))
     ref, window, played = play(many, SUMMARY, history((5, 100), (6, 100), summary=(7, 30)))
     given_of = msgspec.json.decode(played.spawns[0].input, type=VerbPlanInput)
@@ -75,7 +97,9 @@ def test_what_is_answered_now_is_not_summed_up() -> None:
     assert window.whole == 4
 
 
-@pytest.mark.parametrize("end", [child_failed("rejected"), completed(VerbPlanOutput(ok=True, output={"summary": "  "}))])
+@pytest.mark.parametrize(
+    "end", [child_failed("rejected"), completed(VerbPlanOutput(ok=True, output={"summary": "  "}))]
+)
 def test_a_summary_that_fails_leaves_entries_out(end: Any) -> None:
     """And it is not tried again in this turn."""
     many = history(*((seq, 100) for seq in range(1, 7)))
@@ -85,7 +109,9 @@ def test_a_summary_that_fails_leaves_entries_out(end: Any) -> None:
 
 
 def test_only_who_may_sum_up_does() -> None:
-    """And only what was said before the message that the run answers: it is what later turns see as history."""
+    """And only what was said before the message that the run answers: it is what later turns see as
+    history.
+    """
     many = history(*((seq, 100) for seq in range(1, 7)))
     for sums_up, standing in (
         (None, Standing(session="s1")),
@@ -93,7 +119,9 @@ def test_only_who_may_sum_up_does() -> None:
         (lambda _: OWN, Standing(session="s1", child=True, scope=(shipped().policy.history.verb,))),
     ):
         kind = replace(kind_of(_gather, verbs=(shipped().policy.history.verb,)), sums_up=sums_up)
-        played = ScriptedEffects(kind, shipped(), policy={"history": SHORT}, standing=standing).play(100_000, (many, SUMMARY), faults=True)
+        played = ScriptedEffects(
+            kind, shipped(), policy={"history": SHORT}, standing=standing
+        ).play(100_000, (many, SUMMARY), faults=True)
         assert isinstance(played.fault, FlowFault)
         assert not any(isinstance(one, Say) for one in played.asked)
     assert {kind.name for kind in SHIPPED if kind.sums_up is not None} == {"turn"}
@@ -110,7 +138,13 @@ def test_older_ones_than_are_listed_come_first() -> None:
     newest = history(*((seq, 100) for seq in range(30, 36)), older=20)
     oldest = history(*((seq, 100) for seq in range(1, 7)), older=20)
     _, _, played = play(newest, oldest, SUMMARY, newest, oldest, SUMMARY, newest)
-    assert [read.args.get("oldest", False) for read in played.reads] == [False, True, False, True, False]
+    assert [read.args.get("oldest", False) for read in played.reads] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_long_entries_are_cut() -> None:
@@ -121,7 +155,9 @@ def test_long_entries_are_cut() -> None:
 
 @given(st.lists(st.integers(1, 2000), max_size=4), st.integers(-10, 5000))
 def test_what_is_referred_to_fits(sizes: list[int], room: int) -> None:
-    """Whatever there is and whatever room is left: no more bytes than both policy and the window leave."""
+    """Whatever there is and whatever room is left: no more bytes than both policy and the window
+    leave.
+    """
     ref, window, _ = play(history(*enumerate(sizes, 1)), room=room, verb="")
     assert ref.size_bytes <= max(0, min(room, 4000))
     assert ref.entries == window.whole

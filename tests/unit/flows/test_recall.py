@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from ordain.flows.commission import RecallAsked
 from ordain.flows.context import FlowContext
-from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, Recollection, lines_of, recall, takes_recalled
+from ordain.flows.recall import (
+    QUERY_CHARS,
+    RECALL_VERB,
+    RECALLED_BYTES,
+    Recollection,
+    lines_of,
+    recall,
+    takes_recalled,
+)
 from ordain.testing import Played, ScriptedEffects, failed, interrupt, kind_of, returned
 from tests.unit.flows.house import shipped
 
@@ -47,7 +55,10 @@ def found(*texts: str, notice: str = "") -> Any:
         }
         for number, text in enumerate(texts)
     ]
-    return returned({"fragments": fragments, "method": "text", "mode": "hybrid", "notice": notice}, verb=RECALL_VERB)
+    return returned(
+        {"fragments": fragments, "method": "text", "mode": "hybrid", "notice": notice},
+        verb=RECALL_VERB,
+    )
 
 
 def test_nobody_asked() -> None:
@@ -57,18 +68,36 @@ def test_nobody_asked() -> None:
 
 def test_what_is_found_is_given_with_its_trust() -> None:
     """Without ids and scores, which are told instead; empty fields are left out."""
-    recalled = out(play(found("The lamp is red.", notice="by words"), asked={"max_items": 3, "days": 7}))
-    assert recalled.fragments == (
-        {"text": "The lamp is red.", "kind": "note", "created_at": "2026-01-01", "trust": "own", "author": "ada"},
+    recalled = out(
+        play(found("The lamp is red.", notice="by words"), asked={"max_items": 3, "days": 7})
     )
-    assert (recalled.told["found"], recalled.told["given"], recalled.told["notice"], recalled.error) == (1, 1, "by words", "")
+    assert recalled.fragments == (
+        {
+            "text": "The lamp is red.",
+            "kind": "note",
+            "created_at": "2026-01-01",
+            "trust": "own",
+            "author": "ada",
+        },
+    )
+    assert (
+        recalled.told["found"],
+        recalled.told["given"],
+        recalled.told["notice"],
+        recalled.error,
+    ) == (1, 1, "by words", "")
     assert "The lamp is red." in lines_of(recalled)
 
 
 def test_the_question_is_bounded() -> None:
     """The message's beginning, and what the message asked of memory."""
     played = play(found(), asked={"mode": "deep", "max_items": 2, "days": 3}, text="x" * 5000)
-    assert played.calls[0].args == {"query": "x" * QUERY_CHARS, "max_items": 2, "time_window_days": 3, "mode": "deep"}
+    assert played.calls[0].args == {
+        "query": "x" * QUERY_CHARS,
+        "max_items": 2,
+        "time_window_days": 3,
+        "mode": "deep",
+    }
     assert lines_of(out(played)) == ""
 
 
@@ -106,7 +135,9 @@ def test_an_interrupt_passes_through(in_flight: bool) -> None:
 
 
 def test_a_place_is_a_template_or_an_argument() -> None:
-    """Whichever the verb has, and whatever carries it out: a template that shows it, else an argument by which a run gets it."""
+    """Whichever the verb has, and whatever carries it out: a template that shows it, else an
+    argument by which a run gets it.
+    """
     data = shipped().data
     plan, agent = data.verbs["chat_general"], data.verbs["agent_runtime"]
     shows, shows_not = "{{ recalled }}", "a\n=====\nb\n"
@@ -116,12 +147,19 @@ def test_a_place_is_a_template_or_an_argument() -> None:
         (plan.model_copy(update={"flow": "another", "plan": []}), shows, True),
         (plan.model_copy(update={"flow": "another", "plan": []}), shows_not, False),
         (agent, shows_not, True),
-        (agent.model_copy(update={"input_schema": {"type": "object", "properties": {}}}), shows, False),
+        (
+            agent.model_copy(update={"input_schema": {"type": "object", "properties": {}}}),
+            shows,
+            False,
+        ),
         (agent.model_copy(update={"flow": None}), shows, False),
     ):
         prompts = {
             **data.prompts,
-            **dict.fromkeys({plan.prompt_template, *(step.prompt_template for step in plan.plan)} - {None}, template),
+            **dict.fromkeys(
+                {plan.prompt_template, *(step.prompt_template for step in plan.plan)} - {None},
+                template,
+            ),
         }
         catalog = shipped().changed(prompts=prompts, verbs={"v": spec})
         assert takes_recalled(catalog, "v") == takes

@@ -14,7 +14,9 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.transcript import NEAR, HistoryRef, Spoken, resolve
 from ordain.ports.sessions import Entry, EntryKind
 
-KINDS = st.sampled_from([EntryKind.MESSAGE, EntryKind.REPLY, EntryKind.QUESTION, EntryKind.SAID, EntryKind.SUMMARY])
+KINDS = st.sampled_from(
+    [EntryKind.MESSAGE, EntryKind.REPLY, EntryKind.QUESTION, EntryKind.SAID, EntryKind.SUMMARY]
+)
 
 
 def entry(seq: int, kind: EntryKind) -> Entry:
@@ -53,27 +55,47 @@ class Session:
 
 
 def reference(session: Session, first: int, last: int, head: int, own: int) -> HistoryRef:
-    spoken = [one for one in session.entries[first - 1 : last] if one.kind is not EntryKind.SUMMARY and one.seq != own]
+    spoken = [
+        one
+        for one in session.entries[first - 1 : last]
+        if one.kind is not EntryKind.SUMMARY and one.seq != own
+    ]
     chain = session.entries[head - 1].chain.hex()
-    return HistoryRef(session="s", first=first, last=last, own=own, entries=len(spoken), head=head, digest=chain)
+    return HistoryRef(
+        session="s", first=first, last=last, own=own, entries=len(spoken), head=head, digest=chain
+    )
 
 
 @given(st.lists(KINDS, min_size=1, max_size=2 * NEAR), st.data())
 def test_it_says_what_it_names_and_no_more(kinds: list[EntryKind], data: st.DataObject) -> None:
-    """Wherever the head stands, near the history, far behind it or within it: its entries but the own one, in order, each with its role."""
+    """Wherever the head stands, near the history, far behind it or within it: its entries but the
+    own one, in order, each with its role.
+    """
     session = Session(kinds)
     first = data.draw(st.integers(1, len(kinds)))
     last = data.draw(st.integers(first, len(kinds)))
     head, own = data.draw(st.integers(1, len(kinds))), data.draw(st.integers(1, len(kinds)))
     ref = reference(session, first, last, head, own)
-    said = [one for one in session.entries[first - 1 : last] if one.kind is not EntryKind.SUMMARY and one.seq != own]
-    expected = tuple({"role": "user" if one.kind is EntryKind.MESSAGE else "assistant", "content": f"said {one.seq}"} for one in said)
+    said = [
+        one
+        for one in session.entries[first - 1 : last]
+        if one.kind is not EntryKind.SUMMARY and one.seq != own
+    ]
+    expected = tuple(
+        {
+            "role": "user" if one.kind is EntryKind.MESSAGE else "assistant",
+            "content": f"said {one.seq}",
+        }
+        for one in said
+    )
     assert resolve(session, ref) == Spoken(history=expected, summary=None)
 
 
 @pytest.mark.parametrize(("head", "looks"), [(4, 1), (4 + NEAR, 1), (5 + NEAR, 2)])
 def test_a_head_that_is_near_is_read_with_the_history(head: int, looks: int) -> None:
-    """A look into a storage costs more than some entries; far more entries than are said are not read."""
+    """A look into a storage costs more than some entries; far more entries than are said are not
+    read.
+    """
     session = Session([EntryKind.MESSAGE] * (2 * NEAR))
     assert len(resolve(session, reference(session, 1, 4, head, own=0)).history) == 4
     assert session.looks == looks
@@ -81,7 +103,9 @@ def test_a_head_that_is_near_is_read_with_the_history(head: int, looks: int) -> 
 
 @pytest.mark.parametrize("head", [5, 2 * NEAR])
 def test_another_transcript_is_none(head: int) -> None:
-    """The head's link fixes all before it: where it is another one, or an entry is missing, nothing is shown."""
+    """The head's link fixes all before it: where it is another one, or an entry is missing, nothing
+    is shown.
+    """
     session = Session([EntryKind.MESSAGE] * (2 * NEAR))
     ref = reference(session, 1, 4, head, own=0)
     for wrong in (

@@ -1,4 +1,6 @@
-"""The ledger: its rows are a chain, its last word about a thing has to stand, and what does not is named."""
+"""The ledger: its rows are a chain, its last word about a thing has to stand, and what does not is
+named.
+"""
 
 from __future__ import annotations
 
@@ -64,23 +66,42 @@ def folded(ledger: Sequence[LedgerRow]) -> LedgerFold:
 def other(ledger: Sequence[LedgerRow], *standing: LedgerItem) -> list[str]:
     """What a store with these things has otherwise than its ledger."""
     fold = folded(ledger)
-    return [found.place for item in standing for found in fold.differing(item)] + [found.place for found in fold.missing()]
+    return [found.place for item in standing for found in fold.differing(item)] + [
+        found.place for found in fold.missing()
+    ]
 
 
 @given(st.lists(st.lists(ITEMS, max_size=4), max_size=6))
 def test_the_last_word_has_to_stand(batches: list[list[LedgerItem]]) -> None:
-    """Whatever was said, what was said last of each thing is what may stand, all of it and nothing else."""
+    """Whatever was said, what was said last of each thing is what may stand, all of it and nothing
+    else.
+    """
     last = {(item.what, *item.name): item for batch in batches for item in batch}
     ledger = rows(*batches)
     assert other(ledger, *last.values()) == []
     assert len(other(ledger)) == len(last)
     for item in last.values():
-        assert len(other(ledger, *(msgspec.structs.replace(one, value=b"else") if one is item else one for one in last.values()))) == 1
+        assert (
+            len(
+                other(
+                    ledger,
+                    *(
+                        msgspec.structs.replace(one, value=b"else") if one is item else one
+                        for one in last.values()
+                    ),
+                )
+            )
+            == 1
+        )
 
 
 @given(st.lists(st.lists(ITEMS, min_size=1, max_size=2), min_size=2, max_size=5), st.data())
-def test_a_row_that_is_gone_or_another_is_found(batches: list[list[LedgerItem]], data: st.DataObject) -> None:
-    """Altered, removed or put elsewhere, a row breaks the chain there; only an end that is cut off does not show, but by a head that was kept."""
+def test_a_row_that_is_gone_or_another_is_found(
+    batches: list[list[LedgerItem]], data: st.DataObject
+) -> None:
+    """Altered, removed or put elsewhere, a row breaks the chain there; only an end that is cut off
+    does not show, but by a head that was kept.
+    """
     ledger = rows(*batches)
     at = data.draw(st.integers(0, len(ledger) - 1))
     row = ledger[at]
@@ -105,48 +126,76 @@ def test_an_unreadable_row_is_corrupt() -> None:
 
 
 def test_content_is_sealed_with_its_subjects_key() -> None:
-    """Without the key nobody can test a guess; what is empty, or whose key is destroyed, or is none, has no seal."""
+    """Without the key nobody can test a guess; what is empty, or whose key is destroyed, or is
+    none, has no seal.
+    """
     assert sealed(KEY, "Ada") != sealed(bytes(32), "Ada") != fingerprint("Ada")
     assert sealed(None, "Ada") == sealed(KEY, "", None) == sealed("key", "Ada") == b""  # type: ignore[arg-type]
-    words = [session_item("w", "s", (1,), "Ada", KEY), thread_item(("w", "s", 1), (1,), ("about tea", None), KEY)]
+    words = [
+        session_item("w", "s", (1,), "Ada", KEY),
+        thread_item(("w", "s", 1), (1,), ("about tea", None), KEY),
+    ]
     laid = rows([*words, account_item("w", "user:Ada", (1, 2))])[0].items
     assert b"Ada" not in laid
     assert b"tea" not in laid
 
 
 def test_erasing_restates_what_it_empties() -> None:
-    """The last word about a session whose key is destroyed has no seal, and a key that is gone without that is named."""
+    """The last word about a session whose key is destroyed has no seal, and a key that is gone
+    without that is named.
+    """
     said, bare = session_item("w", "s", (1,), "Ada", KEY), session_item("w", "s", (1,), "Ada", None)
-    assert other(rows([said], [erased_item("w", "u", 5), bare]), bare, erased_item("w", "u", 5)) == []
-    assert other(rows([said]), bare, erased_item("w", "u", 5)) == ["session s in w", "subject u in w"]
-    assert other(rows([said], [erased_item("w", "u", 5), bare]), said) == ["session s in w", "subject u in w"]
+    assert (
+        other(rows([said], [erased_item("w", "u", 5), bare]), bare, erased_item("w", "u", 5)) == []
+    )
+    assert other(rows([said]), bare, erased_item("w", "u", 5)) == [
+        "session s in w",
+        "subject u in w",
+    ]
+    assert other(rows([said], [erased_item("w", "u", 5), bare]), said) == [
+        "session s in w",
+        "subject u in w",
+    ]
 
 
 def test_requests_are_known_by_their_runs_alone() -> None:
-    """No row names one; from the row on that says so, those that were named before are asked for by nobody."""
+    """No row names one; from the row on that says so, those that were named before are asked for by
+    nobody.
+    """
     asked = asked_item("r", "w", ("of-ada", "digest"), KEY, erased=False)
     named = request_item("w", "of-ada", "r", "digest", KEY)
     assert b"of-ada" not in rows([asked])[0].items
     assert other(rows([named]), named) == []
     assert other(rows([named], [COVERS_WORDS, asked]), asked) == []
-    assert other(rows([COVERS_WORDS, asked]), asked_item("r", "w", ("of-eve", "digest"), KEY, erased=False)) == ["request of run r"]
+    assert other(
+        rows([COVERS_WORDS, asked]), asked_item("r", "w", ("of-eve", "digest"), KEY, erased=False)
+    ) == ["request of run r"]
     assert other(rows([COVERS_WORDS, asked])) == ["request of run r"]
     assert other(rows([COVERS_WORDS]), asked) == ["request of run r"]
 
 
 def test_what_an_erased_run_says_is_known() -> None:
-    """Of one whose slices are under way nothing is asked; of a ledger that says nothing of it yet neither."""
+    """Of one whose slices are under way nothing is asked; of a ledger that says nothing of it yet
+    neither.
+    """
     kept, under_way = kept_item("r", [(3, b"header")]), LedgerItem(Thing.KEPT, ("r",), UNDER_WAY)
     assert other(rows([COVERS_WORDS, kept]), kept) == []
     assert other(rows([COVERS_WORDS, kept]), kept_item("r", [(3, b"another")])) == ["run r"]
     assert other(rows([COVERS_WORDS, kept]), kept_item("r", [])) == ["run r"]
-    assert other(rows([COVERS_WORDS]), under_way) == other(rows([COVERS_WORDS, kept]), under_way) == []
+    assert (
+        other(rows([COVERS_WORDS]), under_way) == other(rows([COVERS_WORDS, kept]), under_way) == []
+    )
     assert other(rows([]), kept) == []
 
 
 def test_what_is_over_stands_no_more() -> None:
-    """A stop that was resumed with no reason, and an account that was dropped, are asked for by nobody."""
-    stop, on = rest_item("r", "faulted", "faulted", (None, 3, b"link")), rest_item("r", "ready", "", (None, 3, b""))
+    """A stop that was resumed with no reason, and an account that was dropped, are asked for by
+    nobody.
+    """
+    stop, on = (
+        rest_item("r", "faulted", "faulted", (None, 3, b"link")),
+        rest_item("r", "ready", "", (None, 3, b"")),
+    )
     account, dropped = account_item("w", "a", (1, 2)), account_item("w", "a", None)
     assert (on.value, dropped.value) == (b"", b"")
     assert other(rows([stop, account], [on, dropped]), on) == []
@@ -163,17 +212,39 @@ def test_the_first_link_is_asked_for_until_the_last_one_fixes_it() -> None:
 
 
 def test_a_session_that_was_renamed_stands_by_its_name_of_now() -> None:
-    """With its threads and placed messages, whose words are gone; what begins under the old name is another's."""
-    was = [session_item("w", "s", (1,), "Ada", KEY), *(thread_item(("w", "s", n), (n,), ("about tea",), KEY) for n in (1, 2))]
-    others = [session_item("w", "t", (1,), "Bo", KEY), thread_item(("w", "t", 1), (1,), ("about tea",), KEY)]
-    now = [session_item("w", "e", (1,), "", None), *(thread_item(("w", "e", n), (n,), ("",), None) for n in (1, 2))]
-    ledger = rows([*was, *others, placed_item(("w", "s", 3), b"a", b"b")], [renamed_item("w", "s", "e"), now[0]])
+    """With its threads and placed messages, whose words are gone; what begins under the old name is
+    another's.
+    """
+    was = [
+        session_item("w", "s", (1,), "Ada", KEY),
+        *(thread_item(("w", "s", n), (n,), ("about tea",), KEY) for n in (1, 2)),
+    ]
+    others = [
+        session_item("w", "t", (1,), "Bo", KEY),
+        thread_item(("w", "t", 1), (1,), ("about tea",), KEY),
+    ]
+    now = [
+        session_item("w", "e", (1,), "", None),
+        *(thread_item(("w", "e", n), (n,), ("",), None) for n in (1, 2)),
+    ]
+    ledger = rows(
+        [*was, *others, placed_item(("w", "s", 3), b"a", b"b")],
+        [renamed_item("w", "s", "e"), now[0]],
+    )
     assert other(ledger, *others, *now) == []
     assert other(ledger, *others, *now[:2]) == ["thread 2 of session e in w"]
-    assert other(ledger, *others, now[0], *was[1:]) == [f"thread {n} of session {name} in w" for name in "se" for n in (1, 2)]
+    assert other(ledger, *others, now[0], *was[1:]) == [
+        f"thread {n} of session {name} in w" for name in "se" for n in (1, 2)
+    ]
     assert folded(ledger).placed == {("w", "e"): {3: (b"a", b"")}}
-    again = [session_item("w", "s", (2,), "Ada", KEY), thread_item(("w", "s", 1), (5,), ("about rain",), KEY)]
-    assert other([*ledger, next_row((ledger[-1].no, ledger[-1].chain), again)], *others, *now, *again) == []
+    again = [
+        session_item("w", "s", (2,), "Ada", KEY),
+        thread_item(("w", "s", 1), (5,), ("about rain",), KEY),
+    ]
+    assert (
+        other([*ledger, next_row((ledger[-1].no, ledger[-1].chain), again)], *others, *now, *again)
+        == []
+    )
 
 
 def test_sweeps_and_placings_are_told_of() -> None:
@@ -189,7 +260,9 @@ def test_sweeps_and_placings_are_told_of() -> None:
 
 
 def test_many_items_are_several_rows() -> None:
-    """What a store held before its ledger is listed in rows of a bounded size, and nothing in one empty row."""
+    """What a store held before its ledger is listed in rows of a bounded size, and nothing in one
+    empty row.
+    """
     many = [run_item(str(number), (), b"") for number in range(ITEMS_IN_ROW + 1)]
     assert [len(items) for items in in_rows(many)] == [ITEMS_IN_ROW, 1]
     assert list(in_rows([])) == [[]]

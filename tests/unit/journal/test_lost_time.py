@@ -1,4 +1,6 @@
-"""What a journal says of lost time: when it was, how much of it several share, and since when a run's is not accounted for."""
+"""What a journal says of lost time: when it was, how much of it several share, and since when a
+run's is not accounted for.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,21 @@ from hypothesis import strategies as st
 from ordain.effects.children import NULL
 from ordain.journal.codec import Scribe
 from ordain.journal.lost_time import Loss, Pause, Reckoning, losses, lost_in_all, measure, spans_of
-from ordain.journal.records import Body, IntentBody, NoteBody, ObservationBody, Record, RecordKind, ResumedBody
+from ordain.journal.records import (
+    Body,
+    IntentBody,
+    NoteBody,
+    ObservationBody,
+    Record,
+    RecordKind,
+    ResumedBody,
+)
 
 MOMENTS = st.integers(0, 1000)
-PAUSES = st.lists(st.tuples(MOMENTS, st.integers(0, 300)).map(lambda one: Pause(one[0], one[0] + one[1])), max_size=8)
+PAUSES = st.lists(
+    st.tuples(MOMENTS, st.integers(0, 300)).map(lambda one: Pause(one[0], one[0] + one[1])),
+    max_size=8,
+)
 
 
 @given(PAUSES, MOMENTS, MOMENTS)
@@ -41,13 +54,18 @@ LOST = ResumedBody(by="", why="time lost", lost_us=7)
 
 def test_a_journal_of_a_build_before_has_lost_nothing() -> None:
     """Somebody has resumed it, and nothing says for how long it was stopped."""
-    records = written((RecordKind.INTENT, INTENT, 5), (RecordKind.RESUMED, ResumedBody(by="ada", why="faulted"), 9))
+    records = written(
+        (RecordKind.INTENT, INTENT, 5),
+        (RecordKind.RESUMED, ResumedBody(by="ada", why="faulted"), 9),
+    )
     assert losses(records) == []
     assert lost_in_all(records) == 0
 
 
 def test_time_is_accounted_for_by_what_gives_the_flow_its_time() -> None:
-    """An intent or an observation begins anew; what is on record since counts; a note says nothing; a resume by somebody begins anew."""
+    """An intent or an observation begins anew; what is on record since counts; a note says nothing;
+    a resume by somebody begins anew.
+    """
     records = written(
         (RecordKind.INTENT, INTENT, 5),
         (RecordKind.RESUMED, LOST, 20),

@@ -16,10 +16,14 @@ def test_all_profiles_share_what_was_loaded() -> None:
     assert trusted(trust_env=True).get_ca_certs()
 
 
-def test_what_the_environment_names_is_loaded_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_environment_names_is_loaded_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another SSL_CERT_FILE is other certificates, where the environment counts."""
     before, alone = trusted(trust_env=True), trusted(trust_env=False)
-    first, _, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
+    first, _, _ = (
+        Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
+    )
     (tmp_path / "one.pem").write_text(f"{first}-----END CERTIFICATE-----\n", encoding="utf-8")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "one.pem"))
     assert len(trusted(trust_env=True).get_ca_certs()) == 1

@@ -20,7 +20,12 @@ STRING = {"type": "string"}
 
 
 def closed(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def request(schema: dict[str, Any], user: str = "u", name: str = "step") -> ModelRequest:
@@ -45,7 +50,10 @@ def request(schema: dict[str, Any], user: str = "u", name: str = "step") -> Mode
         ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/v1/chat/completions"),
         (" http://[::1]:8080/v1/ ", "http://[::1]:8080/v1/chat/completions"),
         ("https://api.example.org/openai/v1", "https://api.example.org/openai/v1/chat/completions"),
-        ("https://api.example.org/v1/chat/completions/", "https://api.example.org/v1/chat/completions"),
+        (
+            "https://api.example.org/v1/chat/completions/",
+            "https://api.example.org/v1/chat/completions",
+        ),
         ("https://api.example.org/chat/completions", "https://api.example.org/chat/completions"),
     ],
 )
@@ -73,7 +81,9 @@ def test_base_urls_are_completed(base: str, url: str) -> None:
     ],
 )
 def test_other_addresses_are_refused(base: str) -> None:
-    """Only http and https, without user, query or fragment; the refusal does not repeat what may be a secret."""
+    """Only http and https, without user, query or fragment; the refusal does not repeat what may be
+    a secret.
+    """
     with pytest.raises(ConfigurationError) as caught:
         OpenAIModel(base)
     assert "word" not in caught.value.message
@@ -113,10 +123,16 @@ def test_the_key_shows_nowhere() -> None:
     ],
 )
 def test_strict_only_where_the_rules_are_kept(schema: dict[str, Any], strict: bool) -> None:
-    """Strict is sent exactly where each object is closed with everything required and no other keyword is used."""
+    """Strict is sent exactly where each object is closed with everything required and no other
+    keyword is used.
+    """
     assert keeps_strict_rules(schema) is strict
     body = json.loads(encode_request(request(schema)))
-    assert body["response_format"]["json_schema"] == {"name": "step", "strict": strict, "schema": schema}
+    assert body["response_format"]["json_schema"] == {
+        "name": "step",
+        "strict": strict,
+        "schema": schema,
+    }
 
 
 def test_a_changed_schema_is_sent_as_it_is() -> None:
@@ -124,12 +140,19 @@ def test_a_changed_schema_is_sent_as_it_is() -> None:
     schema = closed(a=STRING)
     encode_request(request(schema))
     schema["properties"]["b"] = STRING
-    assert json.loads(encode_request(request(schema)))["response_format"]["json_schema"]["schema"] == schema
+    assert (
+        json.loads(encode_request(request(schema)))["response_format"]["json_schema"]["schema"]
+        == schema
+    )
 
 
 def test_names_and_length_fit_the_endpoint() -> None:
-    """The schema's name is made valid, the length is the smaller bound, and OpenAI's own field is used where it is wanted."""
-    body = json.loads(encode_request(request(closed(), name="verb brain.chat/ü" * 9), modern_length=True))
+    """The schema's name is made valid, the length is the smaller bound, and OpenAI's own field is
+    used where it is wanted.
+    """
+    body = json.loads(
+        encode_request(request(closed(), name="verb brain.chat/ü" * 9), modern_length=True)
+    )
     assert body["response_format"]["json_schema"]["name"].startswith("verb_brain_chat__")
     assert len(body["response_format"]["json_schema"]["name"]) == 64
     assert body["max_completion_tokens"] == 4096
@@ -144,21 +167,46 @@ async def test_a_prompt_that_no_wire_carries_is_rejected() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(["stop", "length"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.sampled_from(["stop", "length"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["choices", "message", "content", "finish_reason", "usage", "error", "code", "type", "refusal"]), inner
+            st.sampled_from(
+                [
+                    "choices",
+                    "message",
+                    "content",
+                    "finish_reason",
+                    "usage",
+                    "error",
+                    "code",
+                    "type",
+                    "refusal",
+                ]
+            ),
+            inner,
         )
     ),
 )
 
 
-@given(body=st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()), status=st.integers(300, 999))
+@given(
+    body=st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()),
+    status=st.integers(300, 999),
+)
 def test_reading_is_total(body: bytes, status: int) -> None:
     """Any bytes are a reply or an error of the closed set, for any status."""
     answer = read_completion(body, "asked")
-    assert isinstance(answer, ModelReply) or answer.code in {ModelErrorCode.MALFORMED, ModelErrorCode.TRUNCATED, ModelErrorCode.FILTERED}
+    assert isinstance(answer, ModelReply) or answer.code in {
+        ModelErrorCode.MALFORMED,
+        ModelErrorCode.TRUNCATED,
+        ModelErrorCode.FILTERED,
+    }
     refusal = read_refusal(status, {b"retry-after": body}, body)
     assert refusal.code is not ModelErrorCode.ADAPTER_BUG
     assert len(refusal.message) <= 300
@@ -179,13 +227,22 @@ USAGE = {"prompt_tokens": 5, "completion_tokens": 7, "prompt_tokens_details": {"
         ({"message": {}, "finish_reason": "content_filter"}, ModelErrorCode.FILTERED),
     ],
 )
-def test_a_whole_answer_that_is_none_tells_of_its_use(choice: dict[str, Any], code: ModelErrorCode) -> None:
+def test_a_whole_answer_that_is_none_tells_of_its_use(
+    choice: dict[str, Any], code: ModelErrorCode
+) -> None:
     """Whatever is wrong with it, what it used its provider counted."""
     body = json.dumps({"choices": [choice], "usage": USAGE}).encode()
     found = read_completion(body, "m", OutputTool("step", {"type": "object"}))
     assert isinstance(found, ModelError)
-    assert (found.code, found.input_tokens, found.output_tokens, found.cached_tokens) == (code, 5, 7, 3)
-    untold = read_completion(json.dumps({"choices": [choice]}).encode(), "m", OutputTool("step", {"type": "object"}))
+    assert (found.code, found.input_tokens, found.output_tokens, found.cached_tokens) == (
+        code,
+        5,
+        7,
+        3,
+    )
+    untold = read_completion(
+        json.dumps({"choices": [choice]}).encode(), "m", OutputTool("step", {"type": "object"})
+    )
     assert isinstance(untold, ModelError)
     assert (untold.input_tokens, untold.output_tokens) == (None, None)
 
@@ -203,8 +260,12 @@ def test_a_whole_answer_that_is_none_tells_of_its_use(choice: dict[str, Any], co
         (400, Structured.TOOL, "tools are not supported", False),
     ],
 )
-def test_a_server_error_refuses_the_way_that_it_names(status: int, held: Structured | None, words: str, refuses: bool) -> None:
-    """Only a server's own status, and only the way in which this answer was to be held; a refusal with another status is one anyway."""
+def test_a_server_error_refuses_the_way_that_it_names(
+    status: int, held: Structured | None, words: str, refuses: bool
+) -> None:
+    """Only a server's own status, and only the way in which this answer was to be held; a refusal
+    with another status is one anyway.
+    """
     for body in ({"error": {"message": words}}, {"detail": words}, {"message": words}):
         assert refuses_way(status, json.dumps(body).encode(), held) is refuses
     assert not refuses_way(status, words.encode(), held)

@@ -1,4 +1,6 @@
-"""An answer that was cut at its length: words count and are told as cut, JSON never does. Over every wire, as one body and as a stream."""
+"""An answer that was cut at its length: words count and are told as cut, JSON never does. Over
+every wire, as one body and as a stream.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,14 @@ def chat_stream(text: str, plain: bool) -> ModelReply | ModelError:
 
 
 def incomplete(text: str) -> dict[str, Any]:
-    output = [{"type": "message", "content": [{"type": "output_text", "text": text}]}] if text else []
-    return {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": output}
+    output = (
+        [{"type": "message", "content": [{"type": "output_text", "text": text}]}] if text else []
+    )
+    return {
+        "status": "incomplete",
+        "incomplete_details": {"reason": "max_output_tokens"},
+        "output": output,
+    }
 
 
 def response(text: str, plain: bool) -> ModelReply | ModelError:
@@ -46,7 +54,11 @@ def response(text: str, plain: bool) -> ModelReply | ModelError:
 def response_stream(text: str, plain: bool) -> ModelReply | ModelError:
     stream = ResponseStream(WHOLE if plain else "content", [].append)
     assert stream.wants(b"text/event-stream")
-    stream.take(f"data: {json.dumps({'type': 'response.incomplete', 'response': incomplete(text)})}\n\n".encode())
+    stream.take(
+        (
+            f"data: {json.dumps({'type': 'response.incomplete', 'response': incomplete(text)})}\n\n"
+        ).encode()
+    )
     return stream.conclude("m", "")
 
 
@@ -63,7 +75,9 @@ def foreign(text: str, plain: bool) -> ModelReply | ModelError:
         inputs={},
         index=0,
     )
-    given = ModelResponse(parts=[TextPart(text)] if text else [], finish_reason="length", model_name="m")
+    given = ModelResponse(
+        parts=[TextPart(text)] if text else [], finish_reason="length", model_name="m"
+    )
     return foreign_model._read(given, asked, None)
 
 

@@ -17,7 +17,14 @@ from ordain import Ordain
 from ordain.app import Extras
 from ordain.contracts.hosted import LOOPBACK, PLANNER_MODEL
 from ordain.errors import ConfigurationError
-from ordain.models.discovery import ANSWER_BYTES, Endpoint, Presence, listed, on_this_machine, usual_places
+from ordain.models.discovery import (
+    ANSWER_BYTES,
+    Endpoint,
+    Presence,
+    listed,
+    on_this_machine,
+    usual_places,
+)
 from ordain.settings import load_settings
 from tests.loopback import QuietHandler, QuietServer
 
@@ -63,7 +70,9 @@ def look(server: Server, key: str = "", limit_s: float = 5.0) -> Endpoint | None
 
 
 def test_models_are_listed_in_order(server: Server) -> None:
-    """Each once, with the window where the server says one; a model that only embeds holds no conversation."""
+    """Each once, with the window where the server says one; a model that only embeds holds no
+    conversation.
+    """
     rows: list[Any] = [
         {"id": "b", "max_model_len": 8192},
         {"id": "nomic-embed-text"},
@@ -75,7 +84,11 @@ def test_models_are_listed_in_order(server: Server) -> None:
     server.body = json.dumps({"object": "list", "data": rows}).encode()
     found = look(server)
     assert found is not None
-    assert (found.title, found.models, found.talkers) == ("vLLM", ("b", "nomic-embed-text", "a"), ("b", "a"))
+    assert (found.title, found.models, found.talkers) == (
+        "vLLM",
+        ("b", "nomic-embed-text", "a"),
+        ("b", "a"),
+    )
     assert found.context_tokens == {"b": 8192}
     assert server.asked == [("/v1/models", None)]
 
@@ -113,16 +126,22 @@ def test_a_server_without_a_model_is_one(server: Server) -> None:
     ],
 )
 def test_what_is_no_list_of_models_is_no_endpoint(server: Server, status: int, body: bytes) -> None:
-    """A page, another shape, a name with controls, an Ordain, an answer without end, a redirect: something listens, and has no model for us."""
+    """A page, another shape, a name with controls, an Ordain, an answer without end, a redirect:
+    something listens, and has no model for us.
+    """
     server.status, server.body = status, body
     found = look(server)
     assert found is not None
     assert (found.heard, found.models) == (Presence.FOREIGN, ())
 
 
-@pytest.mark.parametrize(("realm", "heard"), [("", Presence.WANTS_KEY), ('Bearer realm="ordain"', Presence.FOREIGN)])
+@pytest.mark.parametrize(
+    ("realm", "heard"), [("", Presence.WANTS_KEY), ('Bearer realm="ordain"', Presence.FOREIGN)]
+)
 def test_a_server_that_wants_a_key_is_there(server: Server, realm: str, heard: Presence) -> None:
-    """It runs, and refuses whoever has no key; an Ordain that wants a token is no model server to itself."""
+    """It runs, and refuses whoever has no key; an Ordain that wants a token is no model server to
+    itself.
+    """
     server.status, server.body, server.realm = 401, b'{"data": [{"id": "a"}]}', realm
     found = look(server)
     assert found is not None
@@ -139,7 +158,9 @@ def test_an_address_is_asked_however_it_is_written(server: Server, end: str) -> 
 
 
 def test_who_does_not_answer_in_time_is_no_endpoint(server: Server) -> None:
-    """A server that keeps silent is there and has no models; at a port where nobody listens nothing is."""
+    """A server that keeps silent is there and has no models; at a port where nobody listens nothing
+    is.
+    """
     server.body, server.rest_s = b'{"data": [{"id": "a"}]}', 3.0
     found = look(server, limit_s=0.2)
     assert found is not None
@@ -174,12 +195,17 @@ def models_listed(*names: str) -> bytes:
     return json.dumps({"object": "list", "data": [{"id": name} for name in names]}).encode()
 
 
-async def test_a_model_that_nobody_named_is_asked_for_where_it_may_be(server: Server, tmp_path: Path) -> None:
-    """An endpoint that lists other models only is not asked for the default's: Ordain does not start, and says what there is to name. A running one is left alone."""
+async def test_a_model_that_nobody_named_is_asked_for_where_it_may_be(
+    server: Server, tmp_path: Path
+) -> None:
+    """An endpoint that lists other models only is not asked for the default's: Ordain does not
+    start, and says what there is to name. A running one is left alone.
+    """
     settings = load_settings({"OPENAI_BASE_URL": server.url}, tmp_path)
     server.body = models_listed("qwen3-8b", "bge-m3")
     with pytest.raises(
-        ConfigurationError, match=r"It has qwen3-8b, bge-m3: set PLANNER_MODEL to one of them, or run: ordain init"
+        ConfigurationError,
+        match=r"It has qwen3-8b, bge-m3: set PLANNER_MODEL to one of them, or run: ordain init",
     ) as refused:
         await Ordain(settings, extras=Extras(memory=True)).start()
     assert refused.value.code == "model_missing"
@@ -194,8 +220,17 @@ async def test_a_model_that_nobody_named_is_asked_for_where_it_may_be(server: Se
         ({}, b"<html>"),
     ],
 )
-async def test_what_may_have_the_model_is_asked_for_it(server: Server, environment: dict[str, str], body: bytes, tmp_path: Path) -> None:
-    """A model that somebody named, one that is listed, and an endpoint that lists none: Ordain starts."""
+async def test_what_may_have_the_model_is_asked_for_it(
+    server: Server, environment: dict[str, str], body: bytes, tmp_path: Path
+) -> None:
+    """A model that somebody named, one that is listed, and an endpoint that lists none: Ordain
+    starts.
+    """
     server.body = body
-    async with Ordain(load_settings({"OPENAI_BASE_URL": server.url, **environment}, tmp_path), extras=Extras(memory=True)) as ordain:
-        assert ordain.settings.profiles["default"].model == environment.get("PLANNER_MODEL", PLANNER_MODEL)
+    async with Ordain(
+        load_settings({"OPENAI_BASE_URL": server.url, **environment}, tmp_path),
+        extras=Extras(memory=True),
+    ) as ordain:
+        assert ordain.settings.profiles["default"].model == environment.get(
+            "PLANNER_MODEL", PLANNER_MODEL
+        )

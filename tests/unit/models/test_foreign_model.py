@@ -19,15 +19,28 @@ TOOL = OutputTool("step", {"type": "object"})
 KINDS = [
     kind
     for _, kind in inspect.getmembers(foreign, inspect.isclass)
-    if issubclass(kind, foreign.ModelAPIError | foreign.UnexpectedModelBehavior) and not kind.__name__.startswith("_")
+    if issubclass(kind, foreign.ModelAPIError | foreign.UnexpectedModelBehavior)
+    and not kind.__name__.startswith("_")
 ]
 
 
 def raised(kind: type[Exception]) -> Exception:
-    """An exception of this class as the library would make it, full of words that must not come back."""
+    """An exception of this class as the library would make it, full of words that must not come
+    back.
+    """
     names = inspect.signature(kind.__init__).parameters
-    given = {"model_name": "m", "message": SECRETS, "status_code": 418, "body": {"error": {"message": SECRETS}}, "timeout": 1.0}
-    values = {name: given[name] for name, value in names.items() if name in given and value.default is inspect.Parameter.empty}
+    given = {
+        "model_name": "m",
+        "message": SECRETS,
+        "status_code": 418,
+        "body": {"error": {"message": SECRETS}},
+        "timeout": 1.0,
+    }
+    values = {
+        name: given[name]
+        for name, value in names.items()
+        if name in given and value.default is inspect.Parameter.empty
+    }
     if kind is foreign.ModelRequestTimeout:
         return kind("m", 1.0, setting="request_timeout")
     return kind(**values)
@@ -66,9 +79,13 @@ def test_the_http_client_is_mapped_too(error: Exception, code: ModelErrorCode) -
         assert failure_of(outer, 0, {}, "").code is code
 
 
-@pytest.mark.parametrize("kind", [IndexError, TypeError, KeyError, AssertionError, RecursionError, ValueError])
+@pytest.mark.parametrize(
+    "kind", [IndexError, TypeError, KeyError, AssertionError, RecursionError, ValueError]
+)
 def test_a_bug_is_one_unless_an_answer_was_read(kind: type[Exception]) -> None:
-    """What falls over a whole answer calls the answer malformed; anything else is the adapter's bug. No word of it comes back."""
+    """What falls over a whole answer calls the answer malformed; anything else is the adapter's
+    bug. No word of it comes back.
+    """
     for status, code in ((200, CODES.MALFORMED), (0, CODES.ADAPTER_BUG), (500, CODES.ADAPTER_BUG)):
         found = failure_of(kind(SECRETS), status, {}, "")
         assert found.code is code
@@ -77,21 +94,34 @@ def test_a_bug_is_one_unless_an_answer_was_read(kind: type[Exception]) -> None:
 
 
 def refused(code: int, **error: object) -> foreign.ModelHTTPError:
-    return foreign.ModelHTTPError.for_category(None, status_code=code, model_name="m", body={"error": {"message": SECRETS, **error}})
+    return foreign.ModelHTTPError.for_category(
+        None, status_code=code, model_name="m", body={"error": {"message": SECRETS, **error}}
+    )
 
 
 def test_identifiers_come_back_and_what_was_sent_does_not() -> None:
     """A provider's own names for the fault are told, unless they stand in the prompt or the key."""
     error = refused(400, type="invalid_request_error", status="INVALID_ARGUMENT")
-    assert failure_of(error, 400, {}, "").message == "status 400 (invalid_request_error, INVALID_ARGUMENT)"
-    assert failure_of(error, 400, {}, "x invalid_request_error INVALID_ARGUMENT").message == "status 400"
+    assert (
+        failure_of(error, 400, {}, "").message
+        == "status 400 (invalid_request_error, INVALID_ARGUMENT)"
+    )
+    assert (
+        failure_of(error, 400, {}, "x invalid_request_error INVALID_ARGUMENT").message
+        == "status 400"
+    )
 
 
 def test_delays_are_read_from_the_answer() -> None:
-    """Seconds, milliseconds and dates of the answer's own clock; what the library found in a body only where no header says it."""
+    """Seconds, milliseconds and dates of the answer's own clock; what the library found in a body
+    only where no header says it.
+    """
     error = refused(429)
     error.retry_after = 3.5
-    headers = {b"retry-after": b"Sun, 22 Nov 2026 12:00:09 GMT", b"date": b"Sun, 22 Nov 2026 12:00:00 GMT"}
+    headers = {
+        b"retry-after": b"Sun, 22 Nov 2026 12:00:09 GMT",
+        b"date": b"Sun, 22 Nov 2026 12:00:00 GMT",
+    }
     assert failure_of(error, 429, headers, "").retry_after_ms == 9000
     assert failure_of(error, 429, {b"retry-after-ms": b"250"}, "").retry_after_ms == 250
     assert failure_of(error, 429, {}, "").retry_after_ms == 3500
@@ -101,7 +131,9 @@ def test_delays_are_read_from_the_answer() -> None:
 
 def test_a_refusal_tells_of_its_use() -> None:
     """What stands in the body of a refusal of the use that it came to."""
-    error = foreign.ModelHTTPError(500, "m", {"error": {"type": "api_error"}, "usage": {"input_tokens": 7, "output_tokens": 3}})
+    error = foreign.ModelHTTPError(
+        500, "m", {"error": {"type": "api_error"}, "usage": {"input_tokens": 7, "output_tokens": 3}}
+    )
     found = failure_of(error, 500, {}, "")
     assert (found.input_tokens, found.output_tokens) == (7, 3)
 
@@ -121,7 +153,9 @@ def response(*parts: object, finish: str | None = "stop", **more: object) -> Mod
     ],
 )
 def test_only_a_whole_answer_counts(finish: str | None, code: ModelErrorCode) -> None:
-    """Missing, unknown and early ends are errors although there is a text; a stream without an end broke off."""
+    """Missing, unknown and early ends are errors although there is a text; a stream without an end
+    broke off.
+    """
     found = read_response(response(TextPart("{}"), finish=finish), "m", None)
     assert isinstance(found, ModelError)
     assert found.code is code
@@ -134,8 +168,16 @@ def test_only_a_whole_answer_counts(finish: str | None, code: ModelErrorCode) ->
 def test_texts_are_joined_and_thoughts_are_none() -> None:
     """The answer is what was said, in one piece; what was thought on the way is no part of it."""
     usage = RequestUsage(input_tokens=10, output_tokens=3, cache_read_tokens=4)
-    found = read_response(response(ThinkingPart("hm"), TextPart('{"a"'), ThinkingPart("hm"), TextPart(": 1}"), usage=usage), "asked", None)
-    assert found == ModelReply(text='{"a": 1}', model="asked", input_tokens=10, output_tokens=3, cached_tokens=4)
+    found = read_response(
+        response(
+            ThinkingPart("hm"), TextPart('{"a"'), ThinkingPart("hm"), TextPart(": 1}"), usage=usage
+        ),
+        "asked",
+        None,
+    )
+    assert found == ModelReply(
+        text='{"a": 1}', model="asked", input_tokens=10, output_tokens=3, cached_tokens=4
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,15 +197,23 @@ def test_only_the_one_tool_s_input_is_an_answer(parts: list[object]) -> None:
     found = read_response(response(*parts, finish="tool_call"), "m", TOOL)
     assert isinstance(found, ModelError)
     assert found.code is CODES.MALFORMED
-    good = read_response(response(TextPart("prose"), ToolCallPart("step", {"a": 1}), finish="tool_call"), "m", TOOL)
+    good = read_response(
+        response(TextPart("prose"), ToolCallPart("step", {"a": 1}), finish="tool_call"), "m", TOOL
+    )
     assert isinstance(good, ModelReply)
     assert good.text == '{"a":1}'
 
 
 @pytest.mark.parametrize("finish", ["stop", "length", "content_filter", "odd"])
 def test_an_answer_that_is_none_tells_of_its_use(finish: str) -> None:
-    """A tool that was not called, a cut, a filter's stop: what it used its provider counted; a stream that broke off has not counted to its end."""
-    given = ModelResponse(parts=[TextPart("words")], finish_reason=finish, usage=RequestUsage(input_tokens=5, output_tokens=7))  # type: ignore[arg-type]
+    """A tool that was not called, a cut, a filter's stop: what it used its provider counted; a
+    stream that broke off has not counted to its end.
+    """
+    given = ModelResponse(
+        parts=[TextPart("words")],
+        finish_reason=finish,
+        usage=RequestUsage(input_tokens=5, output_tokens=7),
+    )  # type: ignore[arg-type]
     found = read_response(given, "m", TOOL)
     assert isinstance(found, ModelError)
     assert (found.input_tokens, found.output_tokens) == (5, 7)

@@ -43,8 +43,12 @@ def model_file(folder: Path, name: str = "own.gguf", content: bytes = b"GGUF and
 
 
 def test_without_an_installed_model_the_error_says_how_to_get_one(tmp_path: Path) -> None:
-    """A profile without a file looks where `ordain local install` puts one, and says so where there is none."""
-    with pytest.raises(ConfigurationError, match=r"^models\.mine: .*run: ordain local install$") as caught:
+    """A profile without a file looks where `ordain local install` puts one, and says so where there
+    is none.
+    """
+    with pytest.raises(
+        ConfigurationError, match=r"^models\.mine: .*run: ordain local install$"
+    ) as caught:
         build_models({"mine": PROFILE}, {}, tmp_path)
     assert caught.value.code == "no_local_model"
     assert str(tmp_path / "local" / f"{SHIPPED_MODEL}.gguf") in caught.value.message
@@ -67,9 +71,15 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_profiles_of_one_file_share_a_server(tmp_path: Path) -> None:
-    """One model is loaded once for all profiles that run it alike; other threads or another window are another server."""
+    """One model is loaded once for all profiles that run it alike; other threads or another window
+    are another server.
+    """
     own = PROFILE.model_copy(update={"gguf": str(model_file(tmp_path))})
-    profiles = {"a": own, "b": own.model_copy(update={"model": "b", "max_tokens": 7}), "c": own.model_copy(update={"threads": 2})}
+    profiles = {
+        "a": own,
+        "b": own.model_copy(update={"model": "b", "max_tokens": 7}),
+        "c": own.model_copy(update={"threads": 2}),
+    }
     models = build_models(profiles, {"a": "a key that no local model needs"}, tmp_path)
     assert models["a"] is models["b"]
     assert models["a"] is not models["c"]
@@ -77,31 +87,59 @@ def test_profiles_of_one_file_share_a_server(tmp_path: Path) -> None:
 
 def test_a_missing_extra_says_what_to_install() -> None:
     """Without llama.cpp the error names the extra."""
-    done = subprocess.run([sys.executable, "-c", WITHOUT_EXTRA], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.strip() == "extra_missing models.mine: provider local needs llama.cpp; run: pip install 'ordain[local]'"
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRA],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == (
+        "extra_missing models.mine: provider local needs llama.cpp; run: pip install "
+        "'ordain[local]'"
+    )
 
 
 def test_the_installed_models_window_is_never_exceeded(tmp_path: Path) -> None:
-    """The shipped model is run with its own window where a profile asks for more; another file with what its profile says."""
+    """The shipped model is run with its own window where a profile asks for more; another file with
+    what its profile says.
+    """
     model_file(tmp_path / "local", f"{SHIPPED_MODEL}.gguf")
     wide = PROFILE.model_copy(update={"context_tokens": 100_000})
-    models = build_models({"shipped": wide, "own": wide.model_copy(update={"gguf": str(shipped_gguf(tmp_path))})}, {}, tmp_path)
-    assert [model._context_tokens for model in models.values() if isinstance(model, LocalModel)] == [8192, 100_000]
+    models = build_models(
+        {"shipped": wide, "own": wide.model_copy(update={"gguf": str(shipped_gguf(tmp_path))})},
+        {},
+        tmp_path,
+    )
+    assert [
+        model._context_tokens for model in models.values() if isinstance(model, LocalModel)
+    ] == [8192, 100_000]
 
 
 def request(**changes: object) -> ModelRequest:
-    fields = {"profile": PROFILE, "purpose": "planner", "system": "", "user": "Hello.", "schema_name": "x", "schema": {"type": "object"}}
+    fields = {
+        "profile": PROFILE,
+        "purpose": "planner",
+        "system": "",
+        "user": "Hello.",
+        "schema_name": "x",
+        "schema": {"type": "object"},
+    }
     limits = {"max_tokens": 8, "timeout_s": 30.0, "inputs": {}, "index": 0}
     return ModelRequest(**{**fields, **limits, **changes})  # type: ignore[arg-type]
 
 
 async def test_a_file_that_llama_cannot_load_is_an_error_of_that_attempt(tmp_path: Path) -> None:
-    """What only looks like a model is found when it is loaded: a typed error, no crash, and no process left."""
+    """What only looks like a model is found when it is loaded: a typed error, no crash, and no
+    process left.
+    """
     pytest.importorskip("xllamacpp")
     model = LocalModel(model_file(tmp_path))
     failed = await model.attempt(request())
     why = "own.gguf: llama.cpp cannot load it"
-    assert failed == ModelError(code=ModelErrorCode.NOT_FOUND, message=why, known=Charge.NOTHING_SENT)
+    assert failed == ModelError(
+        code=ModelErrorCode.NOT_FOUND, message=why, known=Charge.NOTHING_SENT
+    )
     assert model.pid is None
     await model.close()
     await model.close()
@@ -113,15 +151,23 @@ async def test_a_file_that_llama_cannot_load_is_an_error_of_that_attempt(tmp_pat
 def in_place_of_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     """Another program is started in its place; it is told what the server is told."""
     program = folder / "server"
-    program.write_text("\n".join((f"#!{sys.executable}", "import sys", "sys.stdin.readline()", *lines)))
+    program.write_text(
+        "\n".join((f"#!{sys.executable}", "import sys", "sys.stdin.readline()", *lines))
+    )
     program.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(program))
 
 
 @pytest.mark.parametrize("first", ['print(\'{"url": "http://127.0.0.1:9"}\')', ""])
-async def test_a_server_that_prints_more_than_its_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str) -> None:
-    """What else comes through the pipe, before its answer or after it, fills no buffer and keeps nobody from ending it."""
-    in_place_of_the_server(tmp_path, monkeypatch, first, "print('x' * 10_000_000, flush=True)", "sys.stdin.read()")
+async def test_a_server_that_prints_more_than_its_answer_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """What else comes through the pipe, before its answer or after it, fills no buffer and keeps
+    nobody from ending it.
+    """
+    in_place_of_the_server(
+        tmp_path, monkeypatch, first, "print('x' * 10_000_000, flush=True)", "sys.stdin.read()"
+    )
     monkeypatch.setattr(local, "END_S", 1.0)
     model = LocalModel(model_file(tmp_path))
     async with asyncio.timeout(PATIENCE_S):
@@ -130,8 +176,12 @@ async def test_a_server_that_prints_more_than_its_answer_is_ended(tmp_path: Path
     assert model.pid is None
 
 
-async def test_a_start_that_fails_does_not_fail_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system has no thread or process left, that attempt has an error; the next one starts the server anew."""
+async def test_a_start_that_fails_does_not_fail_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system has no thread or process left, that attempt has an error; the next one
+    starts the server anew.
+    """
 
     async def none_left(*_: object, **__: object) -> object:
         raise RuntimeError("can't start new thread")

@@ -22,7 +22,9 @@ from ordain.models.sentences import split
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 
 ROOT = Path(__file__).parents[3]
-D2 = json.loads((ROOT / "tests/fixtures/seeds/extract_facts_plan_minimal.json").read_text(encoding="utf-8"))
+D2 = json.loads(
+    (ROOT / "tests/fixtures/seeds/extract_facts_plan_minimal.json").read_text(encoding="utf-8")
+)
 VERBS = ROOT / "src/ordain/verbs/builtin"
 STEP: TypeAdapter[ActStep | FinishStep] = TypeAdapter(PlannerStep)
 LEAD = "not analysed:\n"
@@ -46,7 +48,11 @@ REWRITES = [
     "रवि पुणे में रहता है। वह सह्याद्रि में काम करता है। उसकी प्रबंधक मीरा है।",
     "¿Dónde vive Inés? Vive en Cádiz. ¡Trabaja en Faro! Su jefa es Pilar.",
     "The kettle boils at 96.5 degrees here. Nobody knows why... Perhaps the altitude.",
-    "Shipping notes\n\nThe crate weighs 12 kg. It left on 2031-04-02; it arrives, e.g. by lorry, on Friday.\nSigned: the clerk",
+    (
+        "Shipping notes\n\n"
+        "The crate weighs 12 kg. It left on 2031-04-02; it arrives, e.g. by lorry, on Friday.\n"
+        "Signed: the clerk"
+    ),
     "The river rose 2.4 m overnight, the bridge held, and school was closed.",
     "Ulla's manager is Finn and she lives in Aarhus and works at Fjordbyg A/S",
 ]
@@ -56,7 +62,9 @@ def verb_schema(name: str) -> dict[str, Any]:
     return yaml.safe_load((VERBS / f"{name}.yaml").read_text(encoding="utf-8"))["output_schema"]
 
 
-async def ask(purpose: str, inputs: dict[str, Any], max_tokens: int = 4096) -> ModelReply | ModelError:
+async def ask(
+    purpose: str, inputs: dict[str, Any], max_tokens: int = 4096
+) -> ModelReply | ModelError:
     return await OfflineModel().attempt(
         ModelRequest(
             profile=ModelProfile(provider="offline", model="offline"),
@@ -75,12 +83,16 @@ async def ask(purpose: str, inputs: dict[str, Any], max_tokens: int = 4096) -> M
     )
 
 
-def planner_inputs(text: str | None, tools: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
+def planner_inputs(
+    text: str | None, tools: list[dict[str, Any]] | None = None, **more: Any
+) -> dict[str, Any]:
     return {
         "goal_type": "analysis",
         "goal": D2["goal"]["description"],
         "user_message": None,
-        "history": [] if text is None else [{"role": "user", "content": f"Here's some info: {text}"}],
+        "history": []
+        if text is None
+        else [{"role": "user", "content": f"Here's some info: {text}"}],
         "facts": {} if text is None else {"text": text},
         "state": {},
         "tools": D2["toolset"] if tools is None else tools,
@@ -107,13 +119,23 @@ async def final(inputs: dict[str, Any]) -> str:
 
 
 def tool(name: str, *required: str, **properties: dict[str, Any]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": list(required or properties), "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required or properties),
+        "additionalProperties": False,
+    }
     return {"tool_id": name, "description": "", "input_schema": schema, "output_schema": {}}
 
 
 def seen(tool_id: str, output: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
     observation = {"ok": output is not None, "output": output, "llm_output": None, **more}
-    return {"step_index": 0, "thought": "", "action": {"tool_id": tool_id, "input": {}}, "observation": observation}
+    return {
+        "step_index": 0,
+        "thought": "",
+        "action": {"tool_id": tool_id, "input": {}},
+        "observation": observation,
+    }
 
 
 def letters(text: str) -> str:
@@ -128,7 +150,13 @@ async def test_a_request_is_answered_with_its_own_words(text: str) -> None:
     assert (action.action.tool_id, action.action.input) == ("extract_facts", {"text": text})
 
     reply = await ask(
-        "verb", {"verb": "extract_facts", "input": {"text": text}, "previous": None, "output_schema": verb_schema("extract_facts")}
+        "verb",
+        {
+            "verb": "extract_facts",
+            "input": {"text": text},
+            "previous": None,
+            "output_schema": verb_schema("extract_facts"),
+        },
     )
     assert isinstance(reply, ModelReply)
     output = json.loads(reply.text)
@@ -144,17 +172,28 @@ async def test_a_request_is_answered_with_its_own_words(text: str) -> None:
     assert letters("".join(bullets)) == letters(text)
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "...!?", "12345", "— – —", "42 3.14 -7", "🙂🙂", "Hello", "https"])
+@pytest.mark.parametrize(
+    "text", ["", "   \n", "...!?", "12345", "— – —", "42 3.14 -7", "🙂🙂", "Hello", "https"]
+)
 async def test_without_a_sentence_nothing_is_quoted(text: str) -> None:
     """A text without sentences gives a typed error instead of an invented fact."""
-    reply = await ask("verb", {"verb": "extract_facts", "input": {"text": text}, "output_schema": verb_schema("extract_facts")})
+    reply = await ask(
+        "verb",
+        {
+            "verb": "extract_facts",
+            "input": {"text": text},
+            "output_schema": verb_schema("extract_facts"),
+        },
+    )
     assert isinstance(reply, ModelError)
     assert reply.code is ModelErrorCode.NOTHING_TO_QUOTE
 
 
 @pytest.mark.parametrize("name", ["summarize_facts", "propose_next_steps"])
 async def test_the_other_shipped_verbs_quote_their_facts(name: str) -> None:
-    """Every shipped prompt-plan verb has a shape that quotations fit, with options left out of them."""
+    """Every shipped prompt-plan verb has a shape that quotations fit, with options left out of
+    them.
+    """
     facts = [{"text": "The library opens at nine."}, {"text": "Entry is free."}]
     given = {"facts": facts, "max_bullets": 5, "goal": "Borrow the atlas."}
     reply = await ask("verb", {"verb": name, "input": given, "output_schema": verb_schema(name)})
@@ -166,7 +205,11 @@ async def test_the_other_shipped_verbs_quote_their_facts(name: str) -> None:
 
 async def test_a_quotation_longer_than_its_bound_is_truncated() -> None:
     """A quotation that a model's length limit would cut is an error, as a model's would be."""
-    reply = await ask("verb", {"verb": "v", "input": {"text": "Some words here. " * 200}, "output_schema": {}}, max_tokens=50)
+    reply = await ask(
+        "verb",
+        {"verb": "v", "input": {"text": "Some words here. " * 200}, "output_schema": {}},
+        max_tokens=50,
+    )
     assert isinstance(reply, ModelError)
     assert reply.code is ModelErrorCode.TRUNCATED
 
@@ -177,28 +220,60 @@ TEXT = {"type": "string"}
 @pytest.mark.parametrize(
     ("words", "tools", "expected"),
     [
-        ("What is 17 + 25?", [tool("math", expression=TEXT), tool("page", url=TEXT)], ("math", {"expression": "17 + 25"})),
-        ("Compute (3.5 - 1) * 2, please.", [tool("math", expression=TEXT)], ("math", {"expression": "(3.5 - 1) * 2"})),
+        (
+            "What is 17 + 25?",
+            [tool("math", expression=TEXT), tool("page", url=TEXT)],
+            ("math", {"expression": "17 + 25"}),
+        ),
+        (
+            "Compute (3.5 - 1) * 2, please.",
+            [tool("math", expression=TEXT)],
+            ("math", {"expression": "(3.5 - 1) * 2"}),
+        ),
         (
             "Fetch https://example.org/a?b=(c).",
             [tool("page", url=TEXT), tool("file", path=TEXT)],
             ("page", {"url": "https://example.org/a?b=(c)"}),
         ),
-        ("Read notes/todo.md aloud.", [tool("file", path=TEXT), tool("math", expression=TEXT)], ("file", {"path": "notes/todo.md"})),
-        ("Set it to 21.5 degrees.", [tool("heat", level={"type": "number", "maximum": 30})], ("heat", {"level": 21.5})),
-        ("Use the BLUE one.", [tool("paint", colour={"type": "string", "enum": ["red", "blue"]})], ("paint", {"colour": "blue"})),
-        ("Write to kim@example.org!", [tool("mail", to={"type": "string", "format": "email"})], ("mail", {"to": "kim@example.org"})),
+        (
+            "Read notes/todo.md aloud.",
+            [tool("file", path=TEXT), tool("math", expression=TEXT)],
+            ("file", {"path": "notes/todo.md"}),
+        ),
+        (
+            "Set it to 21.5 degrees.",
+            [tool("heat", level={"type": "number", "maximum": 30})],
+            ("heat", {"level": 21.5}),
+        ),
+        (
+            "Use the BLUE one.",
+            [tool("paint", colour={"type": "string", "enum": ["red", "blue"]})],
+            ("paint", {"colour": "blue"}),
+        ),
+        (
+            "Write to kim@example.org!",
+            [tool("mail", to={"type": "string", "format": "email"})],
+            ("mail", {"to": "kim@example.org"}),
+        ),
         (
             "Order AB-1234 is late.",
             [tool("order", number={"type": "string", "pattern": "^[A-Z]{2}-\\d{4}$"})],
             ("order", {"number": "AB-1234"}),
         ),
-        ("Day 2031-04-02 it is.", [tool("day", on={"type": "string", "format": "date"})], ("day", {"on": "2031-04-02"})),
+        (
+            "Day 2031-04-02 it is.",
+            [tool("day", on={"type": "string", "format": "date"})],
+            ("day", {"on": "2031-04-02"}),
+        ),
     ],
 )
-async def test_the_one_tool_that_can_be_called_is_called(words: str, tools: list[dict[str, Any]], expected: tuple[str, Any]) -> None:
+async def test_the_one_tool_that_can_be_called_is_called(
+    words: str, tools: list[dict[str, Any]], expected: tuple[str, Any]
+) -> None:
     """An argument is filled where its declaration fits exactly one value in the request."""
-    found = await step(planner_inputs(None, tools, history=[{"role": "user", "content": words}], goal="Help."))
+    found = await step(
+        planner_inputs(None, tools, history=[{"role": "user", "content": words}], goal="Help.")
+    )
     assert isinstance(found, ActStep)
     assert (found.action.tool_id, found.action.input) == expected
 
@@ -210,7 +285,9 @@ async def test_the_one_tool_that_can_be_called_is_called(words: str, tools: list
         ("What is 17 + 25?", [tool("math", expression=TEXT), tool("facts", text=TEXT)]),
     ],
 )
-async def test_two_tools_that_can_be_called_are_not(words: str, tools: list[dict[str, Any]]) -> None:
+async def test_two_tools_that_can_be_called_are_not(
+    words: str, tools: list[dict[str, Any]]
+) -> None:
     """Rules do not choose between two tools: none is called and both are named."""
     content = await final(planner_inputs(words, tools))
     assert all(offered["tool_id"] in content for offered in tools)
@@ -230,18 +307,44 @@ async def test_two_tools_that_can_be_called_are_not(words: str, tools: list[dict
         ("Some words.", tool("flag", on={"type": "boolean"})),
         ("Some words.", tool("list", text={"type": "array", "items": TEXT})),
         ("Far too long.", tool("short", text={"type": "string", "maxLength": 5})),
-        ("Some words.", {"tool_id": "bare", "description": "", "input_schema": {}, "output_schema": {}}),
-        ("Some words.", {"tool_id": "none", "description": "", "input_schema": None, "output_schema": {}}),
-        ("Some words.", {"tool_id": "bad", "description": "", "input_schema": {"properties": {"text": {"type": 7}}, "required": ["text"]}}),
         (
             "Some words.",
-            {"tool_id": "remote", "input_schema": {"$ref": "http://example.org/s", "properties": {"text": TEXT}, "required": ["text"]}},
+            {"tool_id": "bare", "description": "", "input_schema": {}, "output_schema": {}},
+        ),
+        (
+            "Some words.",
+            {"tool_id": "none", "description": "", "input_schema": None, "output_schema": {}},
+        ),
+        (
+            "Some words.",
+            {
+                "tool_id": "bad",
+                "description": "",
+                "input_schema": {"properties": {"text": {"type": 7}}, "required": ["text"]},
+            },
+        ),
+        (
+            "Some words.",
+            {
+                "tool_id": "remote",
+                "input_schema": {
+                    "$ref": "http://example.org/s",
+                    "properties": {"text": TEXT},
+                    "required": ["text"],
+                },
+            },
         ),
     ],
 )
-async def test_an_argument_that_could_mean_more_or_nothing_is_not_filled(words: str, offered: dict[str, Any]) -> None:
-    """A tool whose arguments the request does not unambiguously give is not called; the answer names it."""
-    content = await final(planner_inputs(None, [offered], history=[{"role": "user", "content": words}], goal="Help."))
+async def test_an_argument_that_could_mean_more_or_nothing_is_not_filled(
+    words: str, offered: dict[str, Any]
+) -> None:
+    """A tool whose arguments the request does not unambiguously give is not called; the answer
+    names it.
+    """
+    content = await final(
+        planner_inputs(None, [offered], history=[{"role": "user", "content": words}], goal="Help.")
+    )
     assert offered["tool_id"] in content
     assert "No tool was called" in content
 
@@ -253,12 +356,18 @@ async def test_without_tools_it_says_so() -> None:
 
 async def test_a_refused_step_is_not_repeated() -> None:
     """After a refusal the same step would be refused again, so it finishes and names the reason."""
-    assert "step_unknown_tool" in await final(planner_inputs("Some words here.", reask="step_unknown_tool"))
+    assert "step_unknown_tool" in await final(
+        planner_inputs("Some words here.", reask="step_unknown_tool")
+    )
 
 
 async def test_a_failed_tool_is_reported() -> None:
     """After a failed call it finishes with the tool and the error's code."""
-    content = await final(planner_inputs("Words.", trace=[seen("page", None, error={"code": "not_found", "message": "x"})]))
+    content = await final(
+        planner_inputs(
+            "Words.", trace=[seen("page", None, error={"code": "not_found", "message": "x"})]
+        )
+    )
     assert "page failed (not_found)" in content
 
 
@@ -267,7 +376,10 @@ async def test_a_failed_tool_is_reported() -> None:
     [
         ({"value": "42"}, ["value: 42"]),
         ({"value": 42, "exact": True}, ["value: 42", "exact: true"]),
-        ({"path": "a.md", "text": "One line here.\nAnd another one."}, ["path: a.md", "One line here.", "And another one."]),
+        (
+            {"path": "a.md", "text": "One line here.\nAnd another one."},
+            ["path: a.md", "One line here.", "And another one."],
+        ),
         ({"rows": [{"name": "x", "n": 1}, "bare words", None]}, ["name: x", "n: 1", "bare words"]),
         ({"a": {"b": {"c": "Deep words here."}}}, ["Deep words here."]),
     ],
@@ -279,14 +391,22 @@ async def test_any_result_is_reported_verbatim(output: dict[str, Any], bullets: 
 
 
 async def test_text_beside_the_output_is_the_second_choice() -> None:
-    """Where there is no structured output, the tool's text is quoted; where there is neither, the answer says so."""
-    content = await final(planner_inputs("W.", trace=[seen("v", {}, llm_output="Plain words came back.")]))
+    """Where there is no structured output, the tool's text is quoted; where there is neither, the
+    answer says so.
+    """
+    content = await final(
+        planner_inputs("W.", trace=[seen("v", {}, llm_output="Plain words came back.")])
+    )
     assert "- Plain words came back." in content
-    assert "nothing that could be quoted" in await final(planner_inputs("W.", trace=[seen("v", {})]))
+    assert "nothing that could be quoted" in await final(
+        planner_inputs("W.", trace=[seen("v", {})])
+    )
 
 
 async def test_a_long_result_is_cut_between_statements_and_counted() -> None:
-    """A report stays within an answer's bound and within max_tokens, and says how much is left out."""
+    """A report stays within an answer's bound and within max_tokens, and says how much is left
+    out.
+    """
     output = {"facts": [f"Sentence number {number} is here." for number in range(2000)]}
     content = await final(planner_inputs("W.", trace=[seen("v", output)]))
     assert len(content) < 16_000
@@ -298,13 +418,22 @@ async def test_a_long_result_is_cut_between_statements_and_counted() -> None:
 
 @given(
     text=st.text(max_size=400),
-    inputs=st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=40), st.lists, max_leaves=5),
+    inputs=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=40), st.lists, max_leaves=5
+    ),
 )
 async def test_every_request_has_an_answer(text: str, inputs: Any) -> None:
     """Any text gets a valid directive, and any prompt-plan input a quotation or a typed error."""
     encodable = text.encode("utf-8", "ignore").decode()
     assert isinstance(await step(planner_inputs(encodable)), ActStep | FinishStep)
-    reply = await ask("verb", {"verb": "v", "input": {"text": encodable, "more": inputs}, "output_schema": {"type": "object"}})
+    reply = await ask(
+        "verb",
+        {
+            "verb": "v",
+            "input": {"text": encodable, "more": inputs},
+            "output_schema": {"type": "object"},
+        },
+    )
     if isinstance(reply, ModelReply):
         quotes = msgspec.json.decode(reply.text)["quotes"]
         assert all(quote in encodable for quote in quotes)
@@ -314,35 +443,62 @@ async def test_every_request_has_an_answer(text: str, inputs: Any) -> None:
 
 HISTORY = [
     {"role": "user", "content": "We sail on Monday. Bring a coat."},
-    {"role": "assistant", "content": "The crossing takes about nine hours in good weather and longer in bad weather."},
+    {
+        "role": "assistant",
+        "content": "The crossing takes about nine hours in good weather and longer in bad weather.",
+    },
 ]
 
 
 def one_text(name: str, **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: {"type": "string", **more}}, "required": [name], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", **more}},
+        "required": [name],
+        "additionalProperties": False,
+    }
 
 
 async def said(inputs: dict[str, Any], max_tokens: int = 4096) -> dict[str, Any]:
-    reply = await ask("verb", {"verb": "v", "input": {"text": "Other words of the input."}, **inputs}, max_tokens)
+    reply = await ask(
+        "verb", {"verb": "v", "input": {"text": "Other words of the input."}, **inputs}, max_tokens
+    )
     assert isinstance(reply, ModelReply), reply
     return json.loads(reply.text)
 
 
 @pytest.mark.parametrize("purpose", ["router", "supervisor", "triage", "seat", "chair"])
 async def test_it_chooses_nothing(purpose: str) -> None:
-    """Asked to route, to judge or to take a seat it says that this needs a model, whatever the message."""
-    reply = await ask(purpose, {"message": "Please choose one of these.", "output_schema": one_text("content")})
+    """Asked to route, to judge or to take a seat it says that this needs a model, whatever the
+    message.
+    """
+    reply = await ask(
+        purpose, {"message": "Please choose one of these.", "output_schema": one_text("content")}
+    )
     assert isinstance(reply, ModelError)
     assert reply.code is ModelErrorCode.NEEDS_MODEL
     assert "no language model" in reply.message
 
 
 @given(st.text(max_size=900), st.integers(100, 600) | st.none())
-async def test_an_answer_to_a_person_says_that_it_can_only_repeat(message: str, bound: int | None) -> None:
-    """A turn is answered with the message itself, marked as repeated and cut where it is long, within the shape's bound."""
+async def test_an_answer_to_a_person_says_that_it_can_only_repeat(
+    message: str, bound: int | None
+) -> None:
+    """A turn is answered with the message itself, marked as repeated and cut where it is long,
+    within the shape's bound.
+    """
     message = message.encode("utf-8", "ignore").decode()
     schema = one_text("content", maxLength=bound) if bound else one_text("content")
-    reply = await ask("verb", {"verb": "chat", "message": message, "history": HISTORY, "input": {}, "output_schema": schema})
+    reply = await ask(
+        "verb",
+        {
+            "verb": "chat",
+            "message": message,
+            "history": HISTORY,
+            "input": {},
+            "output_schema": schema,
+        },
+    )
     if not message.strip():
         assert isinstance(reply, ModelError)
         assert reply.code is ModelErrorCode.NOTHING_TO_QUOTE
@@ -358,7 +514,9 @@ async def test_an_answer_to_a_person_says_that_it_can_only_repeat(message: str, 
 
 
 async def test_an_answer_has_only_what_was_said() -> None:
-    """What the shape wants besides stays empty or null; where it must hold more, nothing is invented."""
+    """What the shape wants besides stays empty or null; where it must hold more, nothing is
+    invented.
+    """
     shape = one_text("content")
     parts = {
         "sources": {"type": "array"},
@@ -381,13 +539,19 @@ async def test_an_answer_has_only_what_was_said() -> None:
 async def test_the_material_of_a_conversation() -> None:
     """The message is quoted, without one the history, and without both the input as ever."""
     content, facts = one_text("content"), verb_schema("extract_facts")
-    quoted = await said({"message": "Noor lives in Utrecht. She sings.", "history": HISTORY, "output_schema": facts})
+    quoted = await said(
+        {"message": "Noor lives in Utrecht. She sings.", "history": HISTORY, "output_schema": facts}
+    )
     assert [fact["text"] for fact in quoted["facts"]] == ["Noor lives in Utrecht.", "She sings."]
     of_history = await said({"message": None, "history": HISTORY, "output_schema": content})
     assert of_history == await said({"history": tuple(HISTORY), "output_schema": content})
-    assert of_history["content"].endswith(f"what was said: “{HISTORY[0]['content']}\n{HISTORY[1]['content']}”")
+    assert of_history["content"].endswith(
+        f"what was said: “{HISTORY[0]['content']}\n{HISTORY[1]['content']}”"
+    )
     for nothing in ({}, {"message": None}, {"message": None, "history": []}):
-        assert await said({**nothing, "output_schema": content}) == {"content": "Other words of the input."}
+        assert await said({**nothing, "output_schema": content}) == {
+            "content": "Other words of the input."
+        }
 
 
 async def test_a_summary_of_a_conversation_is_quoted() -> None:
@@ -395,23 +559,45 @@ async def test_a_summary_of_a_conversation_is_quoted() -> None:
     asked = {"message": None, "history": HISTORY}
     whole = await said({**asked, "output_schema": one_text("summary")})
     assert whole == {"summary": f"{HISTORY[0]['content']}\n{HISTORY[1]['content']}"}
-    assert await said({**asked, "output_schema": one_text("summary", maxLength=40)}) == {"summary": HISTORY[0]["content"]}
-    assert await said({**asked, "output_schema": one_text("summary", maxLength=14)}) == {"summary": "Bring a coat."}
-    long = [{"role": "user", "content": f"Sentence number {number} is here."} for number in range(900)]
-    short = await said({**asked, "history": long, "output_schema": one_text("summary")}, max_tokens=400)
+    assert await said({**asked, "output_schema": one_text("summary", maxLength=40)}) == {
+        "summary": HISTORY[0]["content"]
+    }
+    assert await said({**asked, "output_schema": one_text("summary", maxLength=14)}) == {
+        "summary": "Bring a coat."
+    }
+    long = [
+        {"role": "user", "content": f"Sentence number {number} is here."} for number in range(900)
+    ]
+    short = await said(
+        {**asked, "history": long, "output_schema": one_text("summary")}, max_tokens=400
+    )
     assert short["summary"].startswith("Sentence number 0 is here.")
     assert short["summary"].endswith(" is here.")
-    reply = await ask("verb", {"verb": "v", **asked, "output_schema": one_text("summary", maxLength=5)})
+    reply = await ask(
+        "verb", {"verb": "v", **asked, "output_schema": one_text("summary", maxLength=5)}
+    )
     assert isinstance(reply, ModelError)
     assert reply.code is ModelErrorCode.MALFORMED
 
 
 def test_no_word_of_the_fixtures_stands_in_the_source() -> None:
     """Nothing in src knows the people, places and firms of the example request."""
-    words = {word.strip(".,") for word in D2["context"]["external_facts"]["text"].split() if word[0].isupper()}
+    words = {
+        word.strip(".,")
+        for word in D2["context"]["external_facts"]["text"].split()
+        if word[0].isupper()
+    }
     assert words == {"Alice", "Paris", "Acme", "Corp", "Bob"}
     for path in (ROOT / "src").rglob("*"):
-        if path.is_file() and path.suffix in {".py", ".yaml", ".toml", ".j2", ".json", ".sql", ".html"}:
+        if path.is_file() and path.suffix in {
+            ".py",
+            ".yaml",
+            ".toml",
+            ".j2",
+            ".json",
+            ".sql",
+            ".html",
+        }:
             content = path.read_text(encoding="utf-8")
             assert not [word for word in words if word in content], path
 
@@ -428,20 +614,39 @@ def test_no_word_of_the_fixtures_stands_in_the_source() -> None:
     ],
 )
 def test_no_arithmetic_is_cut_out_of_something_larger(words: str) -> None:
-    """Decimals with a comma, formulas with names, dates and telephone numbers are no expression for a calculator."""
-    schema = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
+    """Decimals with a comma, formulas with names, dates and telephone numbers are no expression for
+    a calculator.
+    """
+    schema = {
+        "type": "object",
+        "properties": {"expression": {"type": "string"}},
+        "required": ["expression"],
+    }
     assert fill(schema, words, words) is None
 
 
-@pytest.mark.parametrize(("words", "expression"), [("What is 17 + 25?", "17 + 25"), ("Work out (2 + 3) * 4 please", "(2 + 3) * 4")])
+@pytest.mark.parametrize(
+    ("words", "expression"),
+    [("What is 17 + 25?", "17 + 25"), ("Work out (2 + 3) * 4 please", "(2 + 3) * 4")],
+)
 def test_plain_arithmetic_is_an_expression(words: str, expression: str) -> None:
     """Arithmetic that stands alone in a sentence is taken as it stands."""
-    schema = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
+    schema = {
+        "type": "object",
+        "properties": {"expression": {"type": "string"}},
+        "required": ["expression"],
+    }
     assert fill(schema, words, words) == {"expression": expression}
 
 
-@pytest.mark.parametrize("words", ["It costs 1.200 Euro.", "About 1 000 000 people.", "It is minus 5 outside."])
+@pytest.mark.parametrize(
+    "words", ["It costs 1.200 Euro.", "About 1 000 000 people.", "It is minus 5 outside."]
+)
 def test_a_number_that_depends_on_who_wrote_it_is_not_taken(words: str) -> None:
     """Thousands with a point or a space, and a sign in words, fill no number."""
-    schema = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+    schema = {
+        "type": "object",
+        "properties": {"amount": {"type": "number"}},
+        "required": ["amount"],
+    }
     assert fill(schema, words, words) is None

@@ -15,7 +15,9 @@ from ordain.models.scripted import ScriptedModel
 
 
 def test_each_profile_has_its_adapter(tmp_path: Path) -> None:
-    """Every provider is built; profiles of one endpoint and key share an adapter, another key does not."""
+    """Every provider is built; profiles of one endpoint and key share an adapter, another key does
+    not.
+    """
     script = tmp_path / "s.yaml"
     script.write_text("planner: []", encoding="utf-8")
     openai = ModelProfile(provider="openai", model="a", base_url="http://127.0.0.1:1")
@@ -60,5 +62,11 @@ def test_an_offline_start_loads_no_http_client() -> None:
         "build_models({'x': ModelProfile(provider='offline', model='offline')}, {})\n"
         "assert not {'httpx2', 'httpcore2', 'ssl', 'yaml'} & set(sys.modules), sorted(sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": ":".join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
     assert done.returncode == 0, done.stderr

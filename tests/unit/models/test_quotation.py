@@ -34,18 +34,30 @@ def shape(required: list[str] | None = None, **properties: Any) -> dict[str, Any
         (shape(summary=STRING), {"summary": TEXT}),
         (shape(summary=STRING, quoted={"type": "boolean"}), {"summary": TEXT, "quoted": True}),
         (shape(summary=STRING, analysed={"type": "boolean"}), {"summary": TEXT, "analysed": False}),
-        (shape(["bullets"], bullets={"type": "array", "items": STRING}, note=STRING), {"bullets": PARTS}),
+        (
+            shape(["bullets"], bullets={"type": "array", "items": STRING}, note=STRING),
+            {"bullets": PARTS},
+        ),
         (shape([], note=STRING, bullets={"type": "array", "items": STRING}), {"bullets": PARTS}),
         (shape([], heading=STRING, text=STRING), {"text": TEXT}),
         (shape(kind={"const": "facts"}, all=STRING), {"kind": "facts", "all": TEXT}),
         (
-            shape(rows={"type": "array", "items": shape(text=STRING, score={"type": ["number", "null"]})}),
+            shape(
+                rows={
+                    "type": "array",
+                    "items": shape(text=STRING, score={"type": ["number", "null"]}),
+                }
+            ),
             {"rows": [{"text": part, "score": None} for part in PARTS]},
         ),
-        (shape(rows={"type": "array", "items": STRING, "maxItems": 2}), {"rows": [PARTS[0], TEXT[TEXT.index("The window") :]]}),
+        (
+            shape(rows={"type": "array", "items": STRING, "maxItems": 2}),
+            {"rows": [PARTS[0], TEXT[TEXT.index("The window") :]]},
+        ),
         (shape(rows={"type": "array", "items": STRING, "maxItems": 1}), {"rows": [TEXT]}),
         (
-            shape(rows={"type": "array", "items": {"$ref": "#/$defs/row"}}) | {"$defs": {"row": shape(quote=STRING)}},
+            shape(rows={"type": "array", "items": {"$ref": "#/$defs/row"}})
+            | {"$defs": {"row": shape(quote=STRING)}},
             {"rows": [{"quote": part} for part in PARTS]},
         ),
         ({"oneOf": [shape(count={"type": "integer"}), shape(text=STRING)]}, {"text": TEXT}),
@@ -70,7 +82,9 @@ def test_a_long_sentence_is_cut_between_words() -> None:
 def test_many_sentences_are_packed_within_both_bounds() -> None:
     """Where number and length are bounded, neighbours are joined as far as the length allows."""
     text = " ".join(["A b c d e f g h i j k l m n o p q r s t u v w x y z a b c."] + ["A b."] * 30)
-    schema = shape(rows={"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 60}})
+    schema = shape(
+        rows={"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 60}}
+    )
     rows = quote_into(schema, text, split(text))["rows"]
     assert all(row in text for row in rows)
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
@@ -95,33 +109,75 @@ def test_many_sentences_are_packed_within_both_bounds() -> None:
         {"type": "array", "items": STRING},
         {"type": "object", "required": ["x"]},
         {"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}, "required": ["x"]},
-        {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "required": ["x"], "$defs": {"x": {"$ref": "#/$defs/x"}}},
-        {"type": "object", "properties": {"x": {"type": "string", "minLength": "many"}}, "required": ["x"]},
+        {
+            "type": "object",
+            "properties": {"x": {"$ref": "#/$defs/x"}},
+            "required": ["x"],
+            "$defs": {"x": {"$ref": "#/$defs/x"}},
+        },
+        {
+            "type": "object",
+            "properties": {"x": {"type": "string", "minLength": "many"}},
+            "required": ["x"],
+        },
         {"type": "object", "properties": {"x": True}, "required": ["x"]},
         {"oneOf": [shape(count={"type": "integer"})]},
     ],
 )
 def test_shapes_that_would_need_more_than_quoting_are_refused(schema: dict[str, Any]) -> None:
-    """Numbers, flags, choices, several texts side by side and bounds that do not fit are not filled with something else."""
+    """Numbers, flags, choices, several texts side by side and bounds that do not fit are not filled
+    with something else.
+    """
     with pytest.raises(Unfillable):
         quote_into(schema, TEXT, split(TEXT))
 
 
 KEYWORDS = st.sampled_from(
     [
-        *("type", "properties", "required", "items", "enum", "const", "oneOf", "anyOf", "$ref", "$defs", "maxItems", "maxLength"),
+        *(
+            "type",
+            "properties",
+            "required",
+            "items",
+            "enum",
+            "const",
+            "oneOf",
+            "anyOf",
+            "$ref",
+            "$defs",
+            "maxItems",
+            "maxLength",
+        ),
         *("format", "pattern", "additionalProperties", "text", "url", "a"),
     ]
 )
 VALUES = st.one_of(
     st.sampled_from(
-        ["object", "array", "string", "integer", "text", "#/$defs/a", "date", "uri", "^[a-z]+$", "(", None, True, False, {}, []]
+        [
+            "object",
+            "array",
+            "string",
+            "integer",
+            "text",
+            "#/$defs/a",
+            "date",
+            "uri",
+            "^[a-z]+$",
+            "(",
+            None,
+            True,
+            False,
+            {},
+            [],
+        ]
     ),
     st.integers(-1, 3),
     st.lists(st.sampled_from(["text", "url", "a", "string", "null", "object"]), max_size=3),
 )
 SCHEMAS = st.recursive(
-    VALUES, lambda inner: st.dictionaries(KEYWORDS, inner | st.lists(inner, max_size=2), max_size=4), max_leaves=14
+    VALUES,
+    lambda inner: st.dictionaries(KEYWORDS, inner | st.lists(inner, max_size=2), max_size=4),
+    max_leaves=14,
 ).filter(lambda schema: isinstance(schema, dict))
 
 

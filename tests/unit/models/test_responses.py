@@ -20,8 +20,24 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["status", "output", "content", "type", "text", "error", "usage", "model", "incomplete_details", "reason"]),
-            inner | st.sampled_from(["completed", "incomplete", "failed", "message", "output_text", "function_call"]),
+            st.sampled_from(
+                [
+                    "status",
+                    "output",
+                    "content",
+                    "type",
+                    "text",
+                    "error",
+                    "usage",
+                    "model",
+                    "incomplete_details",
+                    "reason",
+                ]
+            ),
+            inner
+            | st.sampled_from(
+                ["completed", "incomplete", "failed", "message", "output_text", "function_call"]
+            ),
             max_size=5,
         )
     ),
@@ -38,7 +54,13 @@ def text(said: Any) -> dict[str, Any]:
 
 
 def response(*output: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"object": "response", "status": "completed", "model": "m-1", "output": list(output), **more}
+    return {
+        "object": "response",
+        "status": "completed",
+        "model": "m-1",
+        "output": list(output),
+        **more,
+    }
 
 
 def read(value: Any, tool: OutputTool | None = None) -> ModelReply | ModelError:
@@ -49,7 +71,9 @@ def events(*found: Any) -> bytes:
     return b"".join(b"event: x\ndata: " + json.dumps(event).encode() + b"\n\n" for event in found)
 
 
-def streamed(raw: bytes, tool: OutputTool | None = None, cuts: list[int] | None = None) -> tuple[str, ModelReply | ModelError]:
+def streamed(
+    raw: bytes, tool: OutputTool | None = None, cuts: list[int] | None = None
+) -> tuple[str, ModelReply | ModelError]:
     heard: list[str] = []
     stream = ResponseStream("content", heard.append, tool)
     edges = [0, *sorted(cut % (len(raw) + 1) for cut in cuts or []), len(raw)]
@@ -76,9 +100,26 @@ def streamed(raw: bytes, tool: OutputTool | None = None, cuts: list[int] | None 
         (response(message(text("{}")), status=None), CODES.MALFORMED),
         (response(message({"type": "refusal", "refusal": "I cannot"})), CODES.FILTERED),
         (response(message(text("{}"), {"type": "refusal", "refusal": "no"})), CODES.FILTERED),
-        (response(message(text("{}")), status="incomplete", incomplete_details={"reason": "max_output_tokens"}), CODES.TRUNCATED),
-        (response(message(text("{}")), status="incomplete", incomplete_details={"reason": "content_filter"}), CODES.FILTERED),
-        (response(message(text("{}")), status="incomplete", incomplete_details=None), CODES.MALFORMED),
+        (
+            response(
+                message(text("{}")),
+                status="incomplete",
+                incomplete_details={"reason": "max_output_tokens"},
+            ),
+            CODES.TRUNCATED,
+        ),
+        (
+            response(
+                message(text("{}")),
+                status="incomplete",
+                incomplete_details={"reason": "content_filter"},
+            ),
+            CODES.FILTERED,
+        ),
+        (
+            response(message(text("{}")), status="incomplete", incomplete_details=None),
+            CODES.MALFORMED,
+        ),
         (response(status="failed", error={"code": "server_error"}), CODES.SERVER_ERROR),
         (response(status="failed", error={"code": "rate_limit_exceeded"}), CODES.RATE_LIMITED),
         (response(status="failed", error={"code": "invalid_prompt"}), CODES.REJECTED),
@@ -87,34 +128,53 @@ def streamed(raw: bytes, tool: OutputTool | None = None, cuts: list[int] | None 
     ],
 )
 def test_what_is_no_answer_has_its_code(value: Any, code: ModelErrorCode) -> None:
-    """Whatever is missing, unknown, early, refused or failed is a typed error, in one body and as the end of a stream."""
+    """Whatever is missing, unknown, early, refused or failed is a typed error, in one body and as
+    the end of a stream.
+    """
     found = read(value)
     assert isinstance(found, ModelError)
     assert found.code is code
     kinds = {"failed": "response.failed", "incomplete": "response.incomplete"}
     end = {"type": kinds.get(str(value.get("status")), "response.completed"), "response": value}
-    heard, again = streamed(events({"type": "response.output_text.delta", "delta": '{"content": "a'}, end))
+    heard, again = streamed(
+        events({"type": "response.output_text.delta", "delta": '{"content": "a'}, end)
+    )
     if value.get("status") == "completed" and not value.get("output"):
-        assert isinstance(again, ModelReply)  # a server that leaves the output out is taken at its pieces
+        # a server that leaves the output out is taken at its pieces
+        assert isinstance(again, ModelReply)
     else:
         assert (heard, again) == ("a", found)
 
 
 def test_no_depth_of_an_error_raises() -> None:
-    """However deep the words for a fault nest, they are a typed error: just below what can be decoded is the worst."""
+    """However deep the words for a fault nest, they are a typed error: just below what can be
+    decoded is the worst.
+    """
     for depth in range(800, 1100):
         deep = b"[" * depth + b"]" * depth
         for field in (b"code", b"type", b"message"):
-            found = read_response(b'{"object":"response","status":"failed","error":{"%b":%b}}' % (field, deep), "asked", None)
+            found = read_response(
+                b'{"object":"response","status":"failed","error":{"%b":%b}}' % (field, deep),
+                "asked",
+                None,
+            )
             assert isinstance(found, ModelError)
 
 
 def test_a_whole_answer() -> None:
-    """The texts of all messages make the answer; reasoning is none; counts are given, zero ones are none."""
+    """The texts of all messages make the answer; reasoning is none; counts are given, zero ones are
+    none.
+    """
     usage = {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 7}
-    whole = response({"type": "reasoning", "summary": []}, message(text('{"a"'), text(": 1}")), usage=usage)
-    assert read(whole) == ModelReply(text='{"a": 1}', model="m-1", input_tokens=100, output_tokens=7, cached_tokens=64)
-    bare = response(message(text("{}")), usage={"input_tokens": 0, "output_tokens": "7"}, model=None)
+    whole = response(
+        {"type": "reasoning", "summary": []}, message(text('{"a"'), text(": 1}")), usage=usage
+    )
+    assert read(whole) == ModelReply(
+        text='{"a": 1}', model="m-1", input_tokens=100, output_tokens=7, cached_tokens=64
+    )
+    bare = response(
+        message(text("{}")), usage={"input_tokens": 0, "output_tokens": "7"}, model=None
+    )
     assert read(bare) == ModelReply(text="{}", model="asked", input_tokens=None, output_tokens=None)
 
 
@@ -124,7 +184,13 @@ def test_a_tool_holds_the_answer() -> None:
     found = read(response(message(text("prose")), call), TOOL)
     assert isinstance(found, ModelReply)
     assert found.text == '{"a": 1}'
-    for output in ([], [message(text('{"a": 1}'))], [call, call], [{**call, "name": "other"}], [{**call, "arguments": '{"a": '}]):
+    for output in (
+        [],
+        [message(text('{"a": 1}'))],
+        [call, call],
+        [{**call, "name": "other"}],
+        [{**call, "arguments": '{"a": '}],
+    ):
         refused = read(response(*output), TOOL)
         assert isinstance(refused, ModelError)
         assert refused.code is CODES.MALFORMED
@@ -132,14 +198,25 @@ def test_a_tool_holds_the_answer() -> None:
 
 @given(st.text(max_size=60), st.lists(st.integers(0, 10_000), max_size=12), st.booleans())
 def test_a_stream_says_what_one_body_would(content: str, cuts: list[int], by_tool: bool) -> None:
-    """However the bytes are cut, what was heard is the narrative and the answer that of the whole response at the end."""
+    """However the bytes are cut, what was heard is the narrative and the answer that of the whole
+    response at the end.
+    """
     answer = json.dumps({"content": content}, ensure_ascii=False)
     kind = "response.function_call_arguments.delta" if by_tool else "response.output_text.delta"
-    pieces = [{"type": kind, "output_index": 0, "delta": answer[at : at + 3]} for at in range(0, len(answer), 3)]
-    item = {"type": "function_call", "name": "step", "arguments": answer} if by_tool else message(text(answer))
+    pieces = [
+        {"type": kind, "output_index": 0, "delta": answer[at : at + 3]}
+        for at in range(0, len(answer), 3)
+    ]
+    item = (
+        {"type": "function_call", "name": "step", "arguments": answer}
+        if by_tool
+        else message(text(answer))
+    )
     whole = response(item)
     raw = events(
-        {"type": "response.created", "response": response(status="in_progress")}, *pieces, {"type": "response.completed", "response": whole}
+        {"type": "response.created", "response": response(status="in_progress")},
+        *pieces,
+        {"type": "response.completed", "response": whole},
     )
     tool = TOOL if by_tool else None
     assert streamed(raw, tool, cuts) == (content, read(whole, tool))
@@ -148,8 +225,13 @@ def test_a_stream_says_what_one_body_would(content: str, cuts: list[int], by_too
 @given(st.integers(0, 2000))
 def test_no_cut_stream_is_an_answer(end: int) -> None:
     """Whatever is missing of the last event, the stream broke off."""
-    pieces = [{"type": "response.output_text.delta", "delta": part} for part in ('{"content"', ': "a"}')]
-    raw = events(*pieces, {"type": "response.completed", "response": response(message(text('{"content": "a"}')))})
+    pieces = [
+        {"type": "response.output_text.delta", "delta": part} for part in ('{"content"', ': "a"}')
+    ]
+    raw = events(
+        *pieces,
+        {"type": "response.completed", "response": response(message(text('{"content": "a"}')))},
+    )
     _, found = streamed(raw[: min(end, len(raw) - 1)])
     assert isinstance(found, ModelError)
     assert found.code in {CODES.CONNECTION, CODES.MALFORMED}
@@ -159,7 +241,10 @@ def test_no_cut_stream_is_an_answer(end: int) -> None:
 @pytest.mark.parametrize(
     ("event", "code"),
     [
-        ({"type": "error", "code": "rate_limit_exceeded", "message": "slow down"}, CODES.RATE_LIMITED),
+        (
+            {"type": "error", "code": "rate_limit_exceeded", "message": "slow down"},
+            CODES.RATE_LIMITED,
+        ),
         ({"type": "error", "error": {"type": "overloaded_error"}}, CODES.OVERLOADED),
         ({"error": {"code": 503}, "type": "x"}, CODES.OVERLOADED),
         ({"type": "error"}, CODES.SERVER_ERROR),
@@ -189,7 +274,11 @@ def test_reading_is_total(value: object, by_tool: bool) -> None:
     "value",
     [
         response(message(text("words"))),
-        response(message(text("{")), status="incomplete", incomplete_details={"reason": "max_output_tokens"}),
+        response(
+            message(text("{")),
+            status="incomplete",
+            incomplete_details={"reason": "max_output_tokens"},
+        ),
         response(message({"type": "refusal", "refusal": "no"})),
         response(message(text("{}")), status="odd"),
     ],

@@ -9,15 +9,29 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.schema import Schema
-from ordain.models.schemas import OutputTool, clean_name, is_closed, is_wrapped, parameter_counts, wrapped
+from ordain.models.schemas import (
+    OutputTool,
+    clean_name,
+    is_closed,
+    is_wrapped,
+    parameter_counts,
+    wrapped,
+)
 from ordain.ports.model import ModelError
 from ordain.rules.enforcement import NOT_HELD
 
-CLOSED: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+CLOSED: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 STRING = {"type": "string"}
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 ROOTS: list[dict[str, Any]] = [
@@ -33,7 +47,9 @@ ROOTS: list[dict[str, Any]] = [
 
 @given(VALUES, st.sampled_from([CLOSED, *ROOTS]))
 def test_what_went_in_comes_out(value: object, schema: dict[str, Any]) -> None:
-    """An answer is the same after the way through a tool's input; one of another shape than an object only travels within one."""
+    """An answer is the same after the way through a tool's input; one of another shape than an
+    object only travels within one.
+    """
     tool = OutputTool("step", schema)
     text = json.dumps(value)
     given = json.dumps({"answer": value}) if is_wrapped(schema) else text
@@ -47,7 +63,9 @@ def test_what_went_in_comes_out(value: object, schema: dict[str, Any]) -> None:
 
 @given(VALUES, st.sampled_from(ROOTS[:-1]))
 def test_the_object_around_a_schema_permits_the_same(value: object, schema: dict[str, Any]) -> None:
-    """The wrapped schema accepts exactly the wrapped answers that the schema accepts; references find their targets."""
+    """The wrapped schema accepts exactly the wrapped answers that the schema accepts; references
+    find their targets.
+    """
     outer = wrapped(schema)
     assert (outer["type"], is_wrapped(outer)) == ("object", False)
     assert Schema(outer).accepts({"answer": value}) == Schema(schema).accepts(value)
@@ -55,7 +73,9 @@ def test_the_object_around_a_schema_permits_the_same(value: object, schema: dict
 
 
 def test_an_object_needs_no_other_around_it() -> None:
-    """A schema that a tool's input may have travels as it is, and its texts stand where they stood."""
+    """A schema that a tool's input may have travels as it is, and its texts stand where they
+    stood.
+    """
     assert wrapped(CLOSED) is CLOSED
     assert OutputTool("x", CLOSED).place("a.b") == "a.b"
     assert OutputTool("x", ROOTS[0]).place("a.b") == "answer.a.b"
@@ -79,7 +99,9 @@ def test_an_object_needs_no_other_around_it() -> None:
     ],
 )
 def test_any_other_call_is_malformed(calls: list[tuple[object, object]]) -> None:
-    """No call, two, another tool's, and inputs that are no JSON object are typed errors without any of their content."""
+    """No call, two, another tool's, and inputs that are no JSON object are typed errors without any
+    of their content.
+    """
     for schema in (CLOSED, ROOTS[0]):
         found = OutputTool("step", schema).answer(calls)
         assert isinstance(found, ModelError)
@@ -104,8 +126,12 @@ def test_any_other_call_is_malformed(calls: list[tuple[object, object]]) -> None
         ([("step", None)], False),
     ],
 )
-def test_a_forced_tool_that_is_called_wrongly_is_told_so(calls: list[tuple[object, object]], miscalled: bool) -> None:
-    """Another tool, several calls, an input that no enforced tool takes; of one that is broken nobody knows, and no call at all is ignored for sure."""
+def test_a_forced_tool_that_is_called_wrongly_is_told_so(
+    calls: list[tuple[object, object]], miscalled: bool
+) -> None:
+    """Another tool, several calls, an input that no enforced tool takes; of one that is broken
+    nobody knows, and no call at all is ignored for sure.
+    """
     found = OutputTool("step", ROOTS[1]).answer(calls)
     assert isinstance(found, ModelError)
     assert (found.miscalled, found.ignored) == (miscalled, not calls)
@@ -117,7 +143,17 @@ def test_a_forced_tool_that_is_called_wrongly_is_told_so(calls: list[tuple[objec
     [
         (CLOSED, True),
         ({**CLOSED, "properties": {"a": {"type": "array", "items": CLOSED}}}, True),
-        ({**CLOSED, "properties": {"a": {"enum": [1, "x"]}, "b": {"const": None}, "c": {"anyOf": [STRING, {"type": "null"}]}}}, True),
+        (
+            {
+                **CLOSED,
+                "properties": {
+                    "a": {"enum": [1, "x"]},
+                    "b": {"const": None},
+                    "c": {"anyOf": [STRING, {"type": "null"}]},
+                },
+            },
+            True,
+        ),
         ({**CLOSED, "additionalProperties": True}, False),
         ({"type": "object"}, False),
         ({**CLOSED, "properties": {"a": {"type": "object"}}}, False),
@@ -136,8 +172,16 @@ def test_closed_schemas(schema: object, *, closed: bool) -> None:
 
 def test_parameters_are_counted_throughout() -> None:
     """Optional properties and properties of alternative types, at any depth."""
-    inner = {"type": "object", "properties": {"x": STRING, "y": {"type": ["string", "null"]}}, "required": ["x"]}
-    outer = {"type": "object", "properties": {"a": {"anyOf": [STRING, inner]}, "b": {"type": "array", "items": inner}}, "required": []}
+    inner = {
+        "type": "object",
+        "properties": {"x": STRING, "y": {"type": ["string", "null"]}},
+        "required": ["x"],
+    }
+    outer = {
+        "type": "object",
+        "properties": {"a": {"anyOf": [STRING, inner]}, "b": {"type": "array", "items": inner}},
+        "required": [],
+    }
     assert parameter_counts(outer) == (4, 3)
 
 

@@ -15,15 +15,29 @@ from ordain.flows.deliberation.prompt import JudgePrompt
 from ordain.flows.roster.prompt import RosterPrompt
 from ordain.flows.seat.prompt import SeatPrompt
 from ordain.flows.shipped import shipped_kinds
-from ordain.models.scripted import NOTICE, PIECE_CHARS, Script, ScriptedModel, make_script, read_script
+from ordain.models.scripted import (
+    NOTICE,
+    PIECE_CHARS,
+    Script,
+    ScriptedModel,
+    make_script,
+    read_script,
+)
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 PURPOSES = shipped_kinds().scripted
 """What a script of this build has a list for, beside its verbs."""
-FINISH = {"thought": "", "finish": True, "action": None, "final_answer": {"content": "done", "structured": {}}}
+FINISH = {
+    "thought": "",
+    "finish": True,
+    "action": None,
+    "final_answer": {"content": "done", "structured": {}},
+}
 
 
-def request(index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any) -> ModelRequest:
+def request(
+    index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any
+) -> ModelRequest:
     return ModelRequest(
         profile=ModelProfile(provider="scripted", model="three-facts"),
         purpose="planner" if verb is None else "verb",
@@ -39,23 +53,34 @@ def request(index: int, verb: str | None = None, timeout_s: float = 5, **inputs:
     )
 
 
-async def play(script: Script, index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any) -> ModelReply | ModelError:
+async def play(
+    script: Script, index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any
+) -> ModelReply | ModelError:
     return await ScriptedModel(script).attempt(request(index, verb, timeout_s, **inputs))
 
 
-async def ask(script: Script, purpose: str, *, index: int = 0, narrative: str = "", heard: Heard | None = None) -> ModelReply | ModelError:
+async def ask(
+    script: Script, purpose: str, *, index: int = 0, narrative: str = "", heard: Heard | None = None
+) -> ModelReply | ModelError:
     asked = structs.replace(request(index), purpose=purpose, narrative=narrative)
     return await ScriptedModel(script).attempt(asked, heard)
 
 
 async def test_the_index_says_which_item() -> None:
-    """The n-th call gets the n-th item, again and again, with the notice and without token counts."""
+    """The n-th call gets the n-th item, again and again, with the notice and without token
+    counts.
+    """
     script = make_script(planner=[FINISH, "raw {"], verbs={"v.one": [{"a": 1}]})
     for _ in range(2):
         answer = await play(script, 0)
         assert isinstance(answer, ModelReply)
         assert json.loads(answer.text) == FINISH
-        assert (answer.model, answer.notice, answer.input_tokens, answer.output_tokens) == ("three-facts", NOTICE, None, None)
+        assert (answer.model, answer.notice, answer.input_tokens, answer.output_tokens) == (
+            "three-facts",
+            NOTICE,
+            None,
+            None,
+        )
     raw = await play(script, 1)
     assert isinstance(raw, ModelReply)
     assert raw.text == "raw {"
@@ -74,7 +99,9 @@ async def test_beyond_the_end_the_script_is_exhausted(index: int, verb: str | No
 
 
 async def test_errors_and_delays_are_played() -> None:
-    """An item may be an error with its code and delay, or come late, also later than the time-out."""
+    """An item may be an error with its code and delay, or come late, also later than the
+    time-out.
+    """
     script = make_script(
         planner=[
             {"$error": "rate_limited", "message": "slow down", "retry_after_ms": 500},
@@ -84,17 +111,25 @@ async def test_errors_and_delays_are_played() -> None:
             {"$delay_ms": 60_000, "$answer": FINISH},
         ]
     )
-    assert await play(script, 0) == ModelError(code=ModelErrorCode.RATE_LIMITED, message="slow down", retry_after_ms=500)
-    assert await play(script, 1) == ModelError(code=ModelErrorCode.OVERLOADED, message="scripted error")
+    assert await play(script, 0) == ModelError(
+        code=ModelErrorCode.RATE_LIMITED, message="slow down", retry_after_ms=500
+    )
+    assert await play(script, 1) == ModelError(
+        code=ModelErrorCode.OVERLOADED, message="scripted error"
+    )
     assert isinstance(await play(script, 2), ModelReply)
-    assert await play(script, 3) == ModelError(code=ModelErrorCode.CONNECTION, message="scripted error")
+    assert await play(script, 3) == ModelError(
+        code=ModelErrorCode.CONNECTION, message="scripted error"
+    )
     late = await play(script, 4, timeout_s=0.01)
     assert isinstance(late, ModelError)
     assert late.code is ModelErrorCode.TIMED_OUT
 
 
 async def test_cases_are_chosen_by_the_words_of_the_request(tmp_path: Path) -> None:
-    """The first case whose words the request holds answers; without one the rest of the file does."""
+    """The first case whose words the request holds answers; without one the rest of the file
+    does.
+    """
     file = tmp_path / "cases.yaml"
     file.write_text(
         """
@@ -122,7 +157,10 @@ async def test_a_turns_case_is_chosen_by_its_message_alone() -> None:
     """Where there is a current message, words in the history or the goal choose no case."""
     tree = {
         "planner": ["none"],
-        "cases": [{"when": {"contains": word}, "planner": [word], "router": [f"to {word}"]} for word in ("old", "new")],
+        "cases": [
+            {"when": {"contains": word}, "planner": [word], "router": [f"to {word}"]}
+            for word in ("old", "new")
+        ],
     }
     script = make_script(**tree)
     history = [{"role": "user", "content": "something old"}]
@@ -130,19 +168,39 @@ async def test_a_turns_case_is_chosen_by_its_message_alone() -> None:
         answer = await play(script, 0, message=message, history=history, goal="old")
         assert isinstance(answer, ModelReply)
         assert answer.text == text
-    routed = await ScriptedModel(script).attempt(structs.replace(request(0, message="new"), purpose="router"))
+    routed = await ScriptedModel(script).attempt(
+        structs.replace(request(0, message="new"), purpose="router")
+    )
     assert isinstance(routed, ModelReply)
     assert routed.text == "to new"
 
 
 ABOUT_OSLO: dict[str, dict[str, Any]] = {
-    "roster": structs.asdict(RosterPrompt(agents="a", request="Over OSLO.", known="", most=3, threshold=0.7)),
+    "roster": structs.asdict(
+        RosterPrompt(agents="a", request="Over OSLO.", known="", most=3, threshold=0.7)
+    ),
     "synthesis": {"request": "Over OSLO.", "found": []},
     "seat": structs.asdict(
-        SeatPrompt(role="Analyst", description="d", question="Over OSLO?", history=(), constraints=(), phi=None, state="")
+        SeatPrompt(
+            role="Analyst",
+            description="d",
+            question="Over OSLO?",
+            history=(),
+            constraints=(),
+            phi=None,
+            state="",
+        )
     ),
     "chair": structs.asdict(
-        JudgePrompt(role="Chair", description="d", question="Over OSLO?", history=(), state="", opinions=(), constraints=())
+        JudgePrompt(
+            role="Chair",
+            description="d",
+            question="Over OSLO?",
+            history=(),
+            state="",
+            opinions=(),
+            constraints=(),
+        )
     ),
 }
 ABOUT_OSLO["auditor"] = ABOUT_OSLO["chair"] | {"role": "Auditor"}
@@ -150,9 +208,15 @@ ABOUT_OSLO["auditor"] = ABOUT_OSLO["chair"] | {"role": "Auditor"}
 
 @pytest.mark.parametrize("purpose", ABOUT_OSLO)
 async def test_agents_and_councils_have_cases_too(purpose: str) -> None:
-    """Whoever plans for agents, puts their findings into words or sits in a council is asked about a request or a question, which chooses the case."""
-    script = make_script(**{purpose: ["none"], "cases": [{"when": {"contains": "oslo"}, purpose: ["oslo"]}]})
-    answer = await ScriptedModel(script).attempt(structs.replace(request(0, **ABOUT_OSLO[purpose]), purpose=purpose))
+    """Whoever plans for agents, puts their findings into words or sits in a council is asked about
+    a request or a question, which chooses the case.
+    """
+    script = make_script(
+        **{purpose: ["none"], "cases": [{"when": {"contains": "oslo"}, purpose: ["oslo"]}]}
+    )
+    answer = await ScriptedModel(script).attempt(
+        structs.replace(request(0, **ABOUT_OSLO[purpose]), purpose=purpose)
+    )
     assert isinstance(answer, ModelReply)
     assert answer.text == "oslo"
 
@@ -172,9 +236,16 @@ async def test_each_purpose_has_its_list(purpose: str) -> None:
 
 
 async def test_the_narrative_is_played_in_pieces() -> None:
-    """Where somebody listens, the text comes in pieces with a turn for others between them; the reply is the same without."""
+    """Where somebody listens, the text comes in pieces with a turn for others between them; the
+    reply is the same without.
+    """
     text = "A text that is rather longer than one piece, with “signs” and\nbreaks."
-    script = make_script(planner=[{"final_answer": {"content": text}}, {"$text_ms": 1, "$answer": {"final_answer": {"content": text}}}])
+    script = make_script(
+        planner=[
+            {"final_answer": {"content": text}},
+            {"$text_ms": 1, "$answer": {"final_answer": {"content": text}}},
+        ]
+    )
     pieces: list[str] = []
     seen: list[int] = []
 
@@ -187,7 +258,9 @@ async def test_the_narrative_is_played_in_pieces() -> None:
         pieces.clear()
         seen.clear()
         watching = asyncio.create_task(watch())
-        answer = await ask(script, "planner", index=index, narrative="final_answer.content", heard=pieces.append)
+        answer = await ask(
+            script, "planner", index=index, narrative="final_answer.content", heard=pieces.append
+        )
         watching.cancel()
         assert "".join(pieces) == text
         assert all(0 < len(piece) <= PIECE_CHARS for piece in pieces)
@@ -213,9 +286,15 @@ async def test_without_a_narrative_nothing_is_heard(item: object, place: str) ->
 
 
 async def test_a_text_that_is_slower_than_the_time_out() -> None:
-    """Pauses count into the time-out, and what was heard before counts for nothing; with $delay_ms they add up."""
+    """Pauses count into the time-out, and what was heard before counts for nothing; with $delay_ms
+    they add up.
+    """
     pieces: list[str] = []
-    item = {"$delay_ms": 1, "$text_ms": 60_000, "$answer": {"$delay_ms": 1, "$answer": {"content": "x" * 40}}}
+    item = {
+        "$delay_ms": 1,
+        "$text_ms": 60_000,
+        "$answer": {"$delay_ms": 1, "$answer": {"content": "x" * 40}},
+    }
     asked = structs.replace(request(0, timeout_s=1.0), narrative="content")
     answer = await ScriptedModel(make_script(planner=[item])).attempt(asked, pieces.append)
     assert isinstance(answer, ModelError)
@@ -235,7 +314,9 @@ async def test_the_shipped_example_is_a_script() -> None:
     """The example script plays the three facts of the sources' trace (D3)."""
     root = Path(__file__).parents[3]
     script = read_script(root / "examples/scripts/extract_facts.yaml")
-    trace = json.loads((root / "tests/fixtures/seeds/extract_facts_trace.json").read_text(encoding="utf-8"))
+    trace = json.loads(
+        (root / "tests/fixtures/seeds/extract_facts_trace.json").read_text(encoding="utf-8")
+    )
     first, last = await play(script, 0), await play(script, 1)
     assert isinstance(first, ModelReply)
     assert isinstance(last, ModelReply)

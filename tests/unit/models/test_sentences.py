@@ -19,12 +19,24 @@ def parts(text: str) -> list[str]:
         ("One here. Two there! Three? Four", ["One here.", "Two there!", "Three?", "Four"]),
         ("Dr. Ode paid 3.50 to Mr. Vale.", ["Dr. Ode paid 3.50 to Mr. Vale."]),
         ("See example.org for v1.2.3. Then go.", ["See example.org for v1.2.3.", "Then go."]),
-        ("He came at 5 p.m. yesterday. It was, e.g. late, i.e. dark.", ["He came at 5 p.m. yesterday.", "It was, e.g. late, i.e. dark."]),
-        ("J. R. Lowe is here. So is Quillon Inc. They met.", ["J. R. Lowe is here.", "So is Quillon Inc.", "They met."]),
-        ("“Go away.” She left. “Really?” he asked.", ["“Go away.”", "She left.", "“Really?” he asked."]),
+        (
+            "He came at 5 p.m. yesterday. It was, e.g. late, i.e. dark.",
+            ["He came at 5 p.m. yesterday.", "It was, e.g. late, i.e. dark."],
+        ),
+        (
+            "J. R. Lowe is here. So is Quillon Inc. They met.",
+            ["J. R. Lowe is here.", "So is Quillon Inc.", "They met."],
+        ),
+        (
+            "“Go away.” She left. “Really?” he asked.",
+            ["“Go away.”", "She left.", "“Really?” he asked."],
+        ),
         ("Well... maybe. Wait... What?!", ["Well... maybe.", "Wait...", "What?!"]),
         ("1. First point.\n2. Second point.", ["1. First point.", "2. Second point."]),
-        ("- one two\n* three four\n• five six\n> seven eight", ["one two", "three four", "five six", "seven eight"]),
+        (
+            "- one two\n* three four\n• five six\n> seven eight",
+            ["one two", "three four", "five six", "seven eight"],
+        ),
         ("-5 degrees outside", ["-5 degrees outside"]),
         ("Heading\n\nA text below it.\r\nEnd.", ["Heading", "A text below it.", "End."]),
         ("春が来た。花が咲く！本当？", ["春が来た。", "花が咲く！", "本当？"]),  # noqa: RUF001 - the text's own signs
@@ -37,7 +49,9 @@ def parts(text: str) -> list[str]:
     ],
 )
 def test_sentences_are_found(text: str, expected: list[str]) -> None:
-    """Sentence ends of several scripts cut; abbreviations, decimals, initials, quotes and addresses do not."""
+    """Sentence ends of several scripts cut; abbreviations, decimals, initials, quotes and addresses
+    do not.
+    """
     assert parts(text) == expected
 
 
@@ -56,7 +70,9 @@ def test_sentences_are_found(text: str, expected: list[str]) -> None:
     ],
 )
 def test_what_counts_as_a_sentence(text: str, expected: bool) -> None:
-    """Two words, a word with a sentence end, or a few signs of a script without spaces say something; less does not."""
+    """Two words, a word with a sentence end, or a few signs of a script without spaces say
+    something; less does not.
+    """
     assert has_sentence(text, split(text)) is expected
 
 

@@ -1,4 +1,6 @@
-"""The file of what was learnt of models' endpoints: whole or not at all, and read as what anybody may have written."""
+"""The file of what was learnt of models' endpoints: whole or not at all, and read as what anybody
+may have written.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from ordain.contracts.profiles import Structured
 from ordain.models.ways_file import FILE, FILE_BYTES, WaysFile
 from ordain.ports.ways import Learnt, LearntWays
 
-ONE = {"default": LearntWays(endpoint="e" * 32, at=1, ways={Structured.NATIVE: Learnt.REFUSED, Structured.TOOL: Learnt.IGNORED})}
+ONE = {
+    "default": LearntWays(
+        endpoint="e" * 32,
+        at=1,
+        ways={Structured.NATIVE: Learnt.REFUSED, Structured.TOOL: Learnt.IGNORED},
+    )
+}
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -31,7 +39,9 @@ def test_nothing_is_kept_before_anything_was_learnt(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_what_cannot_be_written_leaves_what_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written_leaves_what_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A full disk: the file stays as it was, and no piece of the new one is left."""
     WaysFile(tmp_path).write(ONE)
 
@@ -49,7 +59,10 @@ BAD = {
     "empty": b"",
     "no JSON": b"native: refused",
     "another version": b'{"version": 2, "profiles": {}}',
-    "another shape": b'{"version": 1, "profiles": {"m": {"endpoint": "e", "at": 1, "ways": {"native": "loved"}}}}',
+    "another shape": (
+        b'{"version": 1, "profiles": {"m": {"endpoint": "e", "at": 1, "ways": {"native": '
+        b'"loved"}}}}'
+    ),
     "a field more": b'{"version": 1, "profiles": {}, "run": "x"}',
     "deep": b'{"version": 1, "profiles": ' + b"[" * 100_000,
     "no text": b'{"version": 1, "profiles": {"\xff": 1}}',
@@ -72,7 +85,11 @@ def test_no_link_is_followed_and_no_pipe_waited_for(tmp_path: Path) -> None:
     (tmp_path / "piped").mkdir()
     os.mkfifo(tmp_path / "piped" / FILE)
     (tmp_path / "folder" / FILE).mkdir(parents=True)
-    assert [WaysFile(tmp_path / name).read() for name in ("linked", "piped", "folder")] == [{}, {}, {}]
+    assert [WaysFile(tmp_path / name).read() for name in ("linked", "piped", "folder")] == [
+        {},
+        {},
+        {},
+    ]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

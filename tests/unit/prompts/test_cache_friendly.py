@@ -1,4 +1,6 @@
-"""Prompts are laid out for providers that cache a beginning: what stays the same comes first, what grows comes last."""
+"""Prompts are laid out for providers that cache a beginning: what stays the same comes first, what
+grows comes last.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,23 @@ from ordain.prompts.prompt import Prompt, render
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.builtin.shipped import prompt_plans
 
-PLANNER = files("ordain.flows.steps").joinpath("templates", f"{TEMPLATE}.j2").read_text(encoding="utf-8")
+PLANNER = (
+    files("ordain.flows.steps").joinpath("templates", f"{TEMPLATE}.j2").read_text(encoding="utf-8")
+)
 PLANS = prompt_plans()
 ASKING = sorted(name for name, spec in PLANS.specs.items() if spec.plan)
 
 said = st.text(st.characters(codec="utf-8"), max_size=40)
-steps = st.fixed_dictionaries({"thought": said, "observation": st.dictionaries(said, said, max_size=2)})
+steps = st.fixed_dictionaries(
+    {"thought": said, "observation": st.dictionaries(said, said, max_size=2)}
+)
 
 
 def planner(request: PlannerRequest, trace: tuple[Any, ...], left: int) -> Prompt:
     """The prompt of a step after ``trace``."""
-    return render(PLANNER, msgspec.structs.asdict(with_progress(planner_base(request, ()), trace, left, None)))
+    return render(
+        PLANNER, msgspec.structs.asdict(with_progress(planner_base(request, ()), trace, left, None))
+    )
 
 
 def reworded(value: Any) -> Any:
@@ -39,9 +47,15 @@ def reworded(value: Any) -> Any:
     return f"other than {value}" if isinstance(value, str) else value
 
 
-@given(said.filter(lambda text: bool(text.strip())), st.lists(steps, min_size=1, max_size=TRACE_STEPS))
-def test_a_planners_next_prompt_begins_with_the_last_one(goal: str, trace: list[dict[str, Any]]) -> None:
-    """While the whole trace is shown, each prompt repeats the one before up to the end of its trace, and the system text is the same."""
+@given(
+    said.filter(lambda text: bool(text.strip())), st.lists(steps, min_size=1, max_size=TRACE_STEPS)
+)
+def test_a_planners_next_prompt_begins_with_the_last_one(
+    goal: str, trace: list[dict[str, Any]]
+) -> None:
+    """While the whole trace is shown, each prompt repeats the one before up to the end of its
+    trace, and the system text is the same.
+    """
     request = PlannerRequest.model_validate({"goal": {"type": "chat", "description": goal}})
     before, after = planner(request, tuple(trace[:-1]), 5), planner(request, tuple(trace), 4)
     assert before.system == after.system
@@ -52,7 +66,9 @@ def test_a_planners_next_prompt_begins_with_the_last_one(goal: str, trace: list[
 
 @pytest.mark.parametrize("name", ASKING)
 def test_a_verbs_instructions_do_not_depend_on_its_input(name: str) -> None:
-    """The system text of every shipped prompt plan is the same whatever it is given, step by step."""
+    """The system text of every shipped prompt plan is the same whatever it is given, step by
+    step.
+    """
     spec = PLANS.specs[name]
     for step in spec.plan:
         if MODEL_SERVICE not in (step.services or spec.services):
@@ -73,6 +89,9 @@ def test_a_verbs_instructions_do_not_depend_on_its_input(name: str) -> None:
                     )
                 ),
             )
-            for given, previous in ((spec.example.input, None), (reworded(spec.example.input), {"text": "earlier"}))
+            for given, previous in (
+                (spec.example.input, None),
+                (reworded(spec.example.input), {"text": "earlier"}),
+            )
         ]
         assert prompts[0].system == prompts[1].system

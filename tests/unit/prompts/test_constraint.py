@@ -12,7 +12,11 @@ def test_the_schema_stands_at_the_end_of_the_system_part() -> None:
     """Records hold the digest of this text: its bytes never change."""
     sent = constrained(Prompt("You plan.", "GOAL"), SCHEMA)
     schema = '{"properties":{"a":{"type":"integer"},"b":{"type":"string"}},"type":"object"}'
-    assert sent == Prompt(f"You plan.\n\nAnswer with one JSON value and nothing else, valid for this JSON Schema:\n{schema}", "GOAL")
+    assert sent == Prompt(
+        "You plan.\n\nAnswer with one JSON value and nothing else, valid for this JSON Schema:\n"
+        f"{schema}",
+        "GOAL",
+    )
 
 
 def test_the_order_of_keys_is_none_of_it() -> None:

@@ -1,4 +1,6 @@
-"""Laws of the renderer: a template can show its input and nothing else, and cannot keep the process busy."""
+"""Laws of the renderer: a template can show its input and nothing else, and cannot keep the process
+busy.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,19 @@ INPUTS: dict[str, Any] = {
     "style": "neutral",
 }
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
-hostile = st.sampled_from([SEPARATOR, "\n=====\n", "{{ number }}", "{% for x in many %}", "{# #}", "{% endraw %}", "\\", '"', "</s>"])
+hostile = st.sampled_from(
+    [
+        SEPARATOR,
+        "\n=====\n",
+        "{{ number }}",
+        "{% for x in many %}",
+        "{# #}",
+        "{% endraw %}",
+        "\\",
+        '"',
+        "</s>",
+    ]
+)
 
 ESCAPES = [
     "{{ ''.__class__ }}",
@@ -73,7 +87,11 @@ WORK = [
     "{% import 'x' as y %}",
     "{% extends 'x' %}",
     "{% from 'x' import y %}",
-    "{% for a in many %}{% for b in many %}{% for c in many %}{% for d in many %}{% endfor %}{% endfor %}{% endfor %}{% endfor %}",
+    (
+        "{% for a in many %}{% for b in many %}{% for c in many %}{% for d in many %}{% "
+        "endfor %}{% "
+        "endfor %}{% endfor %}{% endfor %}"
+    ),
     "{% for a in many %}{% for b in many %}{{ long }}{% endfor %}{% endfor %}",
     "{% for a in many %}{{ long | json }}{% endfor %}",
     "{{ long | join(long) }}",
@@ -91,13 +109,32 @@ UNKNOWN = [
     "{{ absent.more }}",
     "{% for x in absent %}{% endfor %}",
 ]
-UNKNOWN += ["{{ text | upper }}", "{{ text | map('x') }}", "{{ text | attr('x') }}", "{{ number is odd }}", "{{ text is sameas text }}"]
+UNKNOWN += [
+    "{{ text | upper }}",
+    "{{ text | map('x') }}",
+    "{{ text | attr('x') }}",
+    "{{ number is odd }}",
+    "{{ text is sameas text }}",
+]
 UNKNOWN += ["{{ request }}", "{{ config }}", "{{ environment }}", "{{ context }}", "{{ loop }}"]
 
 
-@pytest.mark.parametrize("template", [*ESCAPES, *UNKNOWN, "{{ text", "{% if %}", "{{ }}", "{{ many | json(1) }}", "{{ text | cut }}"])
+@pytest.mark.parametrize(
+    "template",
+    [
+        *ESCAPES,
+        *UNKNOWN,
+        "{{ text",
+        "{% if %}",
+        "{{ }}",
+        "{{ many | json(1) }}",
+        "{{ text | cut }}",
+    ],
+)
 def test_a_template_reaches_nothing_but_its_input(template: str) -> None:
-    """Attributes behind attributes, names nobody gave and filters that prompts do not have are refused."""
+    """Attributes behind attributes, names nobody gave and filters that prompts do not have are
+    refused.
+    """
     with pytest.raises(ConfigurationError) as refusal:
         render(template, INPUTS)
     assert refusal.value.code == "invalid_template"
@@ -105,15 +142,24 @@ def test_a_template_reaches_nothing_but_its_input(template: str) -> None:
 
 @pytest.mark.parametrize("template", WORK, ids=lambda template: template[:40])
 def test_a_template_makes_no_work(template: str) -> None:
-    """Whatever multiplies text or repeats itself is refused, at the latest when it has made more than any prompt may be."""
+    """Whatever multiplies text or repeats itself is refused, at the latest when it has made more
+    than any prompt may be.
+    """
     with pytest.raises(ConfigurationError):
         render(template, INPUTS)
 
 
 LOOPS = [
-    "{% for x in items %}{% for y in items %}{% for z in items %}{% endfor %}{% endfor %}{% endfor %}done",
+    (
+        "{% for x in items %}{% for y in items %}{% for z in items %}{% endfor %}{% endfor %}{% "
+        "endfor %}done"
+    ),
     "{% for x in items %}{% for y in items %}{{ '' if y else '' }}{% endfor %}{% endfor %}",
-    "{% for x in text %}{% endfor %}{% for x in text %}{{ loop.length if loop.last else '' }}{% endfor %}",
+    (
+        "{% for x in text %}{% endfor %}{% for x in text %}{{ loop.length if loop.last else "
+        "'' }}{% "
+        "endfor %}"
+    ),
 ]
 
 
@@ -134,9 +180,22 @@ def test_loops_that_show_nothing_end_too(template: str) -> None:
         ("{{ map.items }}", "mine"),
         ("{{ map['__class__'] }}", "shadowed"),
         ("{{ text | cut(4) }}|{{ items | json | cut(100) }}", 'some…|["a","b","c"]'),
-        ("{% for x in items %}{{ loop.index }}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}", "1a,2b,3c"),
+        (
+            (
+                "{% for x in items %}{{ loop.index }}{{ x }}{% if not loop.last %},{% endif %}{% "
+                "endfor %}"
+            ),
+            "1a,2b,3c",
+        ),
         ("{{ items | join(', ') }} {{ items | length }}", "a, b, c 3"),
-        ("{{ 'y' if number > 2 and nothing is none else 'n' }}{{ 'd' if absent is defined else 'u' }}", "yu"),
+        (
+            (
+                "{{ 'y' if number > 2 and nothing is none else 'n' }}{{ 'd' if absent is "
+                "defined else "
+                "'u' }}"
+            ),
+            "yu",
+        ),
         ("{% set x = text %}{{ x }}", "some words"),
         ("{% raw %}{{ text }}{% endraw %}{# gone #}", "{{ text }}"),
     ],
@@ -149,11 +208,15 @@ def test_what_templates_are_for(template: str, expected: str) -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(["text", "style"]), st.one_of(texts, hostile, st.builds("{}{}{}".format, texts, hostile, texts)), min_size=2
+        st.sampled_from(["text", "style"]),
+        st.one_of(texts, hostile, st.builds("{}{}{}".format, texts, hostile, texts)),
+        min_size=2,
     )
 )
 def test_input_is_shown_and_never_executed(values: dict[str, str]) -> None:
-    """Template syntax and separators inside a value stay text: no value moves the border between system and user part."""
+    """Template syntax and separators inside a value stay text: no value moves the border between
+    system and user part.
+    """
     template = "Rules. {{ style }}\n" + SEPARATOR + "Input: {{ text }} {{ text | json }}"
     found = render(template, values)
     assert found.system == f"Rules. {values['style']}".strip()
@@ -234,14 +297,20 @@ LABOUR = [
 
 @pytest.mark.parametrize("template", LABOUR)
 def test_what_is_done_is_charged_by_its_size(template: str) -> None:
-    """Within a loop's turn too: what filters write, what comparisons look at and what a body holds is bounded together, and little of it renders."""
+    """Within a loop's turn too: what filters write, what comparisons look at and what a body holds
+    is bounded together, and little of it renders.
+    """
     check_template(template)
     with pytest.raises(ConfigurationError, match=f"takes more than {renderer.WORK} steps of work"):
         render(template, OWN)
-    assert render(template, {"l": [1], "many": [1], "text": "x", "long": "y", "nul": "z"}) is not None
+    assert (
+        render(template, {"l": [1], "many": [1], "text": "x", "long": "y", "nul": "z"}) is not None
+    )
 
 
-DOUBLED = "{% set a = [text] %}{% set b = (text, 1) %}" + "{% set a = [a, a] %}{% set b = (b, b) %}" * 60
+DOUBLED = (
+    "{% set a = [text] %}{% set b = (text, 1) %}" + "{% set a = [a, a] %}{% set b = (b, b) %}" * 60
+)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +327,9 @@ DOUBLED = "{% set a = [text] %}{% set b = (text, 1) %}" + "{% set a = [a, a] %}{
     ],
 )
 def test_a_value_that_stands_in_itself_is_not_made(use: str) -> None:
-    """A list of itself twice, again and again, is 2**n values to whoever looks at it: a new template has none, a recorded one stops where it is too large."""
+    """A list of itself twice, again and again, is 2**n values to whoever looks at it: a new
+    template has none, a recorded one stops where it is too large.
+    """
     with pytest.raises(ConfigurationError, match="a list in a prompt is one of constants"):
         check_template(DOUBLED + use)
     with pytest.raises(ConfigurationError, match=f"exceeds {RENDERED_CHARS} characters"):
@@ -268,10 +339,26 @@ def test_a_value_that_stands_in_itself_is_not_made(use: str) -> None:
 @pytest.mark.parametrize(
     ("template", "expected"),
     [
-        ("{% set a = [text, items] %}{{ a }}{{ a | json }}{{ a | length }}", "['t', ['a', 'b']][\"t\",[\"a\",\"b\"]]2"),
-        ("{% set a = (text, items) %}{{ a == ('t', items) }}{{ text in a }}{{ [a] == [] }}", "TrueTrueFalse"),
-        ("{% for x, y in [(text, 1), ('u', 2)] %}{{ x }}{{ y }}{{ loop.length }}{% endfor %}", "t12u22"),
-        ("{% if items %}" * 40 + "{{ text" + " | json | cut(9)" * 20 + " }}" + "{% endif %}" * 40, "deep"),
+        (
+            "{% set a = [text, items] %}{{ a }}{{ a | json }}{{ a | length }}",
+            "['t', ['a', 'b']][\"t\",[\"a\",\"b\"]]2",
+        ),
+        (
+            "{% set a = (text, items) %}{{ a == ('t', items) }}{{ text in a }}{{ [a] == [] }}",
+            "TrueTrueFalse",
+        ),
+        (
+            "{% for x, y in [(text, 1), ('u', 2)] %}{{ x }}{{ y }}{{ loop.length }}{% endfor %}",
+            "t12u22",
+        ),
+        (
+            "{% if items %}" * 40
+            + "{{ text"
+            + " | json | cut(9)" * 20
+            + " }}"
+            + "{% endif %}" * 40,
+            "deep",
+        ),
     ],
 )
 def test_recorded_templates_render_as_they_did(template: str, expected: str) -> None:
@@ -284,7 +371,12 @@ def test_recorded_templates_render_as_they_did(template: str, expected: str) -> 
 
 
 @pytest.mark.parametrize(
-    "template", ["{% for x in ['a', 'b'] %}{{ x }}{% endfor %}", "{{ text in ['t', ('u', 1)] }}", "{% set a, b = items %}{{ a }}{{ b }}"]
+    "template",
+    [
+        "{% for x in ['a', 'b'] %}{{ x }}{% endfor %}",
+        "{{ text in ['t', ('u', 1)] }}",
+        "{% set a, b = items %}{{ a }}{{ b }}",
+    ],
 )
 def test_lists_of_constants_and_several_names_are_templates(template: str) -> None:
     """They cost what is written."""
@@ -311,7 +403,9 @@ BEYOND = [
 
 @pytest.mark.parametrize("template", BEYOND, ids=lambda template: template[:30])
 def test_what_cannot_be_compiled_is_said_at_load(template: str) -> None:
-    """Python's own compiler is never the one to say so, nor the first call; each is told with its line."""
+    """Python's own compiler is never the one to say so, nor the first call; each is told with its
+    line.
+    """
     for source in (template, f"system\n{SEPARATOR}{template}", f"{template}\n{SEPARATOR}user"):
         with pytest.raises(ConfigurationError) as refusal:
             check_template(source)
@@ -321,7 +415,13 @@ def test_what_cannot_be_compiled_is_said_at_load(template: str) -> None:
 
 @pytest.mark.parametrize(
     "template",
-    ["{{ '\\ud800' }}", "{{ half }}", "{{ items | join(3) }}", "{{ items | join(items) }}", "{{ " + "9" * 4_000 + " | json | json(1) }}"],
+    [
+        "{{ '\\ud800' }}",
+        "{{ half }}",
+        "{{ items | join(3) }}",
+        "{{ items | join(items) }}",
+        "{{ " + "9" * 4_000 + " | json | json(1) }}",
+    ],
 )
 def test_whatever_does_not_render_is_typed(template: str) -> None:
     """Half a character of the input, or a filter given what it cannot use."""

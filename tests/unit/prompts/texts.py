@@ -1,4 +1,6 @@
-"""What the laws of the prompts draw from: texts of any size, any JSON; and how large a prompt is."""
+"""What the laws of the prompts draw from: texts of any size, any JSON; and how large a prompt
+is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Laws of access: a narrower token never allows more, what has ended never allows anything, and nobody is taken for the owner."""
+"""Laws of access: a narrower token never allows more, what has ended never allows anything, and
+nobody is taken for the owner.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from hypothesis import strategies as st
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.policy import Policy
-from ordain.rules.access import ACCESS, AccessFacts, AccessReason, Admitted, NotAdmitted, Presented, Refusal
+from ordain.rules.access import (
+    ACCESS,
+    AccessFacts,
+    AccessReason,
+    Admitted,
+    NotAdmitted,
+    Presented,
+    Refusal,
+)
 from ordain.rules.decision import Decision
 from ordain.rules.rate import COST, RATE, Granted, RateFacts, Spent
 from tests.unit.rules.given import decided
@@ -45,7 +55,9 @@ def allowed(given_facts: AccessFacts) -> bool:
 
 @given(facts)
 def test_access_is_total_and_its_reason_says_what_it_did(found: AccessFacts) -> None:
-    """Every request is admitted or not, for a reason of the rule's own; a reason that admits never stands beside a refusal."""
+    """Every request is admitted or not, for a reason of the rule's own; a reason that admits never
+    stands beside a refusal.
+    """
     decision = access(found)
     assert isinstance(decision.outcome, ORDER)
     admits = {AccessReason.PUBLIC, AccessReason.LOCAL, AccessReason.OWNER, AccessReason.TOKEN}
@@ -57,7 +69,9 @@ def test_access_is_total_and_its_reason_says_what_it_did(found: AccessFacts) -> 
 def test_a_narrower_token_never_allows_more(
     found: AccessFacts, taken: tuple[TokenScope, ...], places_left: int, end: int, revoked: bool
 ) -> None:
-    """Fewer scopes, fewer workspaces, an earlier end: what the narrower token opens the wider one opens too."""
+    """Fewer scopes, fewer workspaces, an earlier end: what the narrower token opens the wider one
+    opens too.
+    """
     narrower = msgspec.structs.replace(
         found,
         scopes=tuple(scope for scope in found.scopes if scope not in taken),
@@ -70,8 +84,12 @@ def test_a_narrower_token_never_allows_more(
 
 
 @given(facts, scopes)
-def test_an_address_that_asks_for_less_is_opened_by_no_fewer(found: AccessFacts, more: tuple[TokenScope, ...]) -> None:
-    """Where any of several scopes will do, one more that will do closes nothing; and a demand for a token opens nothing."""
+def test_an_address_that_asks_for_less_is_opened_by_no_fewer(
+    found: AccessFacts, more: tuple[TokenScope, ...]
+) -> None:
+    """Where any of several scopes will do, one more that will do closes nothing; and a demand for a
+    token opens nothing.
+    """
     assume(found.asked)
     wider = msgspec.structs.replace(found, asked=tuple(dict.fromkeys((*found.asked, *more))))
     assert not allowed(found) or allowed(wider)
@@ -79,9 +97,14 @@ def test_an_address_that_asks_for_less_is_opened_by_no_fewer(found: AccessFacts,
     assert not allowed(demanding) or allowed(found)
 
 
-@given(facts.filter(lambda one: one.presented is Presented.TOKEN and not one.public), st.integers(0, 10**9))
+@given(
+    facts.filter(lambda one: one.presented is Presented.TOKEN and not one.public),
+    st.integers(0, 10**9),
+)
 def test_a_token_that_has_ended_opens_nothing(found: AccessFacts, later: int) -> None:
-    """Revoked or expired, now or before: unauthenticated, whatever it is used for; and it never comes back."""
+    """Revoked or expired, now or before: unauthenticated, whatever it is used for; and it never
+    comes back.
+    """
     for end in ("expires_at", "revoked_at"):
         ended = msgspec.structs.replace(found, **{end: found.at - min(later, found.at)})
         assert access(ended).outcome == NotAdmitted(Refusal.UNAUTHENTICATED)
@@ -90,10 +113,16 @@ def test_a_token_that_has_ended_opens_nothing(found: AccessFacts, later: int) ->
 
 
 @given(facts.filter(lambda one: not one.public))
-def test_nobody_without_a_good_credential_is_let_in_where_one_is_demanded(found: AccessFacts) -> None:
-    """Nothing, what is malformed and what is unknown are 401; and what is malformed or unknown also where nothing is demanded."""
+def test_nobody_without_a_good_credential_is_let_in_where_one_is_demanded(
+    found: AccessFacts,
+) -> None:
+    """Nothing, what is malformed and what is unknown are 401; and what is malformed or unknown also
+    where nothing is demanded.
+    """
     decision = access(found)
-    if found.presented in (Presented.MALFORMED, Presented.UNKNOWN) or (found.presented is Presented.NOTHING and found.demanded):
+    if found.presented in (Presented.MALFORMED, Presented.UNKNOWN) or (
+        found.presented is Presented.NOTHING and found.demanded
+    ):
         assert decision.outcome == NotAdmitted(Refusal.UNAUTHENTICATED)
     if isinstance(decision.outcome, Admitted):
         assert decision.outcome.presented is found.presented
@@ -101,14 +130,18 @@ def test_nobody_without_a_good_credential_is_let_in_where_one_is_demanded(found:
 
 @given(facts.filter(lambda one: one.presented is Presented.TOKEN and not one.public))
 def test_a_token_opens_exactly_what_it_names(found: AccessFacts) -> None:
-    """A live token is admitted where it has one of the scopes asked for and the workspace, and is forbidden anything else."""
+    """A live token is admitted where it has one of the scopes asked for and the workspace, and is
+    forbidden anything else.
+    """
     live = msgspec.structs.replace(found, expires_at=None, revoked_at=None)
     fits = bool(live.scopes) and (not live.asked or bool(set(live.asked) & set(live.scopes)))
     fits = fits and (not live.workspace or live.workspace in live.workspaces)
-    assert access(live).outcome == (Admitted(Presented.TOKEN) if fits else NotAdmitted(Refusal.FORBIDDEN))
+    assert access(live).outcome == (
+        Admitted(Presented.TOKEN) if fits else NotAdmitted(Refusal.FORBIDDEN)
+    )
 
 
-# --- rate -------------------------------------------------------------------------------------------------------------------------
+# --- rate -----------------------------------------------------------------------------------------
 
 rates = st.builds(
     RateFacts,
@@ -125,18 +158,31 @@ def rate(given_facts: RateFacts) -> Any:
 
 @given(rates)
 def test_a_bucket_is_never_overdrawn_nor_overfull(found: RateFacts) -> None:
-    """What is left lies between nothing and a period's requests, and whoever waits as long as told is let in."""
+    """What is left lies between nothing and a period's requests, and whoever waits as long as told
+    is let in.
+    """
     outcome = rate(found)
     assert 0 <= outcome.level <= found.requests * found.seconds * COST
     if isinstance(outcome, Spent):
         assert outcome.retry_after_s >= 1
-        after = RateFacts(requests=found.requests, seconds=found.seconds, level=outcome.level, elapsed_us=outcome.retry_after_s * 1_000_000)
+        after = RateFacts(
+            requests=found.requests,
+            seconds=found.seconds,
+            level=outcome.level,
+            elapsed_us=outcome.retry_after_s * 1_000_000,
+        )
         assert isinstance(rate(after), Granted)
 
 
-@given(st.integers(1, 50), st.sampled_from([1, 60]), st.lists(st.integers(0, 2_000_000), max_size=120))
-def test_no_window_grants_more_than_its_bucket_and_its_time(requests: int, seconds: int, gaps: list[int]) -> None:
-    """However requests are spread, those granted are at most a full bucket and what flowed in since; asking in vain costs nothing."""
+@given(
+    st.integers(1, 50), st.sampled_from([1, 60]), st.lists(st.integers(0, 2_000_000), max_size=120)
+)
+def test_no_window_grants_more_than_its_bucket_and_its_time(
+    requests: int, seconds: int, gaps: list[int]
+) -> None:
+    """However requests are spread, those granted are at most a full bucket and what flowed in
+    since; asking in vain costs nothing.
+    """
     level: int | None = None
     granted = 0
     for gap in gaps:
@@ -149,8 +195,12 @@ def test_no_window_grants_more_than_its_bucket_and_its_time(requests: int, secon
 
 @given(rates, st.integers(0, 10**9))
 def test_more_time_never_refuses(found: RateFacts, more: int) -> None:
-    """A later request is granted where an earlier one would have been; a clock that steps back fills nothing."""
+    """A later request is granted where an earlier one would have been; a clock that steps back
+    fills nothing.
+    """
     if isinstance(rate(found), Granted):
-        assert isinstance(rate(msgspec.structs.replace(found, elapsed_us=found.elapsed_us + more)), Granted)
+        assert isinstance(
+            rate(msgspec.structs.replace(found, elapsed_us=found.elapsed_us + more)), Granted
+        )
     back = msgspec.structs.replace(found, elapsed_us=-more)
     assert rate(back) == rate(msgspec.structs.replace(found, elapsed_us=0))

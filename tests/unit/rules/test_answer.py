@@ -1,4 +1,6 @@
-"""Laws of rule ``answer``: total and deterministic, small facts without words, and decided by the wording that it is given."""
+"""Laws of rule ``answer``: total and deterministic, small facts without words, and decided by the
+wording that it is given.
+"""
 
 from __future__ import annotations
 
@@ -31,28 +33,44 @@ from tests.unit.rules.given import decided
 
 POLICY = Policy(version=1)
 kinds = st.sampled_from(ExpectedType)
-texts = st.text(max_size=80) | st.sampled_from(["yes", "no", "yes or no", "A", "the second one", "Berlin", "tomorrow at 5", "stop", ""])
+texts = st.text(max_size=80) | st.sampled_from(
+    ["yes", "no", "yes or no", "A", "the second one", "Berlin", "tomorrow at 5", "stop", ""]
+)
 
 
-def asked(expects: ExpectedType, text: str, wording: Wording | None = None, *, as_text: bool = True) -> Decision[object]:
+def asked(
+    expects: ExpectedType, text: str, wording: Wording | None = None, *, as_text: bool = True
+) -> Decision[object]:
     """The rule about one answer."""
     facts = AnswerFacts(expects=expects, size=len(text), given_as_text=as_text)
-    return decided(ANSWER, facts, AnswerInputs(text=text, wording=wording or first_wording()), POLICY)
+    return decided(
+        ANSWER, facts, AnswerInputs(text=text, wording=wording or first_wording()), POLICY
+    )
 
 
 @given(kinds, texts, st.booleans())
-def test_any_answer_is_judged_the_same_each_time(expects: ExpectedType, text: str, as_text: bool) -> None:
-    """Any text to any question has an outcome with a reason, and the outcome comes back from its encoding."""
+def test_any_answer_is_judged_the_same_each_time(
+    expects: ExpectedType, text: str, as_text: bool
+) -> None:
+    """Any text to any question has an outcome with a reason, and the outcome comes back from its
+    encoding.
+    """
     decision = asked(expects, text, as_text=as_text)
     assert isinstance(decision.reason, AnswerReason)
-    assert isinstance(decision.outcome, Unfit) == (decision.reason in (AnswerReason.UNFIT, AnswerReason.BOTH))
+    assert isinstance(decision.outcome, Unfit) == (
+        decision.reason in (AnswerReason.UNFIT, AnswerReason.BOTH)
+    )
 
 
 @given(kinds, texts)
 def test_it_judges_as_the_flows_did(expects: ExpectedType, text: str) -> None:
-    """What flows of before took for an answer is one, with the same value; a question that takes anything takes anything."""
+    """What flows of before took for an answer is one, with the same value; a question that takes
+    anything takes anything.
+    """
     found, outcome = first_wording().cues(text), asked(expects, text).outcome
-    assert isinstance(outcome, Unfit) == (expects is not ExpectedType.FREEFORM and not fits(expects, found))
+    assert isinstance(outcome, Unfit) == (
+        expects is not ExpectedType.FREEFORM and not fits(expects, found)
+    )
     values = {ExpectedType.YES_NO: found.yes and not found.no, ExpectedType.CHOICE: found.choice}
     if not isinstance(outcome, Unfit):
         assert given_value(outcome, text) == values.get(expects, text.strip())
@@ -60,7 +78,9 @@ def test_it_judges_as_the_flows_did(expects: ExpectedType, text: str) -> None:
 
 @given(kinds, texts)
 def test_what_looks_like_an_answer_is_one(expects: ExpectedType, text: str) -> None:
-    """What is taken for the answer to a question before its run has it, the run takes for one, where both read it with the same words."""
+    """What is taken for the answer to a question before its run has it, the run takes for one,
+    where both read it with the same words.
+    """
     if fits(expects, first_wording().cues(text)):
         assert not isinstance(asked(expects, text).outcome, Unfit)
 
@@ -82,7 +102,12 @@ def test_facts_are_small_and_hold_no_words(expects: ExpectedType, size: int) -> 
         (ExpectedType.YES_NO, "find me a hotel", Unfit(), AnswerReason.UNFIT),
         (ExpectedType.CHOICE, "the second one", Chosen(option="B"), AnswerReason.FITS),
         (ExpectedType.LOCATION, "Berlin", AsSaid(kind=ExpectedType.LOCATION), AnswerReason.FITS),
-        (ExpectedType.FREEFORM, "thanks!", AsSaid(kind=ExpectedType.FREEFORM), AnswerReason.FREEFORM),
+        (
+            ExpectedType.FREEFORM,
+            "thanks!",
+            AsSaid(kind=ExpectedType.FREEFORM),
+            AnswerReason.FREEFORM,
+        ),
     ],
 )
 def test_examples(expects: ExpectedType, text: str, outcome: object, reason: AnswerReason) -> None:

@@ -1,4 +1,6 @@
-"""Laws of rule ``approve``: open, in time, the same thing, by somebody who may; and nothing that is taken away lets more be decided."""
+"""Laws of rule ``approve``: open, in time, the same thing, by somebody who may; and nothing that is
+taken away lets more be decided.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def decides(one: ApproveFacts) -> bool:
 
 @given(facts)
 def test_what_is_decided_was_open_the_same_and_in_time(one: ApproveFacts) -> None:
-    """By somebody with the scope, with every role, known where that matters, and not for oneself where policy says so; and it becomes what was said."""
+    """By somebody with the scope, with every role, known where that matters, and not for oneself
+    where policy says so; and it becomes what was said.
+    """
     made = decided(APPROVE, one, None, POLICY)
     if isinstance(made.outcome, MayDecide):
         assert one.state == ApprovalState.OPEN
@@ -45,12 +49,20 @@ def test_what_is_decided_was_open_the_same_and_in_time(one: ApproveFacts) -> Non
         assert not (one.own and one.apart and one.to is not ApprovalState.DENIED)
         assert made.outcome.state is one.to
     else:
-        assert made.reason not in (ApproveReason.APPROVED, ApproveReason.DENIED, ApproveReason.SUPERSEDED)
+        assert made.reason not in (
+            ApproveReason.APPROVED,
+            ApproveReason.DENIED,
+            ApproveReason.SUPERSEDED,
+        )
 
 
 @given(facts, st.data())
-def test_whatever_is_taken_away_nothing_more_can_be_decided(one: ApproveFacts, data: st.DataObject) -> None:
-    """Another thing, a lost scope or name, a further role, policy that wants somebody else, later: what was refused stays refused."""
+def test_whatever_is_taken_away_nothing_more_can_be_decided(
+    one: ApproveFacts, data: st.DataObject
+) -> None:
+    """Another thing, a lost scope or name, a further role, policy that wants somebody else, later:
+    what was refused stays refused.
+    """
     narrower = [
         {"same": False},
         {"scoped": False},
@@ -67,4 +79,6 @@ def test_whatever_is_taken_away_nothing_more_can_be_decided(one: ApproveFacts, d
 @given(facts)
 def test_whoever_may_say_yes_may_say_no(one: ApproveFacts) -> None:
     """There is no approval that somebody could give and not refuse."""
-    assert not decides(structs.replace(one, to=ApprovalState.APPROVED)) or decides(structs.replace(one, to=ApprovalState.DENIED))
+    assert not decides(structs.replace(one, to=ApprovalState.APPROVED)) or decides(
+        structs.replace(one, to=ApprovalState.DENIED)
+    )

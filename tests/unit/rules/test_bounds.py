@@ -10,14 +10,41 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from ordain.contracts.policy import Lane, ModelErrorCode, OnModelError, Policy
-from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, ReserveReason, SettleFacts, SettleReason
-from ordain.rules.fallback import FALLBACK, UNCOUNTED_MS, FallbackFacts, FallbackReason, GiveUp, NextLane, NextProfile, RetryProfile
+from ordain.rules.budget import (
+    RESERVE,
+    SETTLE,
+    Reserved,
+    ReserveFacts,
+    ReserveReason,
+    SettleFacts,
+    SettleReason,
+)
+from ordain.rules.fallback import (
+    FALLBACK,
+    UNCOUNTED_MS,
+    FallbackFacts,
+    FallbackReason,
+    GiveUp,
+    NextLane,
+    NextProfile,
+    RetryProfile,
+)
 from ordain.rules.lane import LANE, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsReason, LimitsSet
 from ordain.rules.scope import SCOPE, Scope, ScopeFacts, ScopeInputs, ScopeReason
-from tests.unit.rules.given import NAMES, catalog, catalogs, counts, decided, lanes, names, policies, texts
+from tests.unit.rules.given import (
+    NAMES,
+    catalog,
+    catalogs,
+    counts,
+    decided,
+    lanes,
+    names,
+    policies,
+    texts,
+)
 
-# --- limits -----------------------------------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
 asked_limits = st.builds(
     LimitsFacts,
@@ -44,8 +71,12 @@ def limits(facts: LimitsFacts, policy: Policy) -> LimitsSet:
 
 
 @given(asked_limits, policies)
-def test_a_limit_is_neither_above_the_request_nor_above_the_cap(facts: LimitsFacts, policy: Policy) -> None:
-    """A cap lowers, nothing raises: each limit is one of the two, and what was lowered is named, exactly that."""
+def test_a_limit_is_neither_above_the_request_nor_above_the_cap(
+    facts: LimitsFacts, policy: Policy
+) -> None:
+    """A cap lowers, nothing raises: each limit is one of the two, and what was lowered is named,
+    exactly that.
+    """
     held, cap = limits(facts, policy), caps(policy)
     for field in FIELDS:
         value = getattr(held, field)
@@ -58,8 +89,12 @@ def test_a_limit_is_neither_above_the_request_nor_above_the_cap(facts: LimitsFac
 
 
 @given(asked_limits, policies, st.sampled_from(FIELDS), st.integers(0, 1000))
-def test_a_lower_cap_or_request_raises_no_limit(facts: LimitsFacts, policy: Policy, field: str, less: int) -> None:
-    """Lowering one cap, or asking for less of one thing, leaves every limit where it was or lowers it."""
+def test_a_lower_cap_or_request_raises_no_limit(
+    facts: LimitsFacts, policy: Policy, field: str, less: int
+) -> None:
+    """Lowering one cap, or asking for less of one thing, leaves every limit where it was or lowers
+    it.
+    """
     before = limits(facts, policy)
     lowered = msgspec.structs.replace(facts, **{field: max(0, getattr(facts, field) - less)})
     name = "timeout_seconds" if field == "timeout_ms" else field
@@ -70,56 +105,102 @@ def test_a_lower_cap_or_request_raises_no_limit(facts: LimitsFacts, policy: Poli
         assert all(getattr(after, each) <= getattr(before, each) for each in FIELDS)
 
 
-# --- scope ------------------------------------------------------------------------------------------------------------------------
+# --- scope ----------------------------------------------------------------------------------------
 
 
 @given(st.lists(names, max_size=6), catalogs())
 def test_scope_is_what_was_asked_or_nothing(asked: list[str], found: Any) -> None:
-    """All asked verbs are in scope, once each and in order; or, where one is unknown or switched off, none and it is named."""
-    decision = decided(SCOPE, ScopeFacts(asked=len(asked), digest="d"), ScopeInputs(asked=tuple(asked), catalog=found), found.policy)
-    bad = [verb for verb in asked if verb not in found.verbs or found.inactive_reason(verb, found.policy.verbs) is not None]
+    """All asked verbs are in scope, once each and in order; or, where one is unknown or switched
+    off, none and it is named.
+    """
+    decision = decided(
+        SCOPE,
+        ScopeFacts(asked=len(asked), digest="d"),
+        ScopeInputs(asked=tuple(asked), catalog=found),
+        found.policy,
+    )
+    bad = [
+        verb
+        for verb in asked
+        if verb not in found.verbs or found.inactive_reason(verb, found.policy.verbs) is not None
+    ]
     if bad:
         assert decision.outcome.verb == bad[0]
         unknown = bad[0] not in found.verbs
-        assert decision.reason is (ScopeReason.UNKNOWN_VERB if unknown else ScopeReason.INACTIVE_VERB)
-        assert decision.outcome.code.partition(":")[0] == ("unknown_verb" if unknown else "inactive_verb")
+        assert decision.reason is (
+            ScopeReason.UNKNOWN_VERB if unknown else ScopeReason.INACTIVE_VERB
+        )
+        assert decision.outcome.code.partition(":")[0] == (
+            "unknown_verb" if unknown else "inactive_verb"
+        )
     else:
         assert decision.outcome == Scope(tuple(dict.fromkeys(asked)))
 
 
 @given(st.lists(st.sampled_from(NAMES), max_size=5), catalogs(), st.data())
-def test_asking_for_less_or_denying_more_never_widens_the_scope(asked: list[str], found: Any, data: st.DataObject) -> None:
-    """A part of what was granted is granted; a longer deny list or fewer verbs grant nothing that was not granted before."""
+def test_asking_for_less_or_denying_more_never_widens_the_scope(
+    asked: list[str], found: Any, data: st.DataObject
+) -> None:
+    """A part of what was granted is granted; a longer deny list or fewer verbs grant nothing that
+    was not granted before.
+    """
     inputs = ScopeInputs(asked=tuple(asked), catalog=found)
     granted = decided(SCOPE, ScopeFacts(asked=len(asked), digest="d"), inputs, found.policy).outcome
     part = [verb for verb in asked if data.draw(st.booleans())]
-    less = decided(SCOPE, ScopeFacts(asked=len(part), digest="d"), ScopeInputs(asked=tuple(part), catalog=found), found.policy).outcome
+    less = decided(
+        SCOPE,
+        ScopeFacts(asked=len(part), digest="d"),
+        ScopeInputs(asked=tuple(part), catalog=found),
+        found.policy,
+    ).outcome
     if isinstance(granted, Scope):
         assert isinstance(less, Scope)
         assert set(less.verbs) <= set(granted.verbs)
     verbs = found.policy.verbs
     deny = [*verbs.default.deny, data.draw(st.sampled_from([*NAMES, "*", "b.*"]))]
     tighter = found.policy.model_copy(
-        update={"verbs": verbs.model_copy(update={"default": verbs.default.model_copy(update={"deny": deny})})}
+        update={
+            "verbs": verbs.model_copy(
+                update={"default": verbs.default.model_copy(update={"deny": deny})}
+            )
+        }
     )
-    narrower = catalog({name: verb.spec for name, verb in found.verbs.items() if data.draw(st.booleans())}, tighter)
-    narrowed = decided(SCOPE, ScopeFacts(asked=len(asked), digest="d"), ScopeInputs(asked=tuple(asked), catalog=narrower), tighter).outcome
+    narrower = catalog(
+        {name: verb.spec for name, verb in found.verbs.items() if data.draw(st.booleans())}, tighter
+    )
+    narrowed = decided(
+        SCOPE,
+        ScopeFacts(asked=len(asked), digest="d"),
+        ScopeInputs(asked=tuple(asked), catalog=narrower),
+        tighter,
+    ).outcome
     assert not isinstance(narrowed, Scope) or narrowed == granted
 
 
-# --- lane -------------------------------------------------------------------------------------------------------------------------
+# --- lane -----------------------------------------------------------------------------------------
 
 
-@given(st.builds(LaneFacts, purpose=st.one_of(st.sampled_from(["planner", "verb"]), texts), after=st.one_of(st.none(), lanes)), policies)
+@given(
+    st.builds(
+        LaneFacts,
+        purpose=st.one_of(st.sampled_from(["planner", "verb"]), texts),
+        after=st.one_of(st.none(), lanes),
+    ),
+    policies,
+)
 def test_a_lane_is_the_policys(facts: LaneFacts, policy: Policy) -> None:
-    """The lane is the purpose's, or the one that policy names after the failed one; its profiles are policy's in order, or it is empty."""
+    """The lane is the purpose's, or the one that policy names after the failed one; its profiles
+    are policy's in order, or it is empty.
+    """
 
     def of_purpose(policy: Policy) -> Lane:
         return policy.lanes.planner if facts.purpose == "planner" else policy.lanes.verb
 
     decision = decided(LANE, facts, LaneInputs(by_purpose=of_purpose), policy)
     table, own = policy.lanes, of_purpose(policy)
-    assert decision.outcome.lane is (own if facts.after is None else table.next_lane.get(facts.after, facts.after))
+    assert decision.outcome.lane is (
+        own if facts.after is None else table.next_lane.get(facts.after, facts.after)
+    )
     profiles = table.profiles.get(decision.outcome.lane, [])
     if isinstance(decision.outcome, LaneChosen):
         assert list(decision.outcome.profiles) == profiles != []
@@ -127,7 +208,7 @@ def test_a_lane_is_the_policys(facts: LaneFacts, policy: Policy) -> None:
         assert (decision.reason, profiles) == (LaneReason.EMPTY, [])
 
 
-# --- budget -----------------------------------------------------------------------------------------------------------------------
+# --- budget ---------------------------------------------------------------------------------------
 
 rests = st.integers(-1000, 1000)  # less than nothing after an overrun
 spends = st.builds(
@@ -142,7 +223,9 @@ spends = st.builds(
 
 @given(spends, policies)
 def test_a_call_that_might_not_fit_does_not_start(facts: ReserveFacts, policy: Policy) -> None:
-    """With what is reserved nothing exceeds what is left; otherwise the reason names what is short."""
+    """With what is reserved nothing exceeds what is left; otherwise the reason names what is
+    short.
+    """
     decision = decided(RESERVE, facts, None, policy)
     if isinstance(decision.outcome, Reserved):
         assert facts.tokens <= facts.left_tokens
@@ -157,8 +240,15 @@ def test_a_call_that_might_not_fit_does_not_start(facts: ReserveFacts, policy: P
         assert short[decision.reason]
 
 
-@given(spends, policies, st.sampled_from([name for name in ReserveFacts.__struct_fields__ if name != "calls"]), counts)
-def test_less_budget_never_allows_more(facts: ReserveFacts, policy: Policy, field: str, by: int) -> None:
+@given(
+    spends,
+    policies,
+    st.sampled_from([name for name in ReserveFacts.__struct_fields__ if name != "calls"]),
+    counts,
+)
+def test_less_budget_never_allows_more(
+    facts: ReserveFacts, policy: Policy, field: str, by: int
+) -> None:
     """A larger call, or less that is left: what was refused stays refused."""
     sign = -1 if field.startswith("left_") else 1
     worse = msgspec.structs.replace(facts, **{field: getattr(facts, field) + sign * by})
@@ -167,8 +257,12 @@ def test_less_budget_never_allows_more(facts: ReserveFacts, policy: Policy, fiel
 
 
 @given(st.lists(st.tuples(counts, counts, st.integers(0, 5)), max_size=8), counts, policies)
-def test_a_run_overspends_by_no_more_than_its_last_overrun(calls: list[tuple[int, int, int]], cap: int, policy: Policy) -> None:
-    """Whatever calls come to, the tokens booked exceed the cap at most by overruns, and after one that did nothing more starts."""
+def test_a_run_overspends_by_no_more_than_its_last_overrun(
+    calls: list[tuple[int, int, int]], cap: int, policy: Policy
+) -> None:
+    """Whatever calls come to, the tokens booked exceed the cap at most by overruns, and after one
+    that did nothing more starts.
+    """
     spent = overruns = 0
     for made, (bound, used, more) in enumerate(calls):
         reserved = decided(
@@ -187,14 +281,16 @@ def test_a_run_overspends_by_no_more_than_its_last_overrun(calls: list[tuple[int
             continue
         assert spent <= cap
         really = min(used, bound) + more
-        settled = decided(SETTLE, SettleFacts(reserved=bound, tokens=really, usd_micros=0, calls=1), None, policy)
+        settled = decided(
+            SETTLE, SettleFacts(reserved=bound, tokens=really, usd_micros=0, calls=1), None, policy
+        )
         assert settled.outcome.overrun_tokens == max(0, really - bound)
         assert (settled.reason is SettleReason.OVERRUN) == (really > bound)
         spent, overruns = spent + really, overruns + settled.outcome.overrun_tokens
         assert spent <= cap + overruns
 
 
-# --- fallback ---------------------------------------------------------------------------------------------------------------------
+# --- fallback -------------------------------------------------------------------------------------
 
 failures = st.builds(
     FallbackFacts,
@@ -215,7 +311,9 @@ failures = st.builds(
 
 @given(failures, policies)
 def test_fallback_stays_within_policy_and_time(facts: FallbackFacts, policy: Policy) -> None:
-    """Another attempt needs an error that policy lists, an attempt left and time; it goes only where there is something left."""
+    """Another attempt needs an error that policy lists, an attempt left and time; it goes only
+    where there is something left.
+    """
     outcome = decided(FALLBACK, facts, None, policy).outcome
     if isinstance(outcome, GiveUp):
         return
@@ -224,8 +322,13 @@ def test_fallback_stays_within_policy_and_time(facts: FallbackFacts, policy: Pol
     assert facts.left_ms > 0
     if isinstance(outcome, RetryProfile):
         table, last = policy.fallback, not (facts.profiles_left or facts.lane_left)
-        turned_away = facts.held is not UNSET and not last and (facts.code is ModelErrorCode.CONNECTION or facts.rests is True)
-        made = facts.held if turned_away and facts.held is not UNSET else facts.attempts  # what was held back is counted by itself
+        turned_away = (
+            facts.held is not UNSET
+            and not last
+            and (facts.code is ModelErrorCode.CONNECTION or facts.rests is True)
+        )
+        # what was held back is counted by itself
+        made = facts.held if turned_away and facts.held is not UNSET else facts.attempts
         assert made < max(table.attempts_per_profile, table.attempts_at_last if last else 0)
         assert outcome.wait_ms < facts.left_ms
         assert outcome.wait_ms >= facts.retry_after_ms or facts.unanswered is True
@@ -237,7 +340,9 @@ def test_fallback_stays_within_policy_and_time(facts: FallbackFacts, policy: Pol
 
 @given(policies, st.lists(st.integers(1, 3000), min_size=1, max_size=40))
 def test_rests_that_a_provider_names_use_up_time_alone(policy: Policy, delays: list[int]) -> None:
-    """The only model is asked after each delay it names until the time is over, however often that is; none is shorter than the floor, so they come to an end."""
+    """The only model is asked after each delay it names until the time is over, however often that
+    is; none is shorter than the floor, so they come to an end.
+    """
     left, waited = 60_000, 0
     for held, named in enumerate(delays, 1):
         facts = FallbackFacts(
@@ -253,7 +358,10 @@ def test_rests_that_a_provider_names_use_up_time_alone(policy: Policy, delays: l
             rests=True,
         )
         made = decided(FALLBACK, facts, None, policy)
-        if policy.fallback.on_error.get(ModelErrorCode.RATE_LIMITED) not in {OnModelError.RETRY, OnModelError.NEXT_OR_RETRY}:
+        if policy.fallback.on_error.get(ModelErrorCode.RATE_LIMITED) not in {
+            OnModelError.RETRY,
+            OnModelError.NEXT_OR_RETRY,
+        }:
             assert made.outcome == GiveUp()
             return
         if isinstance(made.outcome, GiveUp):
@@ -267,29 +375,51 @@ def test_rests_that_a_provider_names_use_up_time_alone(policy: Policy, delays: l
 
 
 @given(failures, policies, st.integers(0, 5), st.integers(0, 5))
-def test_fewer_attempts_or_less_time_never_go_on_longer(facts: FallbackFacts, policy: Policy, attempts: int, left_ms: int) -> None:
+def test_fewer_attempts_or_less_time_never_go_on_longer(
+    facts: FallbackFacts, policy: Policy, attempts: int, left_ms: int
+) -> None:
     """With less time, more attempts made or a lower total, what was given up stays given up."""
     worse = msgspec.structs.replace(
-        facts, attempts_total=facts.attempts_total + attempts, left_ms=max(0, facts.left_ms - left_ms), profiles_left=0, lane_left=False
+        facts,
+        attempts_total=facts.attempts_total + attempts,
+        left_ms=max(0, facts.left_ms - left_ms),
+        profiles_left=0,
+        lane_left=False,
     )
     table = policy.fallback
-    lower = policy.model_copy(update={"fallback": table.model_copy(update={"attempts_total": max(1, table.attempts_total - attempts)})})
+    lower = policy.model_copy(
+        update={
+            "fallback": table.model_copy(
+                update={"attempts_total": max(1, table.attempts_total - attempts)}
+            )
+        }
+    )
     for again, under in ((worse, policy), (facts, lower)):
         if not isinstance(decided(FALLBACK, again, None, under).outcome, GiveUp):
             assert not isinstance(decided(FALLBACK, facts, None, policy).outcome, GiveUp)
 
 
-@given(policies, st.integers(1, 4), st.lists(st.tuples(st.sampled_from(ModelErrorCode), st.integers(0, 3000)), min_size=60, max_size=60))
+@given(
+    policies,
+    st.integers(1, 4),
+    st.lists(
+        st.tuples(st.sampled_from(ModelErrorCode), st.integers(0, 3000)), min_size=60, max_size=60
+    ),
+)
 def test_a_call_is_never_tried_more_often_than_policy_permits(
     policy: Policy, profiles: int, errors: list[tuple[ModelErrorCode, int]]
 ) -> None:
-    """Driven as ``ask`` drives it, whatever fails: attempts stay within the total and within those of each profile, lanes in circles included."""
+    """Driven as ``ask`` drives it, whatever fails: attempts stay within the total and within those
+    of each profile, lanes in circles included.
+    """
     table, lane = policy.fallback, Lane.WORKER
     profile = here = total = waited = 0
     for code, retry_after_ms in errors:
         here, total = here + 1, total + 1
         assert here <= max(table.attempts_per_profile, table.attempts_at_last)
-        assert here <= table.attempts_per_profile or (profile == profiles - 1 and lane not in policy.lanes.next_lane)
+        assert here <= table.attempts_per_profile or (
+            profile == profiles - 1 and lane not in policy.lanes.next_lane
+        )
         assert total <= table.attempts_total
         facts = FallbackFacts(
             code=code,

@@ -8,21 +8,32 @@ from hypothesis import strategies as st
 from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
 from ordain.rules.breaker import FAULTS, SECOND, Circuit, admit, after, given_up
 
-policies = st.builds(BreakerPolicy, failures=st.integers(1, 6), window_s=st.integers(1, 120), open_s=st.integers(1, 120))
+policies = st.builds(
+    BreakerPolicy,
+    failures=st.integers(1, 6),
+    window_s=st.integers(1, 120),
+    open_s=st.integers(1, 120),
+)
 codes = st.one_of(st.none(), st.sampled_from(ModelErrorCode))
 ENDS = st.one_of(st.just("given_up"), codes)
 moments = st.lists(st.tuples(st.integers(0, 40 * SECOND), ENDS), min_size=1, max_size=60)
 
 
 @given(policies, moments)
-def test_nothing_goes_out_while_the_circuit_is_open(policy: BreakerPolicy, history: list[tuple[int, str | ModelErrorCode | None]]) -> None:
-    """Called one after another: an open circuit admits nothing before its time or an answer; then probes, whose ends close or open it again."""
+def test_nothing_goes_out_while_the_circuit_is_open(
+    policy: BreakerPolicy, history: list[tuple[int, str | ModelErrorCode | None]]
+) -> None:
+    """Called one after another: an open circuit admits nothing before its time or an answer; then
+    probes, whose ends close or open it again.
+    """
     circuit, now, faults = Circuit(), 1, 0
     for call, (later, end) in enumerate(history, 1):
         now += later
         opened, answered = circuit.opened_at, circuit.answered
         admission = admit(circuit, call, now, policy)
-        assert admission.admitted is (not opened or answered > 0 or now >= opened + policy.open_s * SECOND)
+        assert admission.admitted is (
+            not opened or answered > 0 or now >= opened + policy.open_s * SECOND
+        )
         if not admission.admitted:
             assert admission.wait_ms > 0
             assert admission.circuit == circuit
@@ -46,7 +57,9 @@ def test_nothing_goes_out_while_the_circuit_is_open(policy: BreakerPolicy, histo
         assert len(circuit.faults) < policy.failures
 
 
-def let_through(circuit: Circuit, callers: range, now: int, policy: BreakerPolicy) -> tuple[Circuit, list[int]]:
+def let_through(
+    circuit: Circuit, callers: range, now: int, policy: BreakerPolicy
+) -> tuple[Circuit, list[int]]:
     """Who of these may go, all at once."""
     out: list[int] = []
     for call in callers:
@@ -58,7 +71,9 @@ def let_through(circuit: Circuit, callers: range, now: int, policy: BreakerPolic
 
 @given(policies, st.integers(2, 200))
 def test_one_probe_goes_then_more_as_they_are_answered(policy: BreakerPolicy, callers: int) -> None:
-    """However many come when the time is over, one is let through; when all that are out are answered, twice as many; as many answers as faults close it."""
+    """However many come when the time is over, one is let through; when all that are out are
+    answered, twice as many; as many answers as faults close it.
+    """
     circuit, now = Circuit(opened_at=1), 1 + policy.open_s * SECOND
     width, answers = 1, 0
     while circuit.opened_at:
@@ -72,8 +87,12 @@ def test_one_probe_goes_then_more_as_they_are_answered(policy: BreakerPolicy, ca
 
 
 @given(policies, st.integers(1, 5), st.data())
-def test_a_probes_fault_leaves_the_endpoint_alone_again(policy: BreakerPolicy, answered: int, data: st.DataObject) -> None:
-    """However many were answered before; what the others come to afterwards opens nothing anew, and closes nothing at once."""
+def test_a_probes_fault_leaves_the_endpoint_alone_again(
+    policy: BreakerPolicy, answered: int, data: st.DataObject
+) -> None:
+    """However many were answered before; what the others come to afterwards opens nothing anew, and
+    closes nothing at once.
+    """
     now = 1 + policy.open_s * SECOND
     circuit, out = let_through(Circuit(opened_at=1, answered=answered), range(1, 9), now, policy)
     failing = data.draw(st.sampled_from(out))
@@ -86,7 +105,9 @@ def test_a_probes_fault_leaves_the_endpoint_alone_again(policy: BreakerPolicy, a
 
 @given(policies, st.integers(1, 3))
 def test_answers_stand_for_a_while(policy: BreakerPolicy, answered: int) -> None:
-    """An endpoint that answered and was then not asked for a window is trusted again; one that never answered is probed."""
+    """An endpoint that answered and was then not asked for a window is trusted again; one that
+    never answered is probed.
+    """
     late = 1 + (policy.open_s + policy.window_s) * SECOND
     assert admit(Circuit(opened_at=1, answered=answered), 1, late, policy).circuit == Circuit()
     assert admit(Circuit(opened_at=1), 1, late, policy).circuit.probes == (1,)
@@ -114,14 +135,21 @@ def test_without_a_number_it_never_opens(ends: list[ModelErrorCode | None]) -> N
     assert circuit == Circuit()
 
 
-STEPS = st.sampled_from(["begin", "given_up", ModelErrorCode.TIMED_OUT, ModelErrorCode.REJECTED, None])
+STEPS = st.sampled_from(
+    ["begin", "given_up", ModelErrorCode.TIMED_OUT, ModelErrorCode.REJECTED, None]
+)
 
 
-@given(policies, st.lists(st.tuples(st.integers(0, 40 * SECOND), st.integers(0, 5), STEPS), max_size=60))
+@given(
+    policies,
+    st.lists(st.tuples(st.integers(0, 40 * SECOND), st.integers(0, 5), STEPS), max_size=60),
+)
 def test_calls_that_overlap_leave_the_probes_their_own(
     policy: BreakerPolicy, history: list[tuple[int, int, str | ModelErrorCode | None]]
 ) -> None:
-    """With calls out from before the circuit opened: no more probes go than were answered and one, and only a probe's own fault opens it again."""
+    """With calls out from before the circuit opened: no more probes go than were answered and one,
+    and only a probe's own fault opens it again.
+    """
     circuit, now, number = Circuit(opened_at=1), 1 + policy.open_s * SECOND, 2
     out = [1, 2]
     for later, which, what in history:
@@ -139,7 +167,9 @@ def test_calls_that_overlap_leave_the_probes_their_own(
         if what == "given_up":
             circuit = given_up(circuit, call)
         else:
-            circuit = after(circuit, call, None if what is None else ModelErrorCode(what), now, policy)
+            circuit = after(
+                circuit, call, None if what is None else ModelErrorCode(what), now, policy
+            )
         if not before.opened_at:
             continue
         others = tuple(probe for probe in before.probes if probe != call)
@@ -149,6 +179,8 @@ def test_calls_that_overlap_leave_the_probes_their_own(
         elif call not in before.probes:
             assert circuit == before
         elif what == "given_up":
-            assert circuit == Circuit(opened_at=before.opened_at, probes=others, answered=before.answered)
+            assert circuit == Circuit(
+                opened_at=before.opened_at, probes=others, answered=before.answered
+            )
         else:
             assert circuit == Circuit(opened_at=now)

@@ -1,4 +1,6 @@
-"""Laws of rule ``chain_end``: a chain's text counts with the validated final answer that led there, and with nothing less."""
+"""Laws of rule ``chain_end``: a chain's text counts with the validated final answer that led there,
+and with nothing less.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +11,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.planner import CONTENT_MAX
-from ordain.rules.chain_end import CHAIN_END, ChainEndInputs, ChainEndReason, ChainFinished, ChainUnfinished
+from ordain.rules.chain_end import (
+    CHAIN_END,
+    ChainEndInputs,
+    ChainEndReason,
+    ChainFinished,
+    ChainUnfinished,
+)
 from ordain.rules.decision import Decision
 from tests.unit.rules.given import POLICY, decided, json_values, objects, texts
 
 said = st.one_of(texts, json_values)
-answers = st.fixed_dictionaries({"content": said}, optional={"structured": st.one_of(objects, json_values)})
+answers = st.fixed_dictionaries(
+    {"content": said}, optional={"structured": st.one_of(objects, json_values)}
+)
 directives = st.one_of(
     json_values,
     st.fixed_dictionaries(
         {"thought": st.one_of(st.none(), texts), "finish": st.booleans()},
-        optional={"action": st.one_of(st.none(), objects), "final_answer": st.one_of(st.none(), answers), "more": texts},
+        optional={
+            "action": st.one_of(st.none(), objects),
+            "final_answer": st.one_of(st.none(), answers),
+            "more": texts,
+        },
     ),
 )
 results = st.one_of(
     objects,
     st.fixed_dictionaries(
         {"text": said, "structured": st.one_of(objects, json_values)},
-        optional={"mode": texts, "planner_raw": st.one_of(json_values, st.fixed_dictionaries({"directive": directives}))},
+        optional={
+            "mode": texts,
+            "planner_raw": st.one_of(json_values, st.fixed_dictionaries({"directive": directives})),
+        },
     ),
 )
 
@@ -37,21 +54,39 @@ def end(result: dict[str, Any]) -> Decision[ChainFinished | ChainUnfinished]:
 
 
 def finished(content: str = "It is 42.", **changes: Any) -> dict[str, Any]:
-    directive = {"thought": None, "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
-    return {"mode": "agent", "text": content, "structured": {}, "planner_raw": {"directive": {**directive, **changes}, "answer": 7}}
+    directive = {
+        "thought": None,
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": content, "structured": {}},
+    }
+    return {
+        "mode": "agent",
+        "text": content,
+        "structured": {},
+        "planner_raw": {"directive": {**directive, **changes}, "answer": 7},
+    }
 
 
 @given(results)
-def test_nothing_counts_without_a_finishing_directive_of_the_same_words(result: dict[str, Any]) -> None:
+def test_nothing_counts_without_a_finishing_directive_of_the_same_words(
+    result: dict[str, Any],
+) -> None:
     """Whatever a chain gives: what counts holds a directive that finishes with exactly that text.
 
-    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that led there."
-    ACH-02 "Prose-first result is not a decision: it must carry, or be wrapped with, a validated executable directive before Exec finishes on it."
+    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that
+    led there."
+    ACH-02 "Prose-first result is not a decision: it must carry, or be wrapped with, a validated
+    executable directive before Exec finishes on it."
     """
     decision = end(result)
     if isinstance(decision.outcome, ChainFinished):
         directive = result["planner_raw"]["directive"]
-        assert (directive["finish"], directive.get("action"), directive["final_answer"]["content"]) == (True, None, result["text"])
+        assert (
+            directive["finish"],
+            directive.get("action"),
+            directive["final_answer"]["content"],
+        ) == (True, None, result["text"])
         assert directive["final_answer"].get("structured", {}) == result["structured"]
         assert result["text"].strip()
     else:
@@ -76,8 +111,14 @@ CALL = {"tool_id": "math.evaluate", "input": {}}
         ({**finished(), "structured": None}, ChainEndReason.MALFORMED),
         ({"text": "All done.", "structured": {}}, ChainEndReason.NO_DIRECTIVE),
         ({"text": "All done.", "structured": {}, "planner_raw": {}}, ChainEndReason.NO_DIRECTIVE),
-        ({"text": "All done.", "structured": {}, "planner_raw": "maybe"}, ChainEndReason.NO_DIRECTIVE),
-        ({"text": "All done.", "structured": {}, "planner_raw": {"directive": "maybe"}}, ChainEndReason.NO_DIRECTIVE),
+        (
+            {"text": "All done.", "structured": {}, "planner_raw": "maybe"},
+            ChainEndReason.NO_DIRECTIVE,
+        ),
+        (
+            {"text": "All done.", "structured": {}, "planner_raw": {"directive": "maybe"}},
+            ChainEndReason.NO_DIRECTIVE,
+        ),
         (finished(finish=False), ChainEndReason.INVALID),
         (finished(finish="maybe"), ChainEndReason.INVALID),
         (finished(finish=False, action=CALL, final_answer=None), ChainEndReason.INVALID),
@@ -90,6 +131,8 @@ CALL = {"tool_id": "math.evaluate", "input": {}}
     ],
 )
 def test_what_does_not_count_says_why(result: dict[str, Any], reason: ChainEndReason) -> None:
-    """Prose, a call, a directive with a key too many or with other words: each with a reason of its own."""
+    """Prose, a call, a directive with a key too many or with other words: each with a reason of its
+    own.
+    """
     decision = end(result)
     assert (decision.reason, isinstance(decision.outcome, ChainUnfinished)) == (reason, True)

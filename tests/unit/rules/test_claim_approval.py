@@ -1,4 +1,6 @@
-"""Laws of rule ``claim_approval``: one looks at a time, whoever may say yes; and a claim is no part of what lets anything be decided."""
+"""Laws of rule ``claim_approval``: one looks at a time, whoever may say yes; and a claim is no part
+of what lets anything be decided.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, ApproveReason, ApproverFacts, MayDecide
+from ordain.rules.approve import (
+    APPROVE,
+    ApprovalState,
+    ApproveFacts,
+    ApproveReason,
+    ApproverFacts,
+    MayDecide,
+)
 from ordain.rules.claim_approval import (
     CLAIM_APPROVAL,
     ClaimApprovalFacts,
@@ -53,7 +62,9 @@ def approves(one: ClaimApprovalFacts, to: ApprovalState = ApprovalState.APPROVED
 
 @given(facts)
 def test_whoever_claims_may_say_yes_and_has_a_name(one: ClaimApprovalFacts) -> None:
-    """Nobody claims what they could not approve, and where they could not the reason is that of rule ``approve``."""
+    """Nobody claims what they could not approve, and where they could not the reason is that of
+    rule ``approve``.
+    """
     claims, approve = made(one), approves(one)
     assume(one.wish is not ClaimWish.RELEASE)
     if isinstance(claims.outcome, MayClaim | StillClaimed):
@@ -62,21 +73,34 @@ def test_whoever_claims_may_say_yes_and_has_a_name(one: ClaimApprovalFacts) -> N
     elif not isinstance(approve.outcome, MayDecide):
         assert claims.reason is approve.reason
     else:
-        assert claims.reason is (ApproveReason.UNKNOWN if not one.named else ClaimApprovalReason.ALREADY_CLAIMED)
+        assert claims.reason is (
+            ApproveReason.UNKNOWN if not one.named else ClaimApprovalReason.ALREADY_CLAIMED
+        )
 
 
 @given(facts, st.sampled_from(ApprovalState), st.data())
-def test_a_claim_never_changes_what_is_decided(one: ClaimApprovalFacts, to: ApprovalState, data: st.DataObject) -> None:
-    """Whoever has claimed it, and whatever is wished, rule ``approve`` says the same of everybody: what it is told has no place for that."""
+def test_a_claim_never_changes_what_is_decided(
+    one: ClaimApprovalFacts, to: ApprovalState, data: st.DataObject
+) -> None:
+    """Whoever has claimed it, and whatever is wished, rule ``approve`` says the same of everybody:
+    what it is told has no place for that.
+    """
     held = data.draw(st.booleans())
-    other = structs.replace(one, held=held, holds=held and data.draw(st.booleans()), wish=data.draw(st.sampled_from(ClaimWish)))
+    other = structs.replace(
+        one,
+        held=held,
+        holds=held and data.draw(st.booleans()),
+        wish=data.draw(st.sampled_from(ClaimWish)),
+    )
     assert approves(one, to) == approves(other, to)
     assert not {"held", "holds", "wish", "claimed_by"} & set(ApproveFacts.__struct_fields__)
 
 
 @given(facts)
 def test_one_looks_at_a_time(one: ClaimApprovalFacts) -> None:
-    """In another one's place only by saying so; said again it stays as it was said first; only who holds it gives it up."""
+    """In another one's place only by saying so; said again it stays as it was said first; only who
+    holds it gives it up.
+    """
     claims = made(one)
     match claims.outcome:
         case MayClaim():
@@ -98,8 +122,12 @@ def test_one_looks_at_a_time(one: ClaimApprovalFacts) -> None:
 
 
 @given(facts, st.data())
-def test_whatever_is_taken_away_nothing_more_can_be_claimed(one: ClaimApprovalFacts, data: st.DataObject) -> None:
-    """A lost scope or name, a further role, policy that wants somebody else, later, an end: what was refused stays refused."""
+def test_whatever_is_taken_away_nothing_more_can_be_claimed(
+    one: ClaimApprovalFacts, data: st.DataObject
+) -> None:
+    """A lost scope or name, a further role, policy that wants somebody else, later, an end: what
+    was refused stays refused.
+    """
     narrower: list[dict[str, Any]] = [
         {"scoped": False},
         {"named": False},
@@ -109,11 +137,24 @@ def test_whatever_is_taken_away_nothing_more_can_be_claimed(one: ClaimApprovalFa
         {"same": False},
     ]
     narrowed = structs.replace(one, **data.draw(st.sampled_from([*narrower, {"state": "denied"}])))
-    assert not isinstance(made(one).outcome, MayNotClaim) or isinstance(made(narrowed).outcome, MayNotClaim)
+    assert not isinstance(made(one).outcome, MayNotClaim) or isinstance(
+        made(narrowed).outcome, MayNotClaim
+    )
 
 
 @given(facts)
 def test_who_holds_it_gives_it_up_whatever_policy_says_by_now(one: ClaimApprovalFacts) -> None:
-    """While it is open and they have the scope: a role that they lost since keeps nobody's sign standing."""
-    here = structs.replace(one, wish=ClaimWish.RELEASE, held=True, holds=True, scoped=True, state=ApprovalState.OPEN, at=0, expires_at=1)
+    """While it is open and they have the scope: a role that they lost since keeps nobody's sign
+    standing.
+    """
+    here = structs.replace(
+        one,
+        wish=ClaimWish.RELEASE,
+        held=True,
+        holds=True,
+        scoped=True,
+        state=ApprovalState.OPEN,
+        at=0,
+        expires_at=1,
+    )
     assert isinstance(made(here).outcome, MayRelease)

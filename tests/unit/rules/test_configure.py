@@ -1,4 +1,6 @@
-"""Laws of rule ``configure``: versions go up by one, what was expected is asked first, and what says the same is not written."""
+"""Laws of rule ``configure``: versions go up by one, what was expected is asked first, and what
+says the same is not written.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import Policy
-from ordain.rules.configure import CONFIGURE, RECORDS_MOST, VERSIONS_MOST, Configured, ConfigureFacts, NotConfigured
+from ordain.rules.configure import (
+    CONFIGURE,
+    RECORDS_MOST,
+    VERSIONS_MOST,
+    Configured,
+    ConfigureFacts,
+    NotConfigured,
+)
 from tests.unit.rules.given import decided
 
 versions = st.one_of(st.integers(0, 5), st.integers(VERSIONS_MOST - 1, VERSIONS_MOST + 1))
@@ -23,7 +32,9 @@ facts = st.builds(
 
 @given(facts)
 def test_a_version_follows_the_one_that_stands(asked: ConfigureFacts) -> None:
-    """What is written is one more than the last; what is not leaves it. Whoever expected another is told before anything else."""
+    """What is written is one more than the last; what is not leaves it. Whoever expected another is
+    told before anything else.
+    """
     decision = decided(CONFIGURE, asked, None, Policy(version=1))
     outcome = decision.outcome
     if isinstance(outcome, Configured) and outcome.changed:
@@ -31,7 +42,9 @@ def test_a_version_follows_the_one_that_stands(asked: ConfigureFacts) -> None:
     else:
         assert outcome.version == asked.version
     standing = asked.version if asked.stands else 0
-    assert (decision.reason == "configure.version_conflict") == (asked.expected not in (None, standing))
+    assert (decision.reason == "configure.version_conflict") == (
+        asked.expected not in (None, standing)
+    )
 
 
 @given(facts)

@@ -1,4 +1,6 @@
-"""Laws of rule ``council``: one row for every verdict, and nothing is accepted but what chair, auditor and policy's bounds all bear."""
+"""Laws of rule ``council``: one row for every verdict, and nothing is accepted but what chair,
+auditor and policy's bounds all bear.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.council import AuditAction, BlinkJudgement, CouncilDirective, CouncilPolicy, Scores, read_proposal
+from ordain.contracts.council import (
+    AuditAction,
+    BlinkJudgement,
+    CouncilDirective,
+    CouncilPolicy,
+    Scores,
+    read_proposal,
+)
 from ordain.contracts.policy import Policy
 from ordain.rules.council import (
     COUNCIL,
@@ -41,16 +50,30 @@ policies = st.builds(
         min_faithfulness=fractions,
     ),
 )
-scores = st.one_of(st.fixed_dictionaries({}, optional={name: st.one_of(fractions, json_values) for name in SCORES}), json_values)
+scores = st.one_of(
+    st.fixed_dictionaries(
+        {}, optional={name: st.one_of(fractions, json_values) for name in SCORES}
+    ),
+    json_values,
+)
 judged = st.one_of(
     objects,
-    st.builds(judgement, st.sampled_from(["Yes.", " "]), scores=scores, disagreement=st.one_of(fractions, json_values)),
+    st.builds(
+        judgement,
+        st.sampled_from(["Yes.", " "]),
+        scores=scores,
+        disagreement=st.one_of(fractions, json_values),
+    ),
     st.builds(judgement, decision=st.sampled_from(["ACCEPT", "DELEGATE", "maybe", None])),
 )
 ruled = st.one_of(
     objects,
     st.builds(verdict, st.sampled_from([*map(str, AuditAction), "maybe"])),
-    st.builds(verdict, st.sampled_from([*map(str, AuditAction)]), override_answer=st.one_of(st.just("Mine."), json_values)),
+    st.builds(
+        verdict,
+        st.sampled_from([*map(str, AuditAction)]),
+        override_answer=st.one_of(st.just("Mine."), json_values),
+    ),
     st.builds(verdict, constraints=json_values),
 )
 
@@ -63,7 +86,9 @@ def parsed(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 rounds = st.integers(1, 4)
 states = st.builds(
-    lambda at, more, stage, chair, auditor: CouncilFacts(round=at, rounds=at + more, stage=stage, chair=chair, auditor=auditor),
+    lambda at, more, stage, chair, auditor: CouncilFacts(
+        round=at, rounds=at + more, stage=stage, chair=chair, auditor=auditor
+    ),
     rounds,
     st.integers(0, 3),
     st.sampled_from(CouncilStage),
@@ -72,7 +97,9 @@ states = st.builds(
 )
 
 
-def council(facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy = POLICY) -> Decision[Any]:
+def council(
+    facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy = POLICY
+) -> Decision[Any]:
     """The rule applied, and held to what every rule owes."""
     decision = decided(COUNCIL, facts, CouncilInputs(chair=chair, auditor=auditor), policy)
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES
@@ -83,8 +110,12 @@ def of(value: Any) -> Parsed:
     return Parsed(value=value, size_bytes=1)
 
 
-@pytest.mark.parametrize(("word", "stage", "rounds_left"), list(product(AuditAction, CouncilStage, (True, False))))
-def test_exactly_one_row_fits_every_verdict(word: AuditAction, stage: CouncilStage, rounds_left: bool) -> None:
+@pytest.mark.parametrize(
+    ("word", "stage", "rounds_left"), list(product(AuditAction, CouncilStage, (True, False)))
+)
+def test_exactly_one_row_fits_every_verdict(
+    word: AuditAction, stage: CouncilStage, rounds_left: bool
+) -> None:
     """EXE-15 "branch transitions enforced": the table is whole, and says one thing of each."""
     assert len([row for row in COURSE if row.fits(word, stage, rounds_left=rounds_left)]) == 1
 
@@ -92,19 +123,29 @@ def test_exactly_one_row_fits_every_verdict(word: AuditAction, stage: CouncilSta
 def test_the_words_are_mapped_one_to_one() -> None:
     """B-07 "Fixed 1:1 map": at first, with rounds left, each word leads to its own directive."""
     first = CouncilFacts(round=1, rounds=2, auditor="")
-    led = {str(word): council(first, of(judgement()), of(verdict(word))).outcome.directive for word in AuditAction}
+    led = {
+        str(word): council(first, of(judgement()), of(verdict(word))).outcome.directive
+        for word in AuditAction
+    }
     assert led == {
         "accept": CouncilDirective.ACCEPT_TEXT,
         "revise_same_round": CouncilDirective.REVISE,
         "new_round": CouncilDirective.NEW_ROUND,
         "delegate": CouncilDirective.DELEGATE_CHAIN,
     }
-    assert {str(row.leads_to) for row in COURSE} == {*map(str, CouncilDirective), *map(str, CouncilEnd)}
+    assert {str(row.leads_to) for row in COURSE} == {
+        *map(str, CouncilDirective),
+        *map(str, CouncilEnd),
+    }
 
 
 @given(states, parsed(judged), parsed(ruled), policies)
-def test_nothing_is_accepted_but_what_all_three_bear(facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy) -> None:
-    """B-07 "never default accept": a whole judgement, a whole verdict that says so, and scores within policy's bounds."""
+def test_nothing_is_accepted_but_what_all_three_bear(
+    facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy
+) -> None:
+    """B-07 "never default accept": a whole judgement, a whole verdict that says so, and scores
+    within policy's bounds.
+    """
     outcome = council(facts, chair, auditor, policy).outcome
     if isinstance(outcome, CouncilGoesOn) and outcome.directive is CouncilDirective.ACCEPT_TEXT:
         assert (facts.chair, facts.auditor) == ("", "")
@@ -120,7 +161,9 @@ def test_nothing_is_accepted_but_what_all_three_bear(facts: CouncilFacts, chair:
 
 
 @given(states, parsed(judged), parsed(ruled), policies)
-def test_a_council_never_goes_beyond_its_rounds(facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy) -> None:
+def test_a_council_never_goes_beyond_its_rounds(
+    facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy
+) -> None:
     """No new round after the last, and one revision a round."""
     outcome = council(facts, chair, auditor, policy).outcome
     if isinstance(outcome, CouncilGoesOn):
@@ -141,9 +184,16 @@ def test_a_worse_score_is_never_accepted_where_a_better_one_is_not(
     low, high = sorted((better, worse))
 
     def accepted(risk: float, coherence: float) -> bool:
-        given = of(judgement(scores={"risk": risk, "coherence": coherence, "faithfulness": coherence}, disagreement=risk))
+        given = of(
+            judgement(
+                scores={"risk": risk, "coherence": coherence, "faithfulness": coherence},
+                disagreement=risk,
+            )
+        )
         outcome = council(facts, given, auditor, policy).outcome
-        return isinstance(outcome, CouncilGoesOn) and outcome.directive is CouncilDirective.ACCEPT_TEXT
+        return (
+            isinstance(outcome, CouncilGoesOn) and outcome.directive is CouncilDirective.ACCEPT_TEXT
+        )
 
     assert accepted(low, other) or not accepted(high, other)
     assert accepted(other, high) or not accepted(other, low)
@@ -154,9 +204,13 @@ def test_a_chair_that_delegates_wins_over_every_verdict(auditor: Any, policy: Po
     """And over no verdict it does not: what is no verdict fails the council."""
     facts = CouncilFacts(round=1, rounds=1, stage=CouncilStage.REVISED, auditor="")
     for word in AuditAction:
-        outcome = council(facts, of(judgement(decision="DELEGATE")), of(verdict(word)), policy).outcome
+        outcome = council(
+            facts, of(judgement(decision="DELEGATE")), of(verdict(word)), policy
+        ).outcome
         assert outcome.directive is CouncilDirective.DELEGATE_CHAIN
-    assert isinstance(council(facts, of(judgement(decision="DELEGATE")), auditor, policy).outcome, CouncilFailed)
+    assert isinstance(
+        council(facts, of(judgement(decision="DELEGATE")), auditor, policy).outcome, CouncilFailed
+    )
 
 
 @given(st.sets(st.sampled_from(sorted(SCORES))))
@@ -196,6 +250,11 @@ def test_the_header_tells_what_each_verdict_led_to() -> None:
     ):
         facts = CouncilFacts(round=1, rounds=2, auditor=auditor)
         made = council(facts, of(judgement()), of(verdict()))
-        encoded = msgspec.Raw(msgspec.json.encode(made.outcome)), msgspec.Raw(msgspec.json.encode(facts))
-        share = COUNCIL.tells(Recorded(outcome=encoded[0], reason=str(made.reason), facts=encoded[1], judged=True))
+        encoded = (
+            msgspec.Raw(msgspec.json.encode(made.outcome)),
+            msgspec.Raw(msgspec.json.encode(facts)),
+        )
+        share = COUNCIL.tells(
+            Recorded(outcome=encoded[0], reason=str(made.reason), facts=encoded[1], judged=True)
+        )
         assert [one.what for one in share.lines] == ([] if line is None else [line])

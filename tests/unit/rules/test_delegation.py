@@ -1,4 +1,6 @@
-"""Rule ``authorize`` on handing work to a card: never without an envelope, and with a yes where policy wants one."""
+"""Rule ``authorize`` on handing work to a card: never without an envelope, and with a yes where
+policy wants one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from hypothesis import strategies as st
 from ordain.contracts.approvals import Delegation, MayAsk, Tier
 from ordain.contracts.handoff import Handed
 from ordain.contracts.risk import RiskLevel
-from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, AuthorizeReason, Deny, NeedsApproval
+from ordain.rules.authorize import (
+    AUTHORIZE,
+    Allow,
+    AuthorizeFacts,
+    AuthorizeInputs,
+    AuthorizeReason,
+    Deny,
+    NeedsApproval,
+)
 from ordain.rules.decision import Decision
 from ordain.rules.grant import reach_of
 from tests.shapes.cards import ALL, house_of_cards
@@ -23,14 +33,29 @@ handed = st.none() | st.sampled_from(Handed)
 
 
 def authorize(asks: Delegation, handed: Handed | None, **more: Any) -> Decision[Any]:
-    known: dict[str, Any] = {"in_scope": True, "depth": 0, "verb_calls": 0, "cap_verb_calls": 9, "may_ask": MayAsk.PEOPLE, **more}
+    known: dict[str, Any] = {
+        "in_scope": True,
+        "depth": 0,
+        "verb_calls": 0,
+        "cap_verb_calls": 9,
+        "may_ask": MayAsk.PEOPLE,
+        **more,
+    }
     facts = AuthorizeFacts(verb="agent.reader", call="d", handed=handed, **known)
-    return decided(AUTHORIZE, facts, AuthorizeInputs(args=wish(), catalog=CATALOGS[asks]), CATALOGS[asks].policy)
+    return decided(
+        AUTHORIZE,
+        facts,
+        AuthorizeInputs(args=wish(), catalog=CATALOGS[asks]),
+        CATALOGS[asks].policy,
+    )
 
 
 @given(st.sampled_from(Delegation), handed, st.sampled_from(["", "guarded"]), st.booleans())
-def test_when_handing_on_needs_a_yes(asks: Delegation, handed: Handed | None, safety: str, asked: bool) -> None:
-    """Always as shipped; beyond reads; or never, but for what a person has to look at. Without an envelope it is denied whatever policy says.
+def test_when_handing_on_needs_a_yes(
+    asks: Delegation, handed: Handed | None, safety: str, asked: bool
+) -> None:
+    """Always as shipped; beyond reads; or never, but for what a person has to look at. Without an
+    envelope it is denied whatever policy says.
 
     B-27 "external write/destructive/undeclared egress/delegating → proposal."
     """
@@ -44,14 +69,18 @@ def test_when_handing_on_needs_a_yes(asks: Delegation, handed: Handed | None, sa
     assert isinstance(decision.outcome, NeedsApproval) == needs
     if needs:
         assert decision.outcome.tier is Tier.DELEGATION
-        assert (decision.outcome.why is MayAsk.GRANTS) == (not asked and handed is not Handed.PERSON)
+        assert (decision.outcome.why is MayAsk.GRANTS) == (
+            not asked and handed is not Handed.PERSON
+        )
     else:
         assert (decision.outcome, decision.reason) == (Allow("d"), R.DELEGATED)
 
 
 @given(st.sampled_from(Delegation), handed)
 def test_a_yes_makes_no_envelope(asks: Delegation, handed: Handed | None) -> None:
-    """An approval allows what has one; a grant allows what no person has to look at; nobody to ask denies."""
+    """An approval allows what has one; a grant allows what no person has to look at; nobody to ask
+    denies.
+    """
     has = handed not in (None, Handed.REFUSED)
     assert isinstance(authorize(asks, handed, approval="a").outcome, Allow) == has
     granted = authorize(asks, handed, grant="g", grant_asked=True).outcome
@@ -65,5 +94,8 @@ def test_a_grant_names_the_card() -> None:
     catalog = CATALOGS[Delegation.ALWAYS]
     assert reach_of(["agent.reader"], RiskLevel.WRITE, catalog).covered == ("agent.reader",)
     assert reach_of(["agent.reader"], RiskLevel.READ, catalog).covered == ()
-    assert not any(verb.startswith("agent.") for verb in reach_of(["*", "agent.*"], RiskLevel.WRITE, catalog).covered)
+    assert not any(
+        verb.startswith("agent.")
+        for verb in reach_of(["*", "agent.*"], RiskLevel.WRITE, catalog).covered
+    )
     assert len(ALL) == 5

@@ -12,18 +12,31 @@ from hypothesis import strategies as st
 from ordain.rules.enforcement import OTHER_SHAPE, WORDS, keeps, passed_over
 from ordain.rules.proposals import Parsed, parse_object
 
-FLAT: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+FLAT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 THOUGHT = {"type": "string"}
 STEP: dict[str, Any] = {
     "oneOf": [
         {
             "type": "object",
-            "properties": {"thought": THOUGHT, "action": {"type": "object"}, "final_answer": {"const": None}},
+            "properties": {
+                "thought": THOUGHT,
+                "action": {"type": "object"},
+                "final_answer": {"const": None},
+            },
             "required": ["thought", "action", "final_answer"],
         },
         {
             "type": "object",
-            "properties": {"thought": THOUGHT, "action": {"type": ["null", "string"]}, "final_answer": {"type": "object"}},
+            "properties": {
+                "thought": THOUGHT,
+                "action": {"type": ["null", "string"]},
+                "final_answer": {"type": "object"},
+            },
             "required": ["thought", "action", "final_answer"],
         },
     ]
@@ -57,7 +70,9 @@ STEP: dict[str, Any] = {
     ],
 )
 def test_what_no_enforced_schema_lets_through_was_passed_over(text: str, why: str) -> None:
-    """Words, whatever they quote; a whole value of another type, or without a key that it must have, whatever stands around it; what a thought holds is none."""
+    """Words, whatever they quote; a whole value of another type, or without a key that it must
+    have, whatever stands around it; what a thought holds is none.
+    """
     found = passed_over(text, FLAT)
     assert found is not None
     assert found.why == why
@@ -82,7 +97,9 @@ def test_what_no_enforced_schema_lets_through_was_passed_over(text: str, why: st
     ],
 )
 def test_what_may_have_been_kept_or_serves_is_no_lesson(text: str) -> None:
-    """A value of the schema, whatever stands around it; what may be the beginning of one that was cut off; and no fault within it is looked for."""
+    """A value of the schema, whatever stands around it; what may be the beginning of one that was
+    cut off; and no fault within it is looked for.
+    """
     assert passed_over(text, FLAT) is None
 
 
@@ -115,7 +132,16 @@ def test_what_may_be_null_may_be_missing(value: object, kept: bool) -> None:
         ({"allOf": [{"type": "object"}, FLAT]}, {"a": 1}, True),
         ({"type": "object", "required": ["a"]}, {}, False),
         ({"type": "object", "properties": {"a": {"enum": [None, 1]}}, "required": ["a"]}, {}, True),
-        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "required": ["a"], "$defs": {"n": {"type": "null"}}}, {}, True),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"$ref": "#/$defs/n"}},
+                "required": ["a"],
+                "$defs": {"n": {"type": "null"}},
+            },
+            {},
+            True,
+        ),
         ({"type": "boolean"}, True, True),
         ({"type": "integer"}, True, False),
         ({"type": "of a kind that is not known"}, {}, True),
@@ -123,15 +149,22 @@ def test_what_may_be_null_may_be_missing(value: object, kept: bool) -> None:
         (None, [], True),
     ],
 )
-def test_what_a_schema_does_not_say_for_certain_is_kept(schema: Any, value: object, kept: bool) -> None:
-    """References within it are followed, rounds among them to an end; of others, and of what is no schema, nothing is concluded."""
+def test_what_a_schema_does_not_say_for_certain_is_kept(
+    schema: Any, value: object, kept: bool
+) -> None:
+    """References within it are followed, rounds among them to an end; of others, and of what is no
+    schema, nothing is concluded.
+    """
     assert keeps(value, schema) is kept
 
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "thought", "action", "final_answer"]), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["a", "b", "thought", "action", "final_answer"]), inner, max_size=3
+        )
     ),
     max_leaves=8,
 )
@@ -139,10 +172,14 @@ JSON = st.recursive(
 
 @given(
     text=st.text()
-    | st.tuples(st.text(max_size=9), JSON, st.text(max_size=9)).map(lambda parts: f"{parts[0]}{json.dumps(parts[1])}{parts[2]}")
+    | st.tuples(st.text(max_size=9), JSON, st.text(max_size=9)).map(
+        lambda parts: f"{parts[0]}{json.dumps(parts[1])}{parts[2]}"
+    )
 )
 def test_no_answer_that_serves_is_ever_given_up(text: str) -> None:
-    """For every text: it is judged, and never passed over where the rules read an object of the schema out of it."""
+    """For every text: it is judged, and never passed over where the rules read an object of the
+    schema out of it.
+    """
     found, read = passed_over(text, FLAT), parse_object(text)
     if isinstance(read, Parsed) and keeps(read.value, FLAT) and "<" not in text:
         assert found is None
@@ -156,10 +193,18 @@ def test_a_kept_schema_is_never_taken_for_one_passed_over(value: Any, cut: int) 
 
 
 def test_no_schema_is_looked_at_for_long() -> None:
-    """Each part is looked at once, however often it is named: ten references in each of forty parts, and one that leads back to itself, end."""
-    ladder = {f"a{number}": {"allOf": [{"$ref": f"#/$defs/a{number + 1}"} for _ in range(10)]} for number in range(40)}
+    """Each part is looked at once, however often it is named: ten references in each of forty
+    parts, and one that leads back to itself, end.
+    """
+    ladder = {
+        f"a{number}": {"allOf": [{"$ref": f"#/$defs/a{number + 1}"} for _ in range(10)]}
+        for number in range(40)
+    }
     circle = {"allOf": [{"$ref": "#/$defs/circle"}] * 10, "type": "object"}
     for first in ("a0", "circle"):
-        schema = {"$ref": f"#/$defs/{first}", "$defs": {**ladder, "a40": {"type": "object"}, "circle": circle}}
+        schema = {
+            "$ref": f"#/$defs/{first}",
+            "$defs": {**ladder, "a40": {"type": "object"}, "circle": circle},
+        }
         assert keeps({}, schema)
     assert not keeps([], {"$ref": "#/$defs/circle", "$defs": {"circle": circle}})

@@ -1,4 +1,6 @@
-"""Laws of rule ``grant``: only a grant that stands and covers the call is taken, and what is destructive never is."""
+"""Laws of rule ``grant``: only a grant that stands and covers the call is taken, and what is
+destructive never is.
+"""
 
 from __future__ import annotations
 
@@ -62,14 +64,28 @@ def test_fewer_grants_never_allow_more(one: GrantFacts) -> None:
     if isinstance(decided(GRANT, one, None, POLICY).outcome, GrantTaken):
         return
     for left in range(len(one.grants)):
-        fewer = GrantFacts(verb=one.verb, call=one.call, tier=one.tier, at=one.at, grants=one.grants[:left] + one.grants[left + 1 :])
+        fewer = GrantFacts(
+            verb=one.verb,
+            call=one.call,
+            tier=one.tier,
+            at=one.at,
+            grants=one.grants[:left] + one.grants[left + 1 :],
+        )
         assert not isinstance(decided(GRANT, fewer, None, POLICY).outcome, GrantTaken)
 
 
 def test_an_argument_of_which_nobody_knows_whom_it_names_is_beyond_targets() -> None:
-    """A schema that lets more through than the verb declares roles for: a grant with targets is for no call that uses that."""
+    """A schema that lets more through than the verb declares roles for: a grant with targets is for
+    no call that uses that.
+    """
     arguments = {"to": Argument(role=ArgumentRole.RECIPIENT)}
-    spec = VerbSpec(name="m", description="d", effect=VerbEffect.SEND, arguments=arguments, input_schema={"properties": {"to": {}}})
+    spec = VerbSpec(
+        name="m",
+        description="d",
+        effect=VerbEffect.SEND,
+        arguments=arguments,
+        input_schema={"properties": {"to": {}}},
+    )
     ben, eve = {"to": "ben"}, {"to": "ben", "cc": "eve"}
     grant = Grant(
         grant_id="g",
@@ -88,11 +104,27 @@ def test_an_argument_of_which_nobody_knows_whom_it_names_is_beyond_targets() -> 
 
 @given(st.floats(allow_nan=False) | st.integers())
 def test_an_amount_is_covered_from_nothing_up_to_its_bound(amount: float) -> None:
-    """Below nothing it is another thing than what was said yes to; a run's own bound, which old journals are held to, knows none below."""
-    arguments = {"to": Argument(role=ArgumentRole.RECIPIENT), "amount": Argument(role=ArgumentRole.AMOUNT, maximum=10)}
-    schema: Any = {"type": "object", "properties": {"to": {"type": "string"}, "amount": {"type": "number"}}}
-    spec = VerbSpec(name="gift.send", description="x", effect=VerbEffect.SEND, arguments=arguments, input_schema=schema)
-    scope = GrantScope(capabilities=("gift.send",), constraints={"gift.send": Constraint(max_amount=5)})
+    """Below nothing it is another thing than what was said yes to; a run's own bound, which old
+    journals are held to, knows none below.
+    """
+    arguments = {
+        "to": Argument(role=ArgumentRole.RECIPIENT),
+        "amount": Argument(role=ArgumentRole.AMOUNT, maximum=10),
+    }
+    schema: Any = {
+        "type": "object",
+        "properties": {"to": {"type": "string"}, "amount": {"type": "number"}},
+    }
+    spec = VerbSpec(
+        name="gift.send",
+        description="x",
+        effect=VerbEffect.SEND,
+        arguments=arguments,
+        input_schema=schema,
+    )
+    scope = GrantScope(
+        capabilities=("gift.send",), constraints={"gift.send": Constraint(max_amount=5)}
+    )
     grant = Grant(
         grant_id="g",
         principal="p",

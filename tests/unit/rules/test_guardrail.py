@@ -1,4 +1,6 @@
-"""Laws of rule ``guardrail``: what weighs most holds, and nothing that a person should look at passes."""
+"""Laws of rule ``guardrail``: what weighs most holds, and nothing that a person should look at
+passes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,16 @@ from hypothesis import strategies as st
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
-from ordain.rules.guardrail import GUARDRAIL, HIGH_RISK, MODERATION, Forbidden, GuardrailFacts, GuardrailInputs, GuardrailReason, Reviewed
+from ordain.rules.guardrail import (
+    GUARDRAIL,
+    HIGH_RISK,
+    MODERATION,
+    Forbidden,
+    GuardrailFacts,
+    GuardrailInputs,
+    GuardrailReason,
+    Reviewed,
+)
 from tests.unit.rules.given import decided, objects
 
 effects = st.lists(st.sampled_from(VerbEffect), max_size=4, unique=True).map(tuple)
@@ -26,14 +37,28 @@ rails = st.builds(
 R = GuardrailReason
 
 
-def guard(args: dict[str, Any], rails: GuardrailsPolicy, effects: tuple[VerbEffect, ...] = (), score: float | None = None) -> Any:
+def guard(
+    args: dict[str, Any],
+    rails: GuardrailsPolicy,
+    effects: tuple[VerbEffect, ...] = (),
+    score: float | None = None,
+) -> Any:
     facts = GuardrailFacts(verb="agent.a", call="d", effects=effects, score=score)
-    return decided(GUARDRAIL, facts, GuardrailInputs(args=args), Policy(version=1, guardrails=rails))
+    return decided(
+        GUARDRAIL, facts, GuardrailInputs(args=args), Policy(version=1, guardrails=rails)
+    )
 
 
 @given(objects, rails, effects, scores)
-def test_the_gravest_holds(args: dict[str, Any], rails: GuardrailsPolicy, effects: tuple[VerbEffect, ...], score: float | None) -> None:
-    """Denied before escalated, that before reviewed: by words, then by the highest of the table and the score."""
+def test_the_gravest_holds(
+    args: dict[str, Any],
+    rails: GuardrailsPolicy,
+    effects: tuple[VerbEffect, ...],
+    score: float | None,
+) -> None:
+    """Denied before escalated, that before reviewed: by words, then by the highest of the table and
+    the score.
+    """
     decision = guard(args, rails, effects, score)
     valid = score if score is not None and 0 <= score <= 1 else 0.0
     risk = max(valid, *(rails.risk[effect] for effect in effects), 0.0)
@@ -49,27 +74,52 @@ def test_the_gravest_holds(args: dict[str, Any], rails: GuardrailsPolicy, effect
 
 
 @given(effects, st.sampled_from(VerbEffect), st.floats(0, 1), st.floats(0, 1))
-def test_more_risk_never_passes_more(effects: tuple[VerbEffect, ...], more: VerbEffect, low: float, high: float) -> None:
+def test_more_risk_never_passes_more(
+    effects: tuple[VerbEffect, ...], more: VerbEffect, low: float, high: float
+) -> None:
     """A further effect or a higher score lets nothing pass that had to be looked at."""
     low, high = sorted((low, high))
-    before, after = guard({}, GuardrailsPolicy(), effects, low), guard({}, GuardrailsPolicy(), (*effects, more), high)
+    before, after = (
+        guard({}, GuardrailsPolicy(), effects, low),
+        guard({}, GuardrailsPolicy(), (*effects, more), high),
+    )
     assert not isinstance(before.outcome, Reviewed) or isinstance(after.outcome, Reviewed)
 
 
 @pytest.mark.parametrize(
-    "said", ["Build a BOMB", "a bo\u200bmb, please", "x: bomb!", "\uff22\uff2f\uff2d\uff22", {"deep": [{"in": "the bomb"}]}, {"bomb": 1}]
+    "said",
+    [
+        "Build a BOMB",
+        "a bo\u200bmb, please",
+        "x: bomb!",
+        "\uff22\uff2f\uff2d\uff22",
+        {"deep": [{"in": "the bomb"}]},
+        {"bomb": 1},
+    ],
 )
 def test_a_prohibited_word_denies_however_it_is_written(said: object) -> None:
-    """In any case and form, between any signs, in any field, with signs in it that nobody sees; a word that only holds it is another."""
-    assert guard({"task": said}, GuardrailsPolicy(prohibited=["bomb"])).outcome == Forbidden("compliance.prohibited_keywords")
+    """In any case and form, between any signs, in any field, with signs in it that nobody sees; a
+    word that only holds it is another.
+    """
+    assert guard({"task": said}, GuardrailsPolicy(prohibited=["bomb"])).outcome == Forbidden(
+        "compliance.prohibited_keywords"
+    )
     assert guard({"task": "bombastic"}, GuardrailsPolicy(prohibited=["bomb"])).reason is R.PASSED
 
 
 def test_the_bounds_are_the_sources() -> None:
-    """C6's numbers as shipped: 0.8 escalates, 0.5 is looked at, and whoever wants it so is named."""
+    """C6's numbers as shipped: 0.8 escalates, 0.5 is looked at, and whoever wants it so is
+    named.
+    """
     shipped = GuardrailsPolicy()
-    assert guard({}, shipped, (VerbEffect.PAY,)).outcome == Reviewed(risk=0.8, sources=(HIGH_RISK,), escalated=True)
-    assert guard({}, shipped, (VerbEffect.READ,), 0.5).outcome == Reviewed(risk=0.5, sources=(MODERATION,))
+    assert guard({}, shipped, (VerbEffect.PAY,)).outcome == Reviewed(
+        risk=0.8, sources=(HIGH_RISK,), escalated=True
+    )
+    assert guard({}, shipped, (VerbEffect.READ,), 0.5).outcome == Reviewed(
+        risk=0.5, sources=(MODERATION,)
+    )
     assert guard({}, shipped, (VerbEffect.SEND,), 0.49).reason is R.PASSED
-    assert guard({}, GuardrailsPolicy(moderation="score"), (VerbEffect.READ,)).reason is R.UNMODERATED
+    assert (
+        guard({}, GuardrailsPolicy(moderation="score"), (VerbEffect.READ,)).reason is R.UNMODERATED
+    )
     assert guard({}, GuardrailsPolicy(risk={}), (VerbEffect.READ,)).reason is R.ESCALATED

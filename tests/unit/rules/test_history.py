@@ -1,4 +1,6 @@
-"""Laws of rule ``history``: what stands in the prompt fits, and what does not is summarised or counted."""
+"""Laws of rule ``history``: what stands in the prompt fits, and what does not is summarised or
+counted.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,20 @@ ENTRIES_MAX = HistoryPolicy.model_fields["max_entries"].metadata[1].le
 def policies(draw: st.DrawFn) -> Policy:
     """Any table that a policy may hold."""
     most = draw(st.integers(2, 12))
-    table = HistoryPolicy(max_bytes=draw(st.integers(0, 4000)), max_entries=most, keep_entries=draw(st.integers(0, most - 1)), verb="v")
+    table = HistoryPolicy(
+        max_bytes=draw(st.integers(0, 4000)),
+        max_entries=most,
+        keep_entries=draw(st.integers(0, most - 1)),
+        verb="v",
+    )
     return Policy(version=1, history=table)
 
 
 @st.composite
 def states(draw: st.DrawFn) -> HistoryFacts:
-    """What a session's history can be; older entries than those listed exist only where some are listed."""
+    """What a session's history can be; older entries than those listed exist only where some are
+    listed.
+    """
     sizes = draw(st.lists(st.integers(0, 1500), max_size=28))
     return HistoryFacts(
         sizes=tuple(sizes),
@@ -49,7 +58,9 @@ def shown(facts: HistoryFacts, policy: Policy) -> list[int]:
 
 
 def settled(facts: HistoryFacts, policy: Policy) -> tuple[HistoryFacts, Window]:
-    """The window in the end: every summary succeeds, and what it covers is gone, the oldest first."""
+    """The window in the end: every summary succeeds, and what it covers is gone, the oldest
+    first.
+    """
     for _ in range(len(facts.sizes) + facts.older + 2):
         outcome = choose(facts, policy)
         if isinstance(outcome, Window):
@@ -58,23 +69,31 @@ def settled(facts: HistoryFacts, policy: Policy) -> tuple[HistoryFacts, Window]:
         if facts.older:
             facts = msgspec.structs.replace(facts, older=facts.older - 1, summary_bytes=100)
         else:
-            facts = msgspec.structs.replace(facts, sizes=facts.sizes[outcome.entries :], summary_bytes=100)
+            facts = msgspec.structs.replace(
+                facts, sizes=facts.sizes[outcome.entries :], summary_bytes=100
+            )
     raise AssertionError("the rule summarises for ever")
 
 
 @given(states(), policies())
 def test_what_stands_whole_fits(facts: HistoryFacts, policy: Policy) -> None:
-    """The whole entries and the summary together fit the model's window and policy's bytes; never more entries than policy's number."""
+    """The whole entries and the summary together fit the model's window and policy's bytes; never
+    more entries than policy's number.
+    """
     outcome = choose(facts, policy)
     if isinstance(outcome, Window):
-        used = sum(shown(facts, policy)[len(facts.sizes) - outcome.whole :]) + (facts.summary_bytes if outcome.summary else 0)
+        used = sum(shown(facts, policy)[len(facts.sizes) - outcome.whole :]) + (
+            facts.summary_bytes if outcome.summary else 0
+        )
         assert used <= min(policy.history.max_bytes, facts.room_bytes)
         assert outcome.whole <= policy.history.max_entries
 
 
 @given(states(), policies())
 def test_everything_is_whole_or_counted(facts: HistoryFacts, policy: Policy) -> None:
-    """Never silently dropped: every entry stands whole or is counted as left out, and so is a summary that does not fit."""
+    """Never silently dropped: every entry stands whole or is counted as left out, and so is a
+    summary that does not fit.
+    """
     outcome = choose(facts, policy)
     if isinstance(outcome, Window):
         lost_summary = facts.summary_bytes > 0 and not outcome.summary
@@ -83,7 +102,9 @@ def test_everything_is_whole_or_counted(facts: HistoryFacts, policy: Policy) -> 
 
 @given(states(), policies())
 def test_what_is_cut_is_counted(facts: HistoryFacts, policy: Policy) -> None:
-    """Never silently shortened: exactly the shown entries that are longer than an entry may be are counted as cut."""
+    """Never silently shortened: exactly the shown entries that are longer than an entry may be are
+    counted as cut.
+    """
     outcome = choose(facts, policy)
     if isinstance(outcome, Window):
         whole = facts.sizes[len(facts.sizes) - outcome.whole :]
@@ -106,16 +127,25 @@ def test_the_reason_says_whether_something_is_left_out(facts: HistoryFacts, poli
 def test_as_much_as_fits_stands_whole(facts: HistoryFacts, policy: Policy) -> None:
     """The window is the longest run of most recent entries that fits: one more would not."""
     outcome = choose(facts, policy)
-    if isinstance(outcome, Window) and outcome.whole < min(len(facts.sizes), policy.history.max_entries):
-        more = sum(shown(facts, policy)[len(facts.sizes) - outcome.whole - 1 :]) + (facts.summary_bytes if outcome.summary else 0)
+    if isinstance(outcome, Window) and outcome.whole < min(
+        len(facts.sizes), policy.history.max_entries
+    ):
+        more = sum(shown(facts, policy)[len(facts.sizes) - outcome.whole - 1 :]) + (
+            facts.summary_bytes if outcome.summary else 0
+        )
         assert more > min(policy.history.max_bytes, facts.room_bytes)
 
 
 @given(states(), policies(), st.integers(0, 3000))
 def test_more_room_never_shows_less(facts: HistoryFacts, policy: Policy, more: int) -> None:
-    """Monotone: with more room, at least as many entries stand whole, as long as the summary stays in or out."""
+    """Monotone: with more room, at least as many entries stand whole, as long as the summary stays
+    in or out.
+    """
     mute = msgspec.structs.replace(facts, may_summarise=False)
-    narrow, wide = choose(mute, policy), choose(msgspec.structs.replace(mute, room_bytes=mute.room_bytes + more), policy)
+    narrow, wide = (
+        choose(mute, policy),
+        choose(msgspec.structs.replace(mute, room_bytes=mute.room_bytes + more), policy),
+    )
     assert isinstance(narrow, Window)
     assert isinstance(wide, Window)
     if narrow.summary == wide.summary:
@@ -124,13 +154,17 @@ def test_more_room_never_shows_less(facts: HistoryFacts, policy: Policy, more: i
 
 @given(states(), policies())
 def test_summarising_comes_to_an_end(facts: HistoryFacts, policy: Policy) -> None:
-    """Every summary takes at least one entry off the list, so a turn asks for a bounded number of them, and then there is a window."""
+    """Every summary takes at least one entry off the list, so a turn asks for a bounded number of
+    them, and then there is a window.
+    """
     last, window = settled(facts, policy)
     assert window.whole + window.left_out >= len(last.sizes)
 
 
 def test_the_largest_facts_fit() -> None:
-    """Facts are at most 1 KiB for as many entries as policy may name, each as long as JSON can make the longest message."""
+    """Facts are at most 1 KiB for as many entries as policy may name, each as long as JSON can make
+    the longest message.
+    """
     longest = 6 * MESSAGE_CHARS + 2
     facts = HistoryFacts(
         sizes=(longest,) * (ENTRIES_MAX + AHEAD),

@@ -18,7 +18,8 @@ PROMPTS = shipped_kinds().prompts
 
 @given(st.sampled_from(sorted(PROMPTS)), lanes_policies, lanes_policies)
 def test_a_lane_is_the_tables_alone(purpose: str, one: LanesPolicy, other: LanesPolicy) -> None:
-    """The facts of rule lane hold a purpose and no mode; the same table gives the same lane, another table its own.
+    """The facts of rule lane hold a purpose and no mode; the same table gives the same lane,
+    another table its own.
 
     B-09 "mode never implies lane (policy table maps)"
     """
@@ -26,20 +27,33 @@ def test_a_lane_is_the_tables_alone(purpose: str, one: LanesPolicy, other: Lanes
     inputs = LaneInputs(by_purpose=PROMPTS[purpose].lane)
     for table in (one, other):
         expected = table.verb if purpose == "verb" else table.planner
-        assert decided(LANE, LaneFacts(purpose=purpose), inputs, Policy(version=1, lanes=table)).outcome.lane is expected
+        assert (
+            decided(
+                LANE, LaneFacts(purpose=purpose), inputs, Policy(version=1, lanes=table)
+            ).outcome.lane
+            is expected
+        )
 
 
 @given(st.sampled_from(sorted(PROMPTS)), st.sampled_from(Lane), lanes_policies)
 def test_policy_names_the_lane_of_any_purpose(purpose: str, lane: Lane, table: LanesPolicy) -> None:
-    """Whatever a kind asks for, a key of policy's table decides its lane: also under purposes that no field is named after."""
+    """Whatever a kind asks for, a key of policy's table decides its lane: also under purposes that
+    no field is named after.
+    """
     named = LanesPolicy.model_validate({**table.model_dump(), purpose: lane})
     inputs = LaneInputs(by_purpose=PROMPTS[purpose].lane)
-    assert decided(LANE, LaneFacts(purpose=purpose), inputs, Policy(version=1, lanes=named)).outcome.lane is lane
+    assert (
+        decided(
+            LANE, LaneFacts(purpose=purpose), inputs, Policy(version=1, lanes=named)
+        ).outcome.lane
+        is lane
+    )
 
 
 @pytest.mark.parametrize("mode", list(ExecMode))
 def test_a_mode_is_no_lane(mode: ExecMode) -> None:
-    """Mode and lane share a word and no type: neither is read as the other where they differ, and no verb has a mode's name.
+    """Mode and lane share a word and no type: neither is read as the other where they differ, and
+    no verb has a mode's name.
 
     B-09 "Separate types"
     """

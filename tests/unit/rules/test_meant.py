@@ -1,4 +1,6 @@
-"""What a directive that was refused for its shape means: the dialects in which models call tools, and what only speaks of one (RTE-12)."""
+"""What a directive that was refused for its shape means: the dialects in which models call tools,
+and what only speaks of one (RTE-12).
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,26 @@ MEANT: dict[str, Any] = {
     "a text of JSON": json.dumps(WHOLE),
     "a key too many": {"thought": "", "finish": False, "action": ACTION, "extra": 1},
     "no finish": {"thought": "", "action": ACTION},
-    "an answer beside it": {"thought": "", "finish": False, "action": ACTION, "final_answer": {"content": "Done."}},
+    "an answer beside it": {
+        "thought": "",
+        "finish": False,
+        "action": ACTION,
+        "final_answer": {"content": "Done."},
+    },
     "bare": ACTION,
     "as functions are called": {"name": TOOL, "arguments": {}},
     "as functions are called, spelled as they must be": {"name": "math_evaluate", "arguments": {}},
     "of a tool that is not offered": {"name": "file.delete", "arguments": {}},
-    "as tools are used": {"tool_calls": [{"type": "function", "function": {"name": TOOL, "arguments": "{}"}}]},
+    "as tools are used": {
+        "tool_calls": [{"type": "function", "function": {"name": TOOL, "arguments": "{}"}}]
+    },
     "a text for an action": {"thought": "", "finish": False, "action": TOOL, "final_answer": None},
-    "a function for an action": {"thought": "", "finish": False, "action": f"{TOOL}(6*7)", "final_answer": None},
+    "a function for an action": {
+        "thought": "",
+        "finish": False,
+        "action": f"{TOOL}(6*7)",
+        "final_answer": None,
+    },
     "the tool as a key": {TOOL: {"expression": "6*7"}},
     "ReAct": f'Action: {TOOL}\nAction Input: {{"expression": "6*7"}}',
     "ReAct with brackets": f"Thought: I need it.\nAction: {TOOL}[6*7]",
@@ -50,14 +64,24 @@ MEANT: dict[str, Any] = {
     "Hermes": f'<tool_call>{{"name": "{TOOL}", "arguments": {{"expression": "6*7"}}}}</tool_call>',
     "Qwen": f"<tool_call><function={TOOL}><parameter=expression>6*7</parameter></function></tool_call>",
     "a function's tag": f'<function={TOOL}>{{"expression": "6*7"}}</function>',
-    "an invocation": f'<function_calls><invoke name="{TOOL}"><parameter name="expression">6*7</parameter></invoke></function_calls>',
-    "GLM": f"<tool_call>{TOOL}\n<arg_key>expression</arg_key><arg_value>6*7</arg_value></tool_call>",
+    "an invocation": (
+        f'<function_calls><invoke name="{TOOL}"><parameter '
+        'name="expression">6*7</parameter></invoke></function_calls>'
+    ),
+    "GLM": (
+        f"<tool_call>{TOOL}\n<arg_key>expression</arg_key><arg_value>6*7</arg_value></tool_call>"
+    ),
     "the tool as a tag": f"<{TOOL}><expression>6*7</expression></{TOOL}>",
     "Mistral": f'[TOOL_CALLS]{TOOL}[ARGS]{{"expression": "6*7"}}',
     "Llama": f'<|python_tag|>{TOOL}.call(expression="6*7")',
     "DeepSeek": f"<\uff5ctool▁calls▁begin\uff5c><\uff5ctool▁call▁begin\uff5c>function<\uff5ctool▁sep\uff5c>{TOOL}",
-    "Kimi": f'<|tool_calls_section_begin|><|tool_call_begin|>functions.{TOOL}:0<|tool_call_argument_begin|>{{"expression": "6*7"}}',
-    "YAML": f"thought: now\nfinish: false\naction:\n  tool_id: {TOOL}\n  input:\n    expression: 6*7",
+    "Kimi": (
+        f'<|tool_calls_section_begin|><|tool_call_begin|>functions.{TOOL}:0<|tool_call_argument_begin|>{{"expression": '
+        '"6*7"}'
+    ),
+    "YAML": (
+        f"thought: now\nfinish: false\naction:\n  tool_id: {TOOL}\n  input:\n    expression: 6*7"
+    ),
     "an assignment": f'tool_id = "{TOOL}"\ninput = {{"expression": "6*7"}}',
 }
 UNMEANT: dict[str, Any] = {
@@ -65,10 +89,30 @@ UNMEANT: dict[str, Any] = {
     "nothing": "",
     "no action": {"thought": TOOL, "finish": False, "action": None, "final_answer": None},
     "an empty action": {"thought": "", "finish": False, "action": {}, "final_answer": None},
-    "an action of nothing": {"thought": "", "finish": True, "action": {"tool_id": None, "input": None}, "final_answer": {"content": "42"}},
-    "an answer with a key too many": {"thought": "", "finish": True, "final_answer": {"content": TOOL}, "extra": 1},
-    "an answer that says what was used": {"finish": True, "action": None, "final_answer": {"content": "42"}, "tools_used": [TOOL]},
-    "an answer that says what there is": {"finish": True, "action": None, "final_answer": {"content": "42"}, "name": TOOL},
+    "an action of nothing": {
+        "thought": "",
+        "finish": True,
+        "action": {"tool_id": None, "input": None},
+        "final_answer": {"content": "42"},
+    },
+    "an answer with a key too many": {
+        "thought": "",
+        "finish": True,
+        "final_answer": {"content": TOOL},
+        "extra": 1,
+    },
+    "an answer that says what was used": {
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": "42"},
+        "tools_used": [TOOL],
+    },
+    "an answer that says what there is": {
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": "42"},
+        "name": TOOL,
+    },
     "an answer without its envelope": {"content": "It was 7."},
     "a list of what there is": {"tools": [{"name": TOOL, "description": "Works out."}]},
     "a list": [1, 2],
@@ -81,31 +125,60 @@ UNMEANT: dict[str, Any] = {
     "its id": f'Its tool_id: "{TOOL}". No need of it here.',
     "a setting": f'tool_id = "{TOOL}" stands in the config. 42.',
     "how it is written": f"Ordain wants {{'tool_id': '{TOOL}'}} written with double quotes. 42.",
-    "how a call looks": f'A call of {TOOL} looks so: {{"tool_id": "{TOOL}", "input": {{...}}}}. I did not make one.',
-    "what is on offer": f'The tool on offer: {{"tool_id": "{TOOL}", "description": "Calculate"}}. The answer is 42.',
+    "how a call looks": (
+        f'A call of {TOOL} looks so: {{"tool_id": "{TOOL}", "input": {{...}}}}. I did not make one.'
+    ),
+    "what is on offer": (
+        f'The tool on offer: {{"tool_id": "{TOOL}", "description": "Calculate"}}. The answer is 42.'
+    ),
 }
 
 
 @pytest.mark.parametrize(
     ("said", "calls"),
-    [pytest.param(said, calls, id=name) for given, calls in ((MEANT, True), (UNMEANT, False)) for name, said in given.items()],
+    [
+        pytest.param(said, calls, id=name)
+        for given, calls in ((MEANT, True), (UNMEANT, False))
+        for name, said in given.items()
+    ],
 )
 def test_a_call_without_its_shape_is_a_proposed_call(said: Any, calls: bool) -> None:
-    """RTE-12 “failures must not be summarised away”: what has the form of a call is one, in whatever dialect; a tool that is spoken of is none."""
+    """RTE-12 “failures must not be summarised away”: what has the form of a call is one, in
+    whatever dialect; a tool that is spoken of is none.
+    """
     text = said if isinstance(said, str) else json.dumps(said)
-    inputs = StepInputs(proposal=parse_object(text), tools=TOOLS, registered=frozenset(TOOLS), text=text)
-    decision = decided(STEP, StepFacts(step_index=0, size_bytes=len(text), tools=1, counts=True), inputs, Policy(version=1))
+    inputs = StepInputs(
+        proposal=parse_object(text), tools=TOOLS, registered=frozenset(TOOLS), text=text
+    )
+    decision = decided(
+        STEP,
+        StepFacts(step_index=0, size_bytes=len(text), tools=1, counts=True),
+        inputs,
+        Policy(version=1),
+    )
     assert isinstance(decision.outcome, Invalid)
     assert proposes_call(decision.outcome, decision.reason) is calls
 
 
 @pytest.mark.parametrize(
-    "said", [said for name, said in MEANT.items() if "not offered" not in name and "quotes" not in name and "before" not in name]
+    "said",
+    [
+        said
+        for name, said in MEANT.items()
+        if "not offered" not in name and "quotes" not in name and "before" not in name
+    ],
 )
 def test_the_verb_that_it_calls_is_found(said: Any) -> None:
-    """RTE-12 “failures must not be summarised away”: whatever the dialect, so that no other verb's success stands for it."""
+    """RTE-12 “failures must not be summarised away”: whatever the dialect, so that no other verb's
+    success stands for it.
+    """
     text = said if isinstance(said, str) else json.dumps(said)
-    inputs = StepInputs(proposal=parse_object(text), tools={}, registered=frozenset({*TOOLS, "file.delete"}), text=text)
+    inputs = StepInputs(
+        proposal=parse_object(text),
+        tools={},
+        registered=frozenset({*TOOLS, "file.delete"}),
+        text=text,
+    )
     facts = StepFacts(step_index=0, size_bytes=len(text), tools=0, weighs=True, meant=True)
     outcome = decided(STEP, facts, inputs, Policy(version=1)).outcome
     assert isinstance(outcome, Invalid)

@@ -1,4 +1,6 @@
-"""Laws of rule ``negotiate``: the most confident stands first, and how far the others agree is a number."""
+"""Laws of rule ``negotiate``: the most confident stands first, and how far the others agree is a
+number.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,33 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.negotiate import NEGOTIATE, AgentProposal, Agreed, NegotiateFacts, NegotiateInputs, NegotiateReason
+from ordain.rules.negotiate import (
+    NEGOTIATE,
+    AgentProposal,
+    Agreed,
+    NegotiateFacts,
+    NegotiateInputs,
+    NegotiateReason,
+)
 from tests.unit.rules.given import POLICY, decided, json_values, texts
 
 proposals = st.lists(
-    st.builds(AgentProposal, agent=st.sampled_from("abcdef"), summary=texts, confidence=st.floats(0, 1), rationale=texts, said=json_values),
+    st.builds(
+        AgentProposal,
+        agent=st.sampled_from("abcdef"),
+        summary=texts,
+        confidence=st.floats(0, 1),
+        rationale=texts,
+        said=json_values,
+    ),
     max_size=6,
 )
 
 
 def negotiated(found: Any) -> Any:
-    return decided(NEGOTIATE, NegotiateFacts(proposals=len(found)), NegotiateInputs(proposals=found), POLICY)
+    return decided(
+        NEGOTIATE, NegotiateFacts(proposals=len(found)), NegotiateInputs(proposals=found), POLICY
+    )
 
 
 @given(proposals)
@@ -37,11 +55,17 @@ def test_the_most_confident_stands_first(found: list[AgentProposal]) -> None:
 
 def test_what_it_comes_to_is_recorded() -> None:
     """Three of whom two agree; and the ways in which there is none."""
-    found = [AgentProposal(agent=name, summary="s", confidence=confidence) for name, confidence in (("a", 0.4), ("b", 0.9), ("c", 0.8))]
+    found = [
+        AgentProposal(agent=name, summary="s", confidence=confidence)
+        for name, confidence in (("a", 0.4), ("b", 0.9), ("c", 0.8))
+    ]
     decision = negotiated(found)
     assert (decision.reason, decision.outcome) == (
         NegotiateReason.AGREED,
         Agreed(place=1, agent="b", consensus=round(1.7 / 2.1, 6), supporters=("c",)),
     )
     assert negotiated(found[:1]).reason is NegotiateReason.TOO_FEW
-    assert negotiated([AgentProposal(agent=name, summary="s", confidence=0.0) for name in "ab"]).reason is NegotiateReason.NO_CONFIDENCE
+    assert (
+        negotiated([AgentProposal(agent=name, summary="s", confidence=0.0) for name in "ab"]).reason
+        is NegotiateReason.NO_CONFIDENCE
+    )

@@ -16,15 +16,31 @@ from tests.unit.rules.given import POLICY, decided, json_values, objects
 
 
 def opined(proposal: Any) -> bool:
-    outcome = decided(OPINION, OpinionFacts(size_bytes=proposal.size_bytes), OpinionInputs(proposal=proposal), POLICY).outcome
+    outcome = decided(
+        OPINION,
+        OpinionFacts(size_bytes=proposal.size_bytes),
+        OpinionInputs(proposal=proposal),
+        POLICY,
+    ).outcome
     return isinstance(outcome, Opined)
 
 
-@given(st.one_of(objects, st.fixed_dictionaries({"text": json_values}), st.fixed_dictionaries({"text": st.text(min_size=1)})))
+@given(
+    st.one_of(
+        objects,
+        st.fixed_dictionaries({"text": json_values}),
+        st.fixed_dictionaries({"text": st.text(min_size=1)}),
+    )
+)
 def test_only_a_text_alone_is_an_opinion(value: dict[str, Any]) -> None:
     """Words, at most so many, and no other key."""
     text = value.get("text")
-    fits = set(value) == {"text"} and isinstance(text, str) and text.strip() != "" and len(text) <= OPINION_CHARS
+    fits = (
+        set(value) == {"text"}
+        and isinstance(text, str)
+        and text.strip() != ""
+        and len(text) <= OPINION_CHARS
+    )
     assert opined(Parsed(value=value, size_bytes=1)) is fits
 
 

@@ -11,7 +11,14 @@ from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.workflow import OutcomePolicy
 from ordain.rules.decision import FACTS_BYTES, Recorded
-from ordain.rules.outcome import OUTCOME, Expansion, OutcomeChosen, OutcomeFacts, OutcomeRefused, TurnOutcome
+from ordain.rules.outcome import (
+    OUTCOME,
+    Expansion,
+    OutcomeChosen,
+    OutcomeFacts,
+    OutcomeRefused,
+    TurnOutcome,
+)
 from tests.unit.rules.given import POLICY, decided, texts
 
 states = st.builds(
@@ -42,7 +49,9 @@ def test_agent_and_council_are_direct(facts: OutcomeFacts) -> None:
 
 @given(states)
 def test_a_workflow_is_never_run_unasked(facts: OutcomeFacts) -> None:
-    """It is run at once only where rule ``workflow`` says that nobody has to be asked; otherwise it is at most proposed."""
+    """It is run at once only where rule ``workflow`` says that nobody has to be asked; otherwise it
+    is at most proposed.
+    """
     if facts.expansion is not Expansion.UNASKED:
         assert outcome_of(facts) is not TurnOutcome.WORKFLOW_RUN
         assert outcome_of(facts, DIRECTLY) is not TurnOutcome.WORKFLOW_RUN
@@ -50,8 +59,14 @@ def test_a_workflow_is_never_run_unasked(facts: OutcomeFacts) -> None:
 
 @given(states)
 def test_a_refusal_ends_the_turn_or_leaves_it_as_it_was(facts: OutcomeFacts) -> None:
-    """What a sender names is refused by its code; of a model's suggestion policy says whether the turn is answered directly then."""
-    refused = facts.mode is ExecMode.BRAIN and facts.expansion is Expansion.REFUSED and (bool(facts.workflow) or facts.suggested)
+    """What a sender names is refused by its code; of a model's suggestion policy says whether the
+    turn is answered directly then.
+    """
+    refused = (
+        facts.mode is ExecMode.BRAIN
+        and facts.expansion is Expansion.REFUSED
+        and (bool(facts.workflow) or facts.suggested)
+    )
     assert (outcome_of(facts) is None) == refused
     if refused:
         assert decided(OUTCOME, facts, None, POLICY).outcome == OutcomeRefused(code=facts.why)
@@ -60,13 +75,25 @@ def test_a_refusal_ends_the_turn_or_leaves_it_as_it_was(facts: OutcomeFacts) -> 
 
 @given(states)
 def test_agents_are_handed_nothing_beside_a_verb(facts: OutcomeFacts) -> None:
-    """A message that names the verb that answers it is answered by it, and its header says that the agents it names are not followed."""
-    facts = msgspec.structs.replace(facts, mode=ExecMode.BRAIN, workflow="", suggested=False, verb=True, hands_on=True, delegates=1)
+    """A message that names the verb that answers it is answered by it, and its header says that the
+    agents it names are not followed.
+    """
+    facts = msgspec.structs.replace(
+        facts,
+        mode=ExecMode.BRAIN,
+        workflow="",
+        suggested=False,
+        verb=True,
+        hands_on=True,
+        delegates=1,
+    )
     facts = msgspec.structs.replace(facts, delegated_by_model=False)
     decision = decided(OUTCOME, facts, None, POLICY)
     assert outcome_of(facts) is TurnOutcome.DIRECT
     recorded = Recorded(
-        facts=msgspec.Raw(msgspec.json.encode(facts)), outcome=msgspec.Raw(msgspec.json.encode(decision.outcome)), reason=decision.reason
+        facts=msgspec.Raw(msgspec.json.encode(facts)),
+        outcome=msgspec.Raw(msgspec.json.encode(decision.outcome)),
+        reason=decision.reason,
     )
     (line,) = OUTCOME.tells(recorded).lines
     assert line.what == "hints not followed, the message names the verb that answers it: delegates"
@@ -83,12 +110,19 @@ def test_agents_are_handed_nothing_beside_a_verb(facts: OutcomeFacts) -> None:
         ("", 20, TurnOutcome.FAN_OUT),
     ],
 )
-def test_a_brain_turn_by_what_is_hinted_at(workflow: str, delegates: int, expected: TurnOutcome) -> None:
+def test_a_brain_turn_by_what_is_hinted_at(
+    workflow: str, delegates: int, expected: TurnOutcome
+) -> None:
     """One outcome for each hint; one target is a delegation, several are a fan-out.
 
-    RTE-02 "The orchestrator deterministically picks exactly one of 5 outcomes: direct response (no tools) · workflow proposal (approval required) · workflow execution (tools) · single-agent delegation · multi-agent fan-out/fan-in."
+    RTE-02 "The orchestrator deterministically picks exactly one of 5 outcomes: direct response (no
+    tools) · workflow proposal (approval required) · workflow execution (tools) · single-agent
+    delegation · multi-agent fan-out/fan-in."
     """
-    assert outcome_of(OutcomeFacts(mode=ExecMode.BRAIN, workflow=workflow, delegates=delegates)) is expected
+    assert (
+        outcome_of(OutcomeFacts(mode=ExecMode.BRAIN, workflow=workflow, delegates=delegates))
+        is expected
+    )
     unasked = OutcomeFacts(mode=ExecMode.BRAIN, workflow="draft_email", expansion=Expansion.UNASKED)
     assert outcome_of(unasked) is TurnOutcome.WORKFLOW_RUN
 
@@ -96,6 +130,11 @@ def test_a_brain_turn_by_what_is_hinted_at(workflow: str, delegates: int, expect
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB for the longest template name that a message may carry."""
     facts = OutcomeFacts(
-        mode=ExecMode.COUNCIL, workflow="\x00" * 128, delegates=20, suggested=True, expansion=Expansion.REFUSED, why="malformed_suggestion"
+        mode=ExecMode.COUNCIL,
+        workflow="\x00" * 128,
+        delegates=20,
+        suggested=True,
+        expansion=Expansion.REFUSED,
+        why="malformed_suggestion",
     )
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

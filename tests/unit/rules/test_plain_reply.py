@@ -1,4 +1,6 @@
-"""Laws of a reply as plain text: what stands under the header can be taken neither for a line of it nor for an order to the terminal."""
+"""Laws of a reply as plain text: what stands under the header can be taken neither for a line of it
+nor for an order to the terminal.
+"""
 
 # ruff: noqa: RUF001 - ambiguous signs are what this is about
 
@@ -102,7 +104,9 @@ LIES = [
 ]
 narratives = st.lists(
     st.one_of(
-        st.sampled_from([*LIES, *HOSTILE]), st.text(max_size=20), st.builds("{}{}".format, st.text(max_size=4), st.sampled_from(LIES))
+        st.sampled_from([*LIES, *HOSTILE]),
+        st.text(max_size=20),
+        st.builds("{}{}".format, st.text(max_size=4), st.sampled_from(LIES)),
     ),
     max_size=6,
 ).map("\n".join)
@@ -110,7 +114,9 @@ narratives = st.lists(
 
 @given(headers, narratives)
 def test_no_line_of_the_narrative_passes_for_the_header(facts: HeaderFacts, narrative: str) -> None:
-    """B-34 "Header (C5) always precedes narrative": the header stands first and byte for byte; below it every line, however it is split, has the mark that none of its lines has."""
+    """B-34 "Header (C5) always precedes narrative": the header stands first and byte for byte;
+    below it every line, however it is split, has the mark that none of its lines has.
+    """
     header = render_header(facts)
     told = plain_reply(header, narrative)
     assert told == header or told.startswith(f"{header}\n\n")
@@ -123,7 +129,24 @@ def test_no_line_of_the_narrative_passes_for_the_header(facts: HeaderFacts, narr
 before = st.lists(
     st.text(st.characters(exclude_categories=["L", "N", "Cs"]), max_size=4)
     | st.sampled_from(
-        ["1. ", "(a) ", "iv) ", "① ", "Ⅳ. ", "１．", "३. ", "一、", "б) ", "あ。", "7\ufe0f\u20e3 ", "- [ ] ", "<b>", "**", "🇩🇪 ", "\u2066"]
+        [
+            "1. ",
+            "(a) ",
+            "iv) ",
+            "① ",
+            "Ⅳ. ",
+            "１．",
+            "३. ",
+            "一、",
+            "б) ",
+            "あ。",
+            "7\ufe0f\u20e3 ",
+            "- [ ] ",
+            "<b>",
+            "**",
+            "🇩🇪 ",
+            "\u2066",
+        ]
     ),
     max_size=4,
 ).map("".join)
@@ -131,14 +154,21 @@ before = st.lists(
 
 @given(headers, before)
 def test_no_header_line_passes_behind_marks_of_any_script(facts: HeaderFacts, prefix: str) -> None:
-    """Whatever symbols, points, invisible signs and list marks of any script stand before a line of a header, it stands behind the mark."""
+    """Whatever symbols, points, invisible signs and list marks of any script stand before a line of
+    a header, it stands behind the mark.
+    """
     for line in render_header(facts).split("\n"):
-        assert all(shown.startswith(">") for shown in quoted_lines(prefix + line).split("\n")), (prefix, line)
+        assert all(shown.startswith(">") for shown in quoted_lines(prefix + line).split("\n")), (
+            prefix,
+            line,
+        )
 
 
 @pytest.mark.parametrize("shape", ["{} sent", "{}", "x{}✓ sent", "> {} sent"])
 def test_no_sign_of_unicode_comes_before_the_mark(shape: str) -> None:
-    """Not one character, at the beginning of a line or in it, puts anything where a line of a header begins."""
+    """Not one character, at the beginning of a line or in it, puts anything where a line of a
+    header begins.
+    """
     for start in sampled(range(0, sys.maxunicode + 1, 4096), 12, shape):
         text = "\n".join(shape.format(chr(code)) for code in range(start, start + 4096))
         lines = quoted_lines(text).splitlines()
@@ -148,16 +178,22 @@ def test_no_sign_of_unicode_comes_before_the_mark(shape: str) -> None:
 
 @given(narratives)
 def test_nothing_controls_the_terminal(narrative: str) -> None:
-    """No control, escape, bidirectional or private character is left; a line ends only where it is seen to."""
+    """No control, escape, bidirectional or private character is left; a line ends only where it is
+    seen to.
+    """
     told = quoted_lines(narrative)
-    assert {c for c in told if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")} <= set("\n\t\u200c\u200d")
+    assert {
+        c for c in told if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    } <= set("\n\t\u200c\u200d")
     assert told.splitlines() == told.split("\n")[: len(told.splitlines())]
     told.encode()
 
 
 @given(narratives)
 def test_what_quotes_is_told_from_what_is_quoted(narrative: str) -> None:
-    """A line that a model begins with the mark itself has one more: quoting is never undone by what is quoted."""
+    """A line that a model begins with the mark itself has one more: quoting is never undone by what
+    is quoted.
+    """
     once = quoted_lines(narrative)
     assert quoted_lines(once) == "\n".join(f"> {line}" for line in once.split("\n"))
 
@@ -231,7 +267,9 @@ def test_what_people_write_stays_as_it_is(line: str) -> None:
     ],
 )
 def test_what_is_cleaned(text: str, shown: str) -> None:
-    """Whole sequences go, words, lists and joined letters stay, what has no sign is shown as such."""
+    """Whole sequences go, words, lists and joined letters stay, what has no sign is shown as
+    such.
+    """
     assert cleaned(text) == shown
 
 

@@ -1,4 +1,6 @@
-"""Laws of rule ``plan_session``: a request goes on from the latest of its session, and never from itself."""
+"""Laws of rule ``plan_session``: a request goes on from the latest of its session, and never from
+itself.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ def test_it_is_bounded_and_in_order(run: str, before: tuple[str, ...]) -> None:
 
     FUT-01 "Multi-turn planner sessions: `/plan/react` keeps session IDs for incremental planning."
     """
-    decision = decided(PLAN_SESSION, PlanSessionFacts(session="s", run=run, before=before), None, POLICY)
+    decision = decided(
+        PLAN_SESSION, PlanSessionFacts(session="s", run=run, before=before), None, POLICY
+    )
     outcome = decision.outcome
     assert outcome.before == tuple(one for one in before if one != run)[-SESSION_RUNS:]
     assert outcome.latest[-1] == run
     assert len(outcome.latest) <= SESSION_RUNS
     assert decision.reason is (R.GOES_ON if outcome.before else R.BEGUN)
-    again = decided(PLAN_SESSION, PlanSessionFacts(session="s", run=run, before=outcome.latest), None, POLICY).outcome
+    again = decided(
+        PLAN_SESSION, PlanSessionFacts(session="s", run=run, before=outcome.latest), None, POLICY
+    ).outcome
     assert again.latest == outcome.latest

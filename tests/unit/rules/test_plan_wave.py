@@ -1,4 +1,6 @@
-"""Laws of rule ``plan_wave``: every plan comes to an end, nothing runs before what it needs, and what needs what failed never runs."""
+"""Laws of rule ``plan_wave``: every plan comes to an end, nothing runs before what it needs, and
+what needs what failed never runs.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from hypothesis import strategies as st
 
 from ordain.contracts.roster import HandoffStrategy
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFacts, PlanWaveInputs, PlanWaveReason, Wave
+from ordain.rules.plan_wave import (
+    PLAN_WAVE,
+    PlanOver,
+    PlanStatus,
+    PlanWaveFacts,
+    PlanWaveInputs,
+    PlanWaveReason,
+    Wave,
+)
 from tests.unit.rules.given import POLICY, decided
 
 Needs = Sequence[Sequence[int]]
@@ -30,8 +40,17 @@ def graphs(draw: st.DrawFn) -> tuple[int, Needs]:
     return steps, draw(st.sampled_from([tuple(needs), ()]))
 
 
-def wave(steps: int, needs: Needs, strategy: HandoffStrategy, done: Sequence[int], failed: Sequence[int], left_ms: int = 1000) -> Any:
-    facts = PlanWaveFacts(steps=steps, left_ms=left_ms, width=WIDTH, done=tuple(done), failed=tuple(failed))
+def wave(
+    steps: int,
+    needs: Needs,
+    strategy: HandoffStrategy,
+    done: Sequence[int],
+    failed: Sequence[int],
+    left_ms: int = 1000,
+) -> Any:
+    facts = PlanWaveFacts(
+        steps=steps, left_ms=left_ms, width=WIDTH, done=tuple(done), failed=tuple(failed)
+    )
     return decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=strategy, needs=needs), POLICY)
 
 
@@ -58,17 +77,30 @@ def test_every_plan_ends_and_nothing_runs_before_what_it_needs(
     over = decision.outcome
     assert isinstance(over, PlanOver)
     assert sorted([*done, *failed, *over.not_run]) == list(range(steps))
-    assert all(any(before in failed or before in over.not_run for before in needs[index]) for index in over.not_run)
-    assert over.status is (PlanStatus.COMPLETED if len(done) == steps else PlanStatus.PARTIAL if done else PlanStatus.FAILED)
+    assert all(
+        any(before in failed or before in over.not_run for before in needs[index])
+        for index in over.not_run
+    )
+    assert over.status is (
+        PlanStatus.COMPLETED
+        if len(done) == steps
+        else PlanStatus.PARTIAL
+        if done
+        else PlanStatus.FAILED
+    )
 
 
 @pytest.mark.parametrize(("done", "status"), [((), PlanStatus.FAILED), ((0,), PlanStatus.PARTIAL)])
-def test_when_its_time_is_over_nothing_more_begins(done: tuple[int, ...], status: PlanStatus) -> None:
+def test_when_its_time_is_over_nothing_more_begins(
+    done: tuple[int, ...], status: PlanStatus
+) -> None:
     """What had not begun is not run, and the plan is not whole."""
     decision = wave(3, (), HandoffStrategy.PARALLEL, done, (), left_ms=0)
     assert (decision.reason, decision.outcome.status) == (PlanWaveReason.TIME, status)
     assert decision.outcome.not_run == tuple(index for index in range(3) if index not in done)
-    facts = PlanWaveFacts(steps=3, left_ms=0, width=WIDTH, done=done, verbs=("agent.a", "agent.b", "agent.c"))
+    facts = PlanWaveFacts(
+        steps=3, left_ms=0, width=WIDTH, done=done, verbs=("agent.a", "agent.b", "agent.c")
+    )
     told = decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.PARALLEL), POLICY)
     assert (told.reason, told.outcome) == (PlanWaveReason.OUT_OF_TIME, decision.outcome)
 
@@ -77,12 +109,21 @@ def test_no_more_are_at_work_than_may_be_handed_on() -> None:
     """Where the profile lets fewer be handed on at once than policy, and at least one."""
     for width, ran in ((0, 1), (1, 1), (2, 2), (8, 3)):
         facts = PlanWaveFacts(steps=5, left_ms=1000, width=width)
-        outcome = decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.PARALLEL), POLICY).outcome
+        outcome = decided(
+            PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.PARALLEL), POLICY
+        ).outcome
         assert len(outcome.steps) == ran
 
 
 def test_facts_of_the_longest_plan_fit() -> None:
     """Fifty steps, whatever became of them."""
-    facts = PlanWaveFacts(steps=50, left_ms=10**9, width=3, done=tuple(range(25)), failed=tuple(range(25, 50)))
+    facts = PlanWaveFacts(
+        steps=50, left_ms=10**9, width=3, done=tuple(range(25)), failed=tuple(range(25, 50))
+    )
     assert len(str(facts)) <= FACTS_BYTES
-    assert decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.SEQUENTIAL), POLICY).outcome.status is PlanStatus.PARTIAL
+    assert (
+        decided(
+            PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.SEQUENTIAL), POLICY
+        ).outcome.status
+        is PlanStatus.PARTIAL
+    )

@@ -12,13 +12,24 @@ from ordain.rules.decision import HeaderShare, Recorded
 from ordain.rules.recall import RECALL, Answerable, RecallFacts, RecallReason, Unanswerable
 from tests.unit.rules.given import counts, decided, texts
 
-recalls = st.builds(RecallFacts, required=st.booleans(), code=st.one_of(st.just(""), texts), found=counts, given=counts, auto=st.booleans())
+recalls = st.builds(
+    RecallFacts,
+    required=st.booleans(),
+    code=st.one_of(st.just(""), texts),
+    found=counts,
+    given=counts,
+    auto=st.booleans(),
+)
 POLICY = Policy(version=1)
 
 
 def told(facts: RecallFacts) -> HeaderShare:
     made = decided(RECALL, facts, None, POLICY)
-    recorded = Recorded(outcome=Raw(msgspec.json.encode(made.outcome)), reason=made.reason, facts=Raw(msgspec.json.encode(facts)))
+    recorded = Recorded(
+        outcome=Raw(msgspec.json.encode(made.outcome)),
+        reason=made.reason,
+        facts=Raw(msgspec.json.encode(facts)),
+    )
     assert RECALL.tells is not None
     return RECALL.tells(recorded)
 
@@ -36,16 +47,24 @@ def test_to_require_less_never_stops_more(facts: RecallFacts) -> None:
     free = msgspec.structs.replace(facts, required=False)
     assert isinstance(decided(RECALL, free, None, POLICY).outcome, Answerable)
     if isinstance(decided(RECALL, facts, None, POLICY).outcome, Answerable) and facts.required:
-        assert decided(RECALL, free, None, POLICY).reason in (RecallReason.HAD, RecallReason.AUTO, RecallReason.NOTHING)
+        assert decided(RECALL, free, None, POLICY).reason in (
+            RecallReason.HAD,
+            RecallReason.AUTO,
+            RecallReason.NOTHING,
+        )
 
 
 @given(recalls)
 def test_the_header_says_what_could_not_be_had(facts: RecallFacts) -> None:
-    """With its code, as a failure only where it was required; what was had shows in its call, and has a line of its own where nobody asked for it."""
+    """With its code, as a failure only where it was required; what was had shows in its call, and
+    has a line of its own where nobody asked for it.
+    """
     lines = [(line.mark, line.what, line.reason) for line in told(facts).lines]
     reason = decided(RECALL, facts, None, POLICY).reason
     if facts.code:
-        assert lines == [("fail" if facts.required else "info", f"recall: {facts.code}", str(reason))]
+        assert lines == [
+            ("fail" if facts.required else "info", f"recall: {facts.code}", str(reason))
+        ]
     elif facts.auto and facts.given:
         ((mark, what, told_reason),) = lines
         assert (mark, told_reason) == ("info", str(RecallReason.AUTO))

@@ -1,4 +1,6 @@
-"""Laws of rule ``recover``: nothing is repeated that may have taken effect, and nothing for ever."""
+"""Laws of rule ``recover``: nothing is repeated that may have taken effect, and nothing for
+ever.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from msgspec import UNSET
 
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.verbs import Reconcile, VerbEffect, VerbSpec
-from ordain.rules.recover import RECOVER, LeaveOpen, RecoverFacts, RecoverReason, RepeatCall, TakeFound, safety_of
+from ordain.rules.recover import (
+    RECOVER,
+    LeaveOpen,
+    RecoverFacts,
+    RecoverReason,
+    RepeatCall,
+    TakeFound,
+    safety_of,
+)
 from tests.unit.rules.given import decided
 
 given_facts = st.builds(
@@ -24,9 +34,15 @@ given_facts = st.builds(
 
 @given(given_facts, st.integers(0, 20))
 def test_only_what_is_safe_is_repeated(facts: RecoverFacts, max_lost: int) -> None:
-    """A read, an idempotent verb, or one that was voided; within policy's number, and with a number above every attempt before."""
-    outcome = decided(RECOVER, facts, None, Policy(version=1, verbs=VerbsPolicy(max_lost=max_lost))).outcome
-    safe = facts.safety in {"read", "idempotent"} or (facts.safety == "voids" and facts.happened is False)
+    """A read, an idempotent verb, or one that was voided; within policy's number, and with a number
+    above every attempt before.
+    """
+    outcome = decided(
+        RECOVER, facts, None, Policy(version=1, verbs=VerbsPolicy(max_lost=max_lost))
+    ).outcome
+    safe = facts.safety in {"read", "idempotent"} or (
+        facts.safety == "voids" and facts.happened is False
+    )
     assert isinstance(outcome, RepeatCall) is (safe and facts.lost <= max_lost)
     if isinstance(outcome, RepeatCall):
         assert outcome.attempt == facts.attempt + facts.lost
@@ -36,7 +52,9 @@ def test_only_what_is_safe_is_repeated(facts: RecoverFacts, max_lost: int) -> No
 def test_a_yes_is_taken_and_nothing_else_is(facts: RecoverFacts) -> None:
     """Whoever can be asked is believed that it happened, whether it voids or not."""
     decision = decided(RECOVER, facts, None, Policy(version=1))
-    assert isinstance(decision.outcome, TakeFound) is (facts.safety in {"voids", "reconcile"} and facts.happened is True)
+    assert isinstance(decision.outcome, TakeFound) is (
+        facts.safety in {"voids", "reconcile"} and facts.happened is True
+    )
     if facts.safety == "reconcile" and facts.happened is False:
         assert (decision.outcome, decision.reason) == (LeaveOpen(), RecoverReason.NOT_FENCED)
 
@@ -46,7 +64,14 @@ def test_what_a_verb_declares_says_how_safe_it_is() -> None:
 
     def spec(effect: VerbEffect = VerbEffect.PRIVATE, **more: object) -> VerbSpec:
         return VerbSpec.model_validate(
-            {"name": "shelf.put", "description": "Put.", "effect": effect, "arguments": {}, "input_schema": {}, **more}
+            {
+                "name": "shelf.put",
+                "description": "Put.",
+                "effect": effect,
+                "arguments": {},
+                "input_schema": {},
+                **more,
+            }
         )
 
     asked = Reconcile(verb="shelf.find")

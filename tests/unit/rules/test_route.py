@@ -1,4 +1,6 @@
-"""Laws of rule ``route``: a suggestion moves a turn only within its mode's paths, and only lowers what it may use."""
+"""Laws of rule ``route``: a suggestion moves a turn only within its mode's paths, and only lowers
+what it may use.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from ordain.contracts.policy import BudgetCaps, Policy, RouterPolicy, Supervisor
 from ordain.rules.decision import FACTS_BYTES
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from ordain.rules.reasons import Reason
-from ordain.rules.route import ALLOWED, ROUTE, Path, Routed, RouteFacts, RouteInputs, RouteReason, allowed_paths
+from ordain.rules.route import (
+    ALLOWED,
+    ROUTE,
+    Path,
+    Routed,
+    RouteFacts,
+    RouteInputs,
+    RouteReason,
+    allowed_paths,
+)
 from tests.unit.rules.given import POLICY, counts, decided, json_values, limits_policies, objects
 
 caps = st.builds(
@@ -50,13 +61,19 @@ suggestions = st.one_of(
         {
             "path": st.one_of(st.sampled_from([*map(str, Path), "warp"]), json_values),
             "confidence": st.one_of(st.floats(0, 1), json_values),
-            "budget_class": st.one_of(st.sampled_from([*map(str, BudgetClass), "huge"]), json_values),
+            "budget_class": st.one_of(
+                st.sampled_from([*map(str, BudgetClass), "huge"]), json_values
+            ),
         },
         optional={"more": json_values},
     ),
 )
 valid = st.fixed_dictionaries(
-    {"path": st.sampled_from([*map(str, Path)]), "confidence": st.floats(0, 1), "budget_class": st.sampled_from([*map(str, BudgetClass)])}
+    {
+        "path": st.sampled_from([*map(str, Path)]),
+        "confidence": st.floats(0, 1),
+        "budget_class": st.sampled_from([*map(str, BudgetClass)]),
+    }
 )
 proposals = st.one_of(
     st.none(),
@@ -65,7 +82,9 @@ proposals = st.one_of(
 )
 
 
-def route(facts: RouteFacts, proposal: Parsed | Unparsed | None, policy: Policy) -> tuple[Routed, Reason]:
+def route(
+    facts: RouteFacts, proposal: Parsed | Unparsed | None, policy: Policy
+) -> tuple[Routed, Reason]:
     """The rule applied, and held to what every rule owes."""
     decision = decided(ROUTE, facts, RouteInputs(proposal=proposal), policy)
     return decision.outcome, decision.reason
@@ -78,7 +97,9 @@ def bounds(routed: Routed) -> tuple[int, ...]:
 
 @given(states, proposals, policies)
 def test_no_path_outside_the_modes(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
-    """B-10 "Allowed-path table per mode": whatever a model says, the path is one of the mode's, and the default where it says nothing valid."""
+    """B-10 "Allowed-path table per mode": whatever a model says, the path is one of the mode's, and
+    the default where it says nothing valid.
+    """
     routed, reason = route(facts, proposal, policy)
     paths = allowed_paths(facts.mode, supervised=facts.supervised)
     assert routed.path in paths
@@ -88,7 +109,9 @@ def test_no_path_outside_the_modes(facts: RouteFacts, proposal: Any, policy: Pol
 
 @given(states, proposals, policies)
 def test_a_suggestion_only_lowers(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
-    """B-10 "the model may only lower, never raise": the class is never larger than what was asked, and steps never more than asked."""
+    """B-10 "the model may only lower, never raise": the class is never larger than what was asked,
+    and steps never more than asked.
+    """
     routed, _ = route(facts, proposal, policy)
     silent, _ = route(msgspec.structs.replace(facts, asked=""), None, policy)
     order = list(BudgetClass)
@@ -105,14 +128,18 @@ def test_a_lower_class_is_no_more_under_the_shipped_table(facts: RouteFacts, pro
     """With classes that grow as shipped, no suggestion raises any of a turn's caps."""
     routed, _ = route(facts, proposal, POLICY)
     silent, _ = route(msgspec.structs.replace(facts, asked=""), None, POLICY)
-    assert all(with_model <= without for with_model, without in zip(bounds(routed), bounds(silent), strict=True))
+    assert all(
+        with_model <= without
+        for with_model, without in zip(bounds(routed), bounds(silent), strict=True)
+    )
 
 
 @given(states, proposals, policies)
 def test_only_an_exact_suggestion_counts(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
     """Three keys, a known path and class, a confident number; else the reason is router_rejected.
 
-    EXE-10 "A output is a strict enum object `{path: direct|react_lite|agent_chain|council, confidence, budget_class}`"
+    EXE-10 "A output is a strict enum object `{path: direct|react_lite|agent_chain|council,
+    confidence, budget_class}`"
     """
     assert {str(path) for path in Path} == {"direct", "react_lite", "agent_chain", "council"}
     routed, reason = route(facts, proposal, policy)
@@ -126,13 +153,17 @@ def test_only_an_exact_suggestion_counts(facts: RouteFacts, proposal: Any, polic
 
 
 @given(states, valid, policies, st.floats(0, 1))
-def test_less_confidence_never_counts_more(facts: RouteFacts, said: dict[str, Any], policy: Policy, lower: float) -> None:
+def test_less_confidence_never_counts_more(
+    facts: RouteFacts, said: dict[str, Any], policy: Policy, lower: float
+) -> None:
     """Monotone: a suggestion that is rejected is rejected at a lower confidence, too."""
     asked = msgspec.structs.replace(facts, asked="answered")
     _, reason = route(asked, Parsed(value=said, size_bytes=1), policy)
     if reason is not RouteReason.SUGGESTED:
         less = {**said, "confidence": min(lower, said["confidence"])}
-        assert route(asked, Parsed(value=less, size_bytes=1), policy)[1] is not RouteReason.SUGGESTED
+        assert (
+            route(asked, Parsed(value=less, size_bytes=1), policy)[1] is not RouteReason.SUGGESTED
+        )
 
 
 @pytest.mark.parametrize(
@@ -140,22 +171,33 @@ def test_less_confidence_never_counts_more(facts: RouteFacts, said: dict[str, An
     [
         ('{"path":"warp","confidence":1.0,"budget_class":"small"}', RouteReason.UNKNOWN_PATH),
         ('{"path":"council","confidence":1.0,"budget_class":"small"}', RouteReason.OUTSIDE_MODE),
-        ('{"path":"react_lite","confidence":0.1,"budget_class":"small"}', RouteReason.LOW_CONFIDENCE),
+        (
+            '{"path":"react_lite","confidence":0.1,"budget_class":"small"}',
+            RouteReason.LOW_CONFIDENCE,
+        ),
         ('{"path":"react_lite","confidence":2,"budget_class":"small"}', RouteReason.CONFIDENCE),
         ('{"path":"react_lite","confidence":true,"budget_class":"small"}', RouteReason.CONFIDENCE),
         ('{"path":"react_lite","confidence":"1","budget_class":"small"}', RouteReason.CONFIDENCE),
         ('{"path":"react_lite","confidence":1.0,"budget_class":"huge"}', RouteReason.BUDGET_CLASS),
         ('{"path":"react_lite","confidence":1.0}', RouteReason.MALFORMED),
-        ('{"path":["react_lite"],"confidence":1.0,"budget_class":"small"}', RouteReason.UNKNOWN_PATH),
-        ('{"path":"react_lite","confidence":1.0,"budget_class":"small","verb":"chat_general"}', RouteReason.MALFORMED),
+        (
+            '{"path":["react_lite"],"confidence":1.0,"budget_class":"small"}',
+            RouteReason.UNKNOWN_PATH,
+        ),
+        (
+            '{"path":"react_lite","confidence":1.0,"budget_class":"small","verb":"chat_general"}',
+            RouteReason.MALFORMED,
+        ),
         ("react_lite, I am sure", RouteReason.MALFORMED),
         ("", RouteReason.MALFORMED),
     ],
 )
 def test_a_bad_answer_of_a_router_model(answer: str, reason: Reason) -> None:
-    """D13: an answer outside the contract is rejected with its reason, and the mode's own path holds.
+    """D13: an answer outside the contract is rejected with its reason, and the mode's own path
+    holds.
 
-    B-10 "Proposal outside the set, invalid, or confidence below threshold → mode's default path, logged `router_rejected:<reason>`"
+    B-10 "Proposal outside the set, invalid, or confidence below threshold → mode's default path,
+    logged `router_rejected:<reason>`"
     """
     facts = RouteFacts(mode=ExecMode.AGENT, asked="answered")
     routed, why = route(facts, parse_object(answer), POLICY)
@@ -164,5 +206,11 @@ def test_a_bad_answer_of_a_router_model(answer: str, reason: Reason) -> None:
 
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB."""
-    facts = RouteFacts(mode=ExecMode.COUNCIL, supervised=True, budget_class="standard", max_steps=100, asked="unanswered")
+    facts = RouteFacts(
+        mode=ExecMode.COUNCIL,
+        supervised=True,
+        budget_class="standard",
+        max_steps=100,
+        asked="unanswered",
+    )
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

@@ -1,4 +1,6 @@
-"""Laws of the route table, of waits before a retry, of the hedge and of what is left of an account."""
+"""Laws of the route table, of waits before a retry, of the hedge and of what is left of an
+account.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,14 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.rules.backoff import backoff_ms
 from ordain.rules.budget import CARVE, AccountFacts, CarveFacts
 from ordain.rules.decision import Recorded
-from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, RetryProfile
+from ordain.rules.fallback import (
+    FALLBACK,
+    FallbackFacts,
+    GiveUp,
+    NextLane,
+    NextProfile,
+    RetryProfile,
+)
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.reasons import Reason
@@ -63,7 +72,10 @@ facts_of_calls = st.builds(
     ambiguous=st.booleans(),
 )
 ALL = {lane: ["m"] for lane in Lane}
-OF_PURPOSE = {purpose: LaneInputs(by_purpose=prompt.lane) for purpose, prompt in shipped_kinds().prompts.items()}
+OF_PURPOSE = {
+    purpose: LaneInputs(by_purpose=prompt.lane)
+    for purpose, prompt in shipped_kinds().prompts.items()
+}
 
 
 def meets(route: LaneRoute, facts: LaneFacts) -> bool:
@@ -75,22 +87,34 @@ def meets(route: LaneRoute, facts: LaneFacts) -> bool:
         "budget_class": facts.budget_class,
         "ambiguous": facts.ambiguous,
     }
-    agree = [getattr(route, name) == value for name, value in columns.items() if getattr(route, name) is not None]
+    agree = [
+        getattr(route, name) == value
+        for name, value in columns.items()
+        if getattr(route, name) is not None
+    ]
     return all(agree) and (route.tag is None or route.tag in facts.tags)  # type: ignore[operator] # drawn with tags
 
 
 @given(facts_of_calls, st.lists(routes(), max_size=5), lanes, lanes)
-def test_the_first_row_that_fits_decides(facts: LaneFacts, table: list[LaneRoute], planner: Lane, verb: Lane) -> None:
+def test_the_first_row_that_fits_decides(
+    facts: LaneFacts, table: list[LaneRoute], planner: Lane, verb: Lane
+) -> None:
     """A call gets the lane and the reason of the first row that fits, else its purpose's.
 
-    RTE-01: "Policy resolves a model lane per turn: `local|worker|brain`", LLM-06: "Every lane decision and every fallback is logged with a typed reason code"
+    RTE-01: "Policy resolves a model lane per turn: `local|worker|brain`", LLM-06: "Every lane
+    decision and every fallback is logged with a typed reason code"
     """
-    policy = Policy(version=1, lanes=LanesPolicy(planner=planner, verb=verb, profiles=ALL, routes=table))
+    policy = Policy(
+        version=1, lanes=LanesPolicy(planner=planner, verb=verb, profiles=ALL, routes=table)
+    )
     decision = decided(LANE, facts, OF_PURPOSE[facts.purpose], policy)
     assert isinstance(decision.outcome, LaneChosen)
     row = next((route for route in table if meets(route, facts)), None)
     if row is None:
-        assert (decision.outcome.lane, decision.reason) == (verb if facts.purpose == "verb" else planner, LaneReason.BY_PURPOSE)
+        assert (decision.outcome.lane, decision.reason) == (
+            verb if facts.purpose == "verb" else planner,
+            LaneReason.BY_PURPOSE,
+        )
     else:
         assert (decision.outcome.lane, decision.reason) == (row.lane, WHY[row.why])
 
@@ -99,14 +123,24 @@ def test_the_first_row_that_fits_decides(facts: LaneFacts, table: list[LaneRoute
 def test_a_lane_looked_up_ahead_is_the_one_that_will_be_asked(
     facts: LaneFacts, table: list[LaneRoute], own: Lane, behind: list[str]
 ) -> None:
-    """The same outcome for the same reason; the line that tells it stands with the call that is made."""
-    policy = Policy(version=1, lanes=LanesPolicy(routes=table, profiles=dict.fromkeys(Lane, behind)))
+    """The same outcome for the same reason; the line that tells it stands with the call that is
+    made.
+    """
+    policy = Policy(
+        version=1, lanes=LanesPolicy(routes=table, profiles=dict.fromkeys(Lane, behind))
+    )
     inputs, ahead = LaneInputs(by_purpose=lambda _: own), msgspec.structs.replace(facts, ahead=True)
     made = decided(LANE, facts, inputs, policy)
     assert decided(LANE, ahead, inputs, policy) == made
     assert LANE.tells is not None
     told, untold = (
-        LANE.tells(Recorded(outcome=Raw(msgspec.json.encode(made.outcome)), reason=made.reason, facts=Raw(msgspec.json.encode(one))))
+        LANE.tells(
+            Recorded(
+                outcome=Raw(msgspec.json.encode(made.outcome)),
+                reason=made.reason,
+                facts=Raw(msgspec.json.encode(one)),
+            )
+        )
         for one in (facts, ahead)
     )
     assert (untold.lines, bool(told.lines)) == ((), made.reason is not LaneReason.BY_PURPOSE)
@@ -116,7 +150,12 @@ def shipped(**facts: object) -> tuple[Lane, Reason]:
     """What the shipped table makes of a verb's call, with a model behind each lane."""
     policy = read_policy(None)
     policy = policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": ALL})})
-    decision = decided(LANE, msgspec.structs.replace(LaneFacts(purpose="verb"), **facts), OF_PURPOSE["verb"], policy)
+    decision = decided(
+        LANE,
+        msgspec.structs.replace(LaneFacts(purpose="verb"), **facts),
+        OF_PURPOSE["verb"],
+        policy,
+    )
     return decision.outcome.lane, decision.reason
 
 
@@ -126,7 +165,8 @@ def test_routine_checks_stay_local() -> None:
 
 
 def test_what_asks_for_more_is_escalated() -> None:
-    """Code, large turns and turns whose path was left open go to the best model; everything else to worker.
+    """Code, large turns and turns whose path was left open go to the best model; everything else to
+    worker.
 
     LLM-03: "Interactive coding, synthesis, ambiguous tasks escalate to `worker` or `brain`"
     """
@@ -159,9 +199,13 @@ failed = st.builds(
 
 @given(waiting, failed)
 def test_waits_are_bounded_and_grow(table: FallbackPolicy, facts: FallbackFacts) -> None:
-    """A retry waits at least what the provider asks for and no longer than there is time; a wait that policy dislikes needs no alternative."""
+    """A retry waits at least what the provider asks for and no longer than there is time; a wait
+    that policy dislikes needs no alternative.
+    """
     outcome = decided(FALLBACK, facts, None, Policy(version=1, fallback=table)).outcome
-    wait = max(facts.retry_after_ms, backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts))
+    wait = max(
+        facts.retry_after_ms, backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts)
+    )
     others = facts.profiles_left or facts.lane_left
     if isinstance(outcome, RetryProfile):
         assert facts.retry_after_ms <= outcome.wait_ms == wait < facts.left_ms
@@ -172,13 +216,23 @@ def test_waits_are_bounded_and_grow(table: FallbackPolicy, facts: FallbackFacts)
         assert isinstance(outcome, NextProfile if facts.profiles_left else NextLane)
 
 
-@given(lanes, st.integers(0, 3), st.booleans(), st.integers(0, 5000), st.dictionaries(lanes, st.integers(0, 4000)))
+@given(
+    lanes,
+    st.integers(0, 3),
+    st.booleans(),
+    st.integers(0, 5000),
+    st.dictionaries(lanes, st.integers(0, 4000)),
+)
 def test_a_second_model_is_asked_only_where_all_allow_it(
     lane: Lane, left: int, covered: bool, left_ms: int, table: dict[Lane, int]
 ) -> None:
-    """No hedge without policy's delay, another profile, budget for both and time after the delay; and always with them."""
+    """No hedge without policy's delay, another profile, budget for both and time after the delay;
+    and always with them.
+    """
     facts = HedgeFacts(lane=lane, profiles_left=left, covered=covered, left_ms=left_ms)
-    outcome = decided(HEDGE, facts, None, Policy(version=1, fallback=FallbackPolicy(hedge_ms=table))).outcome
+    outcome = decided(
+        HEDGE, facts, None, Policy(version=1, fallback=FallbackPolicy(hedge_ms=table))
+    ).outcome
     expected = table.get(lane, 0) > 0 and left > 0 and covered and left_ms > table[lane]
     assert isinstance(outcome, AskSecond) is expected
     if isinstance(outcome, AskSecond):
@@ -187,7 +241,9 @@ def test_a_second_model_is_asked_only_where_all_allow_it(
 
 @pytest.mark.parametrize("after_ms", [-5, 3_600_001])
 def test_a_delay_before_a_second_model_has_bounds(after_ms: int) -> None:
-    """Nothing is asked before it is asked: a delay below zero is refused, and so is one longer than any call."""
+    """Nothing is asked before it is asked: a delay below zero is refused, and so is one longer than
+    any call.
+    """
     with pytest.raises(ValidationError):
         FallbackPolicy(hedge_ms={Lane.WORKER: after_ms})
 
@@ -206,14 +262,21 @@ accounts = st.lists(
 
 
 @given(st.integers(1, 1000), st.integers(0, 1000), accounts)
-def test_the_rest_of_an_account_is_never_exceeded(tokens: int, money: int, found: tuple[AccountFacts, ...]) -> None:
-    """A carved bound is within what was asked and within what every account has left; without tokens nothing is carved.
+def test_the_rest_of_an_account_is_never_exceeded(
+    tokens: int, money: int, found: tuple[AccountFacts, ...]
+) -> None:
+    """A carved bound is within what was asked and within what every account has left; without
+    tokens nothing is carved.
 
     RTE-11: "Code enforces model selection and budget caps"
     """
     policy = Policy(version=1, budget=BudgetPolicy(rest=True))
-    outcome = decided(CARVE, CarveFacts(tokens=tokens, usd_micros=money, accounts=found), None, policy).outcome
-    empty = [account for account in found if account.cap_tokens and account.tokens >= account.cap_tokens]
+    outcome = decided(
+        CARVE, CarveFacts(tokens=tokens, usd_micros=money, accounts=found), None, policy
+    ).outcome
+    empty = [
+        account for account in found if account.cap_tokens and account.tokens >= account.cap_tokens
+    ]
     assert isinstance(outcome, Carved) is (not empty)
     if isinstance(outcome, Carved):
         assert 0 < outcome.tokens <= tokens

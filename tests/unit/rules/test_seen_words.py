@@ -1,4 +1,6 @@
-"""What people see of the words in an answer's JSON: without thoughts, and nothing where nothing is seen."""
+"""What people see of the words in an answer's JSON: without thoughts, and nothing where nothing is
+seen.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ OBJECTS = st.dictionaries(
     st.sampled_from(["notes", "final_answer", "steps", "other"]),
     st.recursive(
         st.none() | st.integers(-9, 9) | st.text(max_size=20),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["content", "reason", "x"]), inner, max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["content", "reason", "x"]), inner, max_size=3)
+        ),
         max_leaves=8,
     ),
     max_size=4,
@@ -56,9 +61,14 @@ def read(answer: str) -> dict[str, Any]:
 @pytest.mark.parametrize("escaped", [False, True])
 @pytest.mark.parametrize("thought", THOUGHTS)
 def test_a_thought_within_a_text_is_no_word_of_it(thought: str, *, escaped: bool) -> None:
-    """At each of its places, however the mark is written, and what stands around the object stays: data that looks alike is left alone."""
+    """At each of its places, however the mark is written, and what stands around the object stays:
+    data that looks alike is left alone.
+    """
     value = {
-        "final_answer": {"content": f"{thought}It is 42.", "structured": {"page": f"{thought}kept"}},
+        "final_answer": {
+            "content": f"{thought}It is 42.",
+            "structured": {"page": f"{thought}kept"},
+        },
         "notes": f"{thought}Done.",
         "steps": [{"reason": f"{thought}So."}, {"reason": "So, too."}],
         "input": f"{thought}kept",
@@ -76,15 +86,42 @@ def test_a_thought_within_a_text_is_no_word_of_it(thought: str, *, escaped: bool
     }
 
 
-@pytest.mark.parametrize("unseen", [*UNSEEN, "<think>All of it is thought.", "<think>So is this.</think>", "<think>x</think>\u200b"])
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        *UNSEEN,
+        "<think>All of it is thought.",
+        "<think>So is this.</think>",
+        "<think>x</think>\u200b",
+    ],
+)
 def test_what_nobody_sees_is_an_empty_text(unseen: str) -> None:
-    """Zero width, blank, of no ink, or all of it a thought, closed or not: such a text says nothing."""
+    """Zero width, blank, of no ink, or all of it a thought, closed or not: such a text says
+    nothing.
+    """
     assert seen_words(unseen) == ""
     if unseen.strip(" \t\n\x00"):
-        assert read(with_seen_words(json.dumps({"notes": unseen}, ensure_ascii=False), PLACES)) == {"notes": ""}
+        assert read(with_seen_words(json.dumps({"notes": unseen}, ensure_ascii=False), PLACES)) == {
+            "notes": ""
+        }
 
 
-@pytest.mark.parametrize("seen", ["a", "\u200ba", "می\u200cخواهم", "👩\u200d👩", "·", "\u0603", "é", "。", "ー", "\ufffd", "\u0301"])  # noqa: RUF001 - other scripts
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "a",
+        "\u200ba",
+        "می\u200cخواهم",  # noqa: RUF001 - other scripts
+        "👩\u200d👩",
+        "·",
+        "\u0603",
+        "é",
+        "。",
+        "ー",
+        "\ufffd",
+        "\u0301",
+    ],
+)
 def test_what_is_seen_stays_to_the_character(seen: str) -> None:
     """What shows nothing beside something that shows stays where it is."""
     assert not shows_nothing(seen)
@@ -92,8 +129,12 @@ def test_what_is_seen_stays_to_the_character(seen: str) -> None:
 
 
 @given(OBJECTS, st.booleans(), st.sampled_from(["", "Here: ", "```json\n"]))
-def test_all_but_the_words_at_the_places_is_what_it_was(value: dict[str, Any], escaped: bool, before: str) -> None:
-    """The words are what is seen of them, blanks that need no sign apart; once is enough; and an answer whose words are all seen stays to the byte."""
+def test_all_but_the_words_at_the_places_is_what_it_was(
+    value: dict[str, Any], escaped: bool, before: str
+) -> None:
+    """The words are what is seen of them, blanks that need no sign apart; once is enough; and an
+    answer whose words are all seen stays to the byte.
+    """
     text = before + json.dumps(value, ensure_ascii=escaped)
     answer = with_seen_words(text, PLACES)
     assert with_seen_words(answer, PLACES) == answer
@@ -107,7 +148,9 @@ def test_all_but_the_words_at_the_places_is_what_it_was(value: dict[str, Any], e
 
 @given(st.text(alphabet='{}[]":,\\u0dD8<think>/a \n\u200b', max_size=60) | st.text(max_size=60))
 def test_no_text_raises(text: str) -> None:
-    """What no object can be read from stays as it is, so that whoever judges it gives the reason that it gave."""
+    """What no object can be read from stays as it is, so that whoever judges it gives the reason
+    that it gave.
+    """
     answer = with_seen_words(text, PLACES)
     if not isinstance(parse_object(text), Parsed):
         assert answer == text

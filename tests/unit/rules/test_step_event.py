@@ -23,7 +23,9 @@ facts = st.builds(
 
 @given(facts)
 def test_a_step_moves_by_the_table_alone(one: StepEventFacts) -> None:
-    """What the table does not have moves nothing, and is told apart; a step that is over stays so."""
+    """What the table does not have moves nothing, and is told apart; a step that is over stays
+    so.
+    """
     decision = decided(STEP_EVENT, one, None, POLICY)
     follows = LIFECYCLE.get((one.before, one.event))
     assert decision.outcome.status is (follows or one.before)
@@ -34,7 +36,9 @@ def test_a_step_moves_by_the_table_alone(one: StepEventFacts) -> None:
 
 @given(st.lists(st.sampled_from(StepEventName), max_size=12))
 def test_a_step_that_never_started_is_never_done(events: list[StepEventName]) -> None:
-    """However events come: it is completed only after somebody was handed it, fails only once it had its turn, and is over once it is cancelled."""
+    """However events come: it is completed only after somebody was handed it, fails only once it
+    had its turn, and is over once it is cancelled.
+    """
     status, started, had_turn = StepStatus.QUEUED, False, False
     for event in events:
         given_ = StepEventFacts(step=0, event=event, before=status, agent="a", attempt=1)
@@ -49,6 +53,8 @@ def test_a_step_that_never_started_is_never_done(events: list[StepEventName]) ->
 def test_each_word_of_the_lifecycle_is_reached() -> None:
     """From queued, by what happens; and nothing else is a word of it (C6)."""
     reached = {StepStatus.QUEUED}
-    while more := {after for (before, _), after in LIFECYCLE.items() if before in reached} - reached:
+    while (
+        more := {after for (before, _), after in LIFECYCLE.items() if before in reached} - reached
+    ):
         reached |= more
     assert reached == set(StepStatus)

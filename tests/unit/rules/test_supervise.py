@@ -1,4 +1,6 @@
-"""Laws of rule ``supervise``: nothing is executed without a valid action, nothing finishes without a valid answer."""
+"""Laws of rule ``supervise``: nothing is executed without a valid action, nothing finishes without
+a valid answer.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,21 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.rules.decision import FACTS_BYTES
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from ordain.rules.reasons import Reason
-from ordain.rules.supervise import SUPERVISE, Move, NextMove, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
+from ordain.rules.supervise import (
+    SUPERVISE,
+    Move,
+    NextMove,
+    Pending,
+    SuperviseFacts,
+    SuperviseFailed,
+    SuperviseInputs,
+    SuperviseReason,
+)
 from tests.unit.rules.given import POLICY, counts, decided, json_values, objects, texts
 
-policies = st.builds(Policy, version=st.just(1), step=st.builds(StepPolicy, reask=st.integers(0, 10)))
+policies = st.builds(
+    Policy, version=st.just(1), step=st.builds(StepPolicy, reask=st.integers(0, 10))
+)
 states = st.builds(
     SuperviseFacts,
     step=st.integers(1, 20),
@@ -29,7 +42,9 @@ states = st.builds(
 )
 said = st.one_of(
     objects,
-    st.fixed_dictionaries({"decision": st.one_of(st.sampled_from([*map(str, Move), "accept"]), json_values)}),
+    st.fixed_dictionaries(
+        {"decision": st.one_of(st.sampled_from([*map(str, Move), "accept"]), json_values)}
+    ),
     st.just({"decision": []}),
 )
 proposals = st.one_of(
@@ -39,7 +54,9 @@ proposals = st.one_of(
 )
 
 
-def supervise(facts: SuperviseFacts, proposal: Parsed | Unparsed | None, policy: Policy = POLICY) -> tuple[Any, Reason]:
+def supervise(
+    facts: SuperviseFacts, proposal: Parsed | Unparsed | None, policy: Policy = POLICY
+) -> tuple[Any, Reason]:
     """The rule applied, and held to what every rule owes."""
     decision = decided(SUPERVISE, facts, SuperviseInputs(proposal=proposal), policy)
     return decision.outcome, decision.reason
@@ -47,14 +64,19 @@ def supervise(facts: SuperviseFacts, proposal: Parsed | Unparsed | None, policy:
 
 @given(states, proposals, policies)
 def test_every_move_has_its_ground(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
-    """EXE-05 "An action executes only when it exists": execute needs an action, finish an answer, and neither comes from anything else."""
+    """EXE-05 "An action executes only when it exists": execute needs an action, finish an answer,
+    and neither comes from anything else.
+    """
     outcome, _ = supervise(facts, proposal, policy)
     if isinstance(outcome, NextMove):
         if outcome.move is Move.EXECUTE_ACTION:
             assert facts.pending is Pending.ACTION
         if outcome.move is Move.FINISH:
             assert facts.pending is Pending.FINAL
-        if outcome.move in (Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL) and facts.pending is not Pending.COUNCIL:
+        if (
+            outcome.move in (Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL)
+            and facts.pending is not Pending.COUNCIL
+        ):
             assert facts.asked
             assert facts.pending in (Pending.ACTION, Pending.FINAL)
     else:
@@ -62,8 +84,12 @@ def test_every_move_has_its_ground(facts: SuperviseFacts, proposal: Any, policy:
 
 
 @given(states, proposals, policies)
-def test_neither_action_nor_answer_ends_softly(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
-    """EXE-06 "must not end the loop softly": a planner that gave neither is asked again or fails the turn; it never slides on into prose."""
+def test_neither_action_nor_answer_ends_softly(
+    facts: SuperviseFacts, proposal: Any, policy: Policy
+) -> None:
+    """EXE-06 "must not end the loop softly": a planner that gave neither is asked again or fails
+    the turn; it never slides on into prose.
+    """
     outcome, _ = supervise(facts, proposal, policy)
     if facts.pending is Pending.FAILED:
         assert isinstance(outcome, SuperviseFailed)
@@ -72,8 +98,12 @@ def test_neither_action_nor_answer_ends_softly(facts: SuperviseFacts, proposal: 
 
 
 @given(states, proposals, policies)
-def test_only_an_exact_decision_counts(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
-    """EXE-12 "hard schema validation": where a model was asked, a move stands only on one of the five decisions and nothing beside it."""
+def test_only_an_exact_decision_counts(
+    facts: SuperviseFacts, proposal: Any, policy: Policy
+) -> None:
+    """EXE-12 "hard schema validation": where a model was asked, a move stands only on one of the
+    five decisions and nothing beside it.
+    """
     outcome, reason = supervise(facts, proposal, policy)
     if reason is SuperviseReason.SUGGESTED:
         assert isinstance(proposal, Parsed)
@@ -95,11 +125,15 @@ def test_replanning_is_bounded(facts: SuperviseFacts, policy: Policy) -> None:
             assert isinstance(supervise(later, None, policy)[0], SuperviseFailed)
     said = Parsed(value={"decision": "request_replan"}, size_bytes=1)
     last = msgspec.structs.replace(facts, asked=True, step=facts.max_steps)
-    assert facts.pending is Pending.COUNCIL or isinstance(supervise(last, said, policy)[0], SuperviseFailed)
+    assert facts.pending is Pending.COUNCIL or isinstance(
+        supervise(last, said, policy)[0], SuperviseFailed
+    )
 
 
 @given(states, proposals, policies)
-def test_mode_council_begins_with_a_checkpoint(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
+def test_mode_council_begins_with_a_checkpoint(
+    facts: SuperviseFacts, proposal: Any, policy: Policy
+) -> None:
     """Whatever a model says, and nothing else begins so: no other state is moved by the mode."""
     outcome, reason = supervise(facts, proposal, policy)
     assert (reason is SuperviseReason.COUNCIL_MODE) == (facts.pending is Pending.COUNCIL)
@@ -109,24 +143,50 @@ def test_mode_council_begins_with_a_checkpoint(facts: SuperviseFacts, proposal: 
 
 @pytest.mark.parametrize("pending", [Pending.ACTION, Pending.FINAL])
 @pytest.mark.parametrize(
-    "answer", ["maybe", '"finish"', '{"decision":"maybe"}', '{"decision":"finish","text":"all done"}', "{}", '{"decision":null}']
+    "answer",
+    [
+        "maybe",
+        '"finish"',
+        '{"decision":"maybe"}',
+        '{"decision":"finish","text":"all done"}',
+        "{}",
+        '{"decision":null}',
+    ],
 )
 def test_a_bad_decision_of_a_supervisor_model(pending: Pending, answer: str) -> None:
     """D13: a decision outside the contract fails the turn."""
     facts = SuperviseFacts(step=1, max_steps=3, pending=pending, asked=True)
-    assert supervise(facts, parse_object(answer)) == (SuperviseFailed(code="supervisor_invalid"), SuperviseReason.INVALID)
+    assert supervise(facts, parse_object(answer)) == (
+        SuperviseFailed(code="supervisor_invalid"),
+        SuperviseReason.INVALID,
+    )
 
 
-@pytest.mark.parametrize(("pending", "move"), [(Pending.ACTION, "finish"), (Pending.FINAL, "execute_action")])
+@pytest.mark.parametrize(
+    ("pending", "move"), [(Pending.ACTION, "finish"), (Pending.FINAL, "execute_action")]
+)
 def test_a_decision_that_is_not_possible(pending: Pending, move: str) -> None:
     """A model cannot finish without an answer, nor execute without an action."""
     facts = SuperviseFacts(step=1, max_steps=3, pending=pending, asked=True)
     said = Parsed(value={"decision": move}, size_bytes=1)
-    assert supervise(facts, said) == (SuperviseFailed(code="supervisor_invalid"), SuperviseReason.NOT_POSSIBLE)
+    assert supervise(facts, said) == (
+        SuperviseFailed(code="supervisor_invalid"),
+        SuperviseReason.NOT_POSSIBLE,
+    )
 
 
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB for the longest reason code."""
-    code = max((reason for rule in shipped_kinds().rules.values() for reasons in rule.reasons for reason in reasons), key=len)
-    facts = SuperviseFacts(step=1000, max_steps=1000, pending=Pending.REFUSED, code=str(code), replans=10, asked=True)
+    code = max(
+        (
+            reason
+            for rule in shipped_kinds().rules.values()
+            for reasons in rule.reasons
+            for reason in reasons
+        ),
+        key=len,
+    )
+    facts = SuperviseFacts(
+        step=1000, max_steps=1000, pending=Pending.REFUSED, code=str(code), replans=10, asked=True
+    )
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

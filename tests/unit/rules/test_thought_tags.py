@@ -1,4 +1,6 @@
-"""Laws of thoughts before words: whatever marks a model puts around them, they are told apart alike while they arrive and in the whole answer."""
+"""Laws of thoughts before words: whatever marks a model puts around them, they are told apart alike
+while they arrive and in the whole answer.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.proposals import Parsed, parse_object, read_text, without_thought
-from ordain.rules.thought_tags import WordsApart, begins_within_thought, canonical, spoken, without_thoughts
+from ordain.rules.thought_tags import (
+    WordsApart,
+    begins_within_thought,
+    canonical,
+    spoken,
+    without_thoughts,
+)
 
 MARKS = [
     "<think>",
@@ -25,9 +33,20 @@ MARKS = [
     "[/THINK]",
     "Hi. ",
 ]
-CHANNELS = ["<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|return|>", "final", "analysis", "assistant"]
+CHANNELS = [
+    "<|start|>",
+    "<|channel|>",
+    "<|message|>",
+    "<|end|>",
+    "<|return|>",
+    "final",
+    "analysis",
+    "assistant",
+]
 answers = st.lists(
-    st.sampled_from([*MARKS, *CHANNELS, "<", "[", "`", "```", "\n", " ", "Hi", "secret"]) | st.text(max_size=5), max_size=12
+    st.sampled_from([*MARKS, *CHANNELS, "<", "[", "`", "```", "\n", " ", "Hi", "secret"])
+    | st.text(max_size=5),
+    max_size=12,
 ).map("".join)
 
 
@@ -48,13 +67,21 @@ answers = st.lists(
         "◁think▷secret◁/think▷Hi there",
         "[THINK]secret[/THINK]Hi there",
         "<|START_THINKING|>secret<|END_THINKING|>Hi there",
-        "<|channel|>analysis<|message|>secret<|end|><|start|>assistant<|channel|>final<|message|>Hi there",
-        "<|start|>assistant<|channel|>analysis<|message|>secret<|end|><|start|>assistant<|channel|>final<|message|>Hi there<|return|>",
+        (
+            "<|channel|>analysis<|message|>secret<|end|><|start|>assistant<|channel|>final<|message|>Hi "
+            "there"
+        ),
+        (
+            "<|start|>assistant<|channel|>analysis<|message|>secret<|end|><|start|>assistant<|channel|>final<|message|>Hi "
+            "there<|return|>"
+        ),
     ],
 )
 @pytest.mark.parametrize("keep", [True, False])
 def test_thoughts_are_not_shown(answer: str, keep: bool) -> None:
-    """The words are all that is read of the answer as it is recorded, whether thoughts may be kept or not."""
+    """The words are all that is read of the answer as it is recorded, whether thoughts may be kept
+    or not.
+    """
     assert spoken(answer) == "Hi there"
     read = read_text(canonical(answer) if keep else spoken(answer), "content")
     assert isinstance(read, Parsed)
@@ -101,13 +128,18 @@ def test_words_stay(answer: str) -> None:
         ("Words.\n<think>secret, never closed", "Words.\n"),
         ("Words. <think>secret, never closed", "Words. "),
         ("Words.\n<think>a<think>secret</think>b</think>\nMore", "Words.\nMore"),
-        ("<think>a</think>Words.\n[THINK]secret[/THINK]\n◁think▷secret◁/think▷More", "Words.\nMore"),
+        (
+            "<think>a</think>Words.\n[THINK]secret[/THINK]\n◁think▷secret◁/think▷More",
+            "Words.\nMore",
+        ),
         ("  Words.\n<think>secret</think>\nMore", "Words.\nMore"),
         ("```\ncode\n```\n<think>secret</think>\nMore", "```\ncode\n```\nMore"),
     ],
 )
 def test_thoughts_between_and_after_words_are_not_shown(answer: str, words: str) -> None:
-    """A thought that begins a line or follows a sentence is none of the words, closed or not; a line that it has for itself goes with it."""
+    """A thought that begins a line or follows a sentence is none of the words, closed or not; a
+    line that it has for itself goes with it.
+    """
     assert spoken(answer) == words
     for kept in (canonical(answer), spoken(answer)):
         read = read_text(kept, "content")
@@ -118,7 +150,9 @@ def test_thoughts_between_and_after_words_are_not_shown(answer: str, words: str)
 
 @given(answers)
 def test_what_is_recorded_reads_as_what_was_said(answer: str) -> None:
-    """The recorded form is read by the rule that reads recorded answers, and gives the same words; where that rule read it so already, it stays byte for byte."""
+    """The recorded form is read by the rule that reads recorded answers, and gives the same words;
+    where that rule read it so already, it stays byte for byte.
+    """
     words, kept = spoken(answer), canonical(answer)
     assert without_thought(kept) == words
     assert kept == answer or without_thought(answer) != words
@@ -131,12 +165,17 @@ def test_early_words_do_not_depend_on_the_cuts(answer: str, cuts: list[int]) -> 
     told = whole.feed(answer) + whole.rest()
     at = [0, *sorted(min(cut, len(answer)) for cut in cuts), len(answer)]
     pieces = WordsApart()
-    assert "".join(pieces.feed(answer[start:end]) for start, end in pairwise(at)) + pieces.rest() == told
+    assert (
+        "".join(pieces.feed(answer[start:end]) for start, end in pairwise(at)) + pieces.rest()
+        == told
+    )
 
 
 @given(answers)
 def test_what_was_shown_early_is_never_withdrawn(answer: str) -> None:
-    """What is shown of an answer while it arrives is what is kept of it, but for blanks before it; a thought that only ends in it is known as one beforehand, or shows nothing early."""
+    """What is shown of an answer while it arrives is what is kept of it, but for blanks before it;
+    a thought that only ends in it is known as one beforehand, or shows nothing early.
+    """
     early = WordsApart()
     told = early.feed(answer) + early.rest()
     if told and not begins_within_thought(answer):
@@ -156,21 +195,31 @@ STEP = '{"finish": false, "action": {"tool_id": "a"}}'
         (f'maybe {{ "a </think>{STEP}', STEP),
         (f"Well, <think>a<think>{STEP}</think>b</think>{STEP}", f"Well, {STEP}"),
         (f"{STEP}\n[THINK]{STEP}", f"{STEP}\n"),
-        (f"<|channel|>analysis<|message|>{STEP}<|end|><|start|>assistant<|channel|>final<|message|>{STEP}", STEP),
+        (
+            f"<|channel|>analysis<|message|>{STEP}<|end|><|start|>assistant<|channel|>final<|message|>{STEP}",
+            STEP,
+        ),
         (f"Sure: {STEP}", f"Sure: {STEP}"),
-        ('{"content": "Done. <think>x</think> </think>"}', '{"content": "Done. <think>x</think> </think>"}'),
+        (
+            '{"content": "Done. <think>x</think> </think>"}',
+            '{"content": "Done. <think>x</think> </think>"}',
+        ),
         ('{"content": <think>x</think>{}}', '{"content": <think>x</think>{}}'),
         (f"Write `<think>`: {STEP}", f"Write `<think>`: {STEP}"),
     ],
 )
 def test_what_stands_in_a_thought_is_no_proposal(answer: str, left: str) -> None:
-    """B-26 "thought→answer": thoughts around an object are cut, closed or not, and nothing within one is touched."""
+    """B-26 "thought→answer": thoughts around an object are cut, closed or not, and nothing within
+    one is touched.
+    """
     assert without_thoughts(answer) == left
 
 
 @given(st.text('ab {}[]"\n', max_size=20))
 def test_an_object_behind_a_thought_is_found(thought: str) -> None:
-    """Whatever was thought, the object after it is the proposal, and no object of the thought is."""
+    """Whatever was thought, the object after it is the proposal, and no object of the thought
+    is.
+    """
     found = parse_object(without_thoughts(f'<think>{thought}{{"draft": 1}}</think>{STEP}'))
     assert isinstance(found, Parsed)
     assert "draft" not in found.value

@@ -1,4 +1,6 @@
-"""The verdict on what a run did: its order, what makes a failure good, and that it equals a slow statement of its definition."""
+"""The verdict on what a run did: its order, what makes a failure good, and that it equals a slow
+statement of its definition.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,32 @@ from ordain.rules.header import HeaderFacts, HeaderLine, render_header, with_ver
 from ordain.rules.verdict import VERDICT, VerdictFacts, VerdictInputs
 from ordain.testing import ScriptedEffects, catalog_of, failed, kind_of, returned
 
-TEXT: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+TEXT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 OWN = {"text": Argument(role=ArgumentRole.CONTENT)}
-EFFECTS = {"look": VerbEffect.READ, "find": VerbEffect.READ, "write": VerbEffect.PRIVATE, "send": VerbEffect.ADMIN}
+EFFECTS = {
+    "look": VerbEffect.READ,
+    "find": VerbEffect.READ,
+    "write": VerbEffect.PRIVATE,
+    "send": VerbEffect.ADMIN,
+}
 
 
 def leaf(name: str) -> VerbSpec:
     """A leaf verb of this effect; one that needs an approval is denied."""
     arguments = {} if EFFECTS[name] is VerbEffect.READ else OWN
     return VerbSpec(
-        name=name, description=name, effect=EFFECTS[name], input_schema=TEXT, output_schema=TEXT, timeout_ms=5000, arguments=arguments
+        name=name,
+        description=name,
+        effect=EFFECTS[name],
+        input_schema=TEXT,
+        output_schema=TEXT,
+        timeout_ms=5000,
+        arguments=arguments,
     )
 
 
@@ -47,16 +65,20 @@ class Did(NamedTuple):
 
 
 def called(did: Did) -> str:
-    """What becomes of it: a verb that would need an approval is denied, and of a read nobody has to know whether it happened."""
+    """What becomes of it: a verb that would need an approval is denied, and of a read nobody has to
+    know whether it happened.
+    """
     if EFFECTS[did.verb] is VerbEffect.ADMIN:
         return "denied"
     return "failed" if did.end == "unknown" and EFFECTS[did.verb] is VerbEffect.READ else did.end
 
 
 def slow(dids: list[Did], *, completed: bool) -> str:
-    """The definition in the words of the requirement, one look at everything per sentence and nothing shared with the rule.
+    """The definition in the words of the requirement, one look at everything per sentence and
+    nothing shared with the rule.
 
-    RTE-12, FAIL-04: unknown, partial, no tool succeeded, nothing done, ok, in this order. Code wrote the answer of every run here.
+    RTE-12, FAIL-04: unknown, partial, no tool succeeded, nothing done, ok, in this order. Code
+    wrote the answer of every run here.
     """
     ends = [called(did) for did in dids]
     if "unknown" in ends:
@@ -78,7 +100,10 @@ def slow(dids: list[Did], *, completed: bool) -> str:
 
 dids = st.lists(
     st.builds(
-        Did, verb=st.sampled_from(sorted(EFFECTS)), text=st.sampled_from("ab"), end=st.sampled_from(["done", "done", "failed", "unknown"])
+        Did,
+        verb=st.sampled_from(sorted(EFFECTS)),
+        text=st.sampled_from("ab"),
+        end=st.sampled_from(["done", "done", "failed", "unknown"]),
     ),
     max_size=7,
 )
@@ -92,23 +117,54 @@ RECALLED = structs.replace(DONE, own=True)
 @pytest.mark.parametrize(
     ("work", "verdict", "verbs"),
     [
-        (Work(acts=(REFUSED, DONE), proposed=2, completed=True, answered=True), "partial", ("send",)),
-        (Work(acts=(DONE, REFUSED), proposed=2, completed=True, answered=True), "partial", ("send",)),
-        (Work(acts=(REFUSED,), proposed=1, completed=True, answered=True), "no tool succeeded", ("send",)),
-        (Work(acts=(REFUSED, structs.replace(DONE, verb="send")), proposed=2, completed=True, answered=True), "ok", ()),
+        (
+            Work(acts=(REFUSED, DONE), proposed=2, completed=True, answered=True),
+            "partial",
+            ("send",),
+        ),
+        (
+            Work(acts=(DONE, REFUSED), proposed=2, completed=True, answered=True),
+            "partial",
+            ("send",),
+        ),
+        (
+            Work(acts=(REFUSED,), proposed=1, completed=True, answered=True),
+            "no tool succeeded",
+            ("send",),
+        ),
+        (
+            Work(
+                acts=(REFUSED, structs.replace(DONE, verb="send")),
+                proposed=2,
+                completed=True,
+                answered=True,
+            ),
+            "ok",
+            (),
+        ),
         (Work(acts=(RECALLED,), completed=True), "nothing done", ()),
         (Work(acts=(RECALLED,), completed=True, answered=True), "ok", ()),
         (Work(acts=(RECALLED,), completed=False), "nothing done", ()),
-        (Work(acts=(RECALLED, REFUSED), proposed=1, completed=True, answered=True), "no tool succeeded", ("send",)),
+        (
+            Work(acts=(RECALLED, REFUSED), proposed=1, completed=True, answered=True),
+            "no tool succeeded",
+            ("send",),
+        ),
     ],
 )
-def test_what_was_refused_weighs_and_what_code_looked_up_does_not(work: Work, verdict: str, verbs: tuple[str, ...]) -> None:
-    """A call that a model proposed and code refused is made good by a success of its verb alone; that memory answered is no work done."""
+def test_what_was_refused_weighs_and_what_code_looked_up_does_not(
+    work: Work, verdict: str, verbs: tuple[str, ...]
+) -> None:
+    """A call that a model proposed and code refused is made good by a success of its verb alone;
+    that memory answered is no work done.
+    """
     assert (verdict_of(work), not_made_good(work.acts)) == (verdict, verbs)
 
 
 async def _do(context: FlowContext, given: list[Any]) -> list[Any]:
-    done: list[Acted] = [await act(context, Call(verb=name, args={"text": text})) for name, text, _ in given]
+    done: list[Acted] = [
+        await act(context, Call(verb=name, args={"text": text})) for name, text, _ in given
+    ]
     return [[str(one.end), one.verb, one.call] for made in done for one in acts_of(context, made)]
 
 
@@ -117,7 +173,9 @@ KIND = replace(kind_of(_do, verbs=EFFECTS), judged=True)
 
 @given(dids)
 def test_a_header_comes_to_what_the_definition_says(made: list[Did]) -> None:
-    """Over any sequence of calls, made through the port and folded from the journal; what a flow is told of its acts is what its header has."""
+    """Over any sequence of calls, made through the port and folded from the journal; what a flow is
+    told of its acts is what its header has.
+    """
     answers = {
         "done": lambda: returned({"text": "x"}),
         "failed": lambda: failed("no_service"),
@@ -149,7 +207,9 @@ def as_acts(made: list[Did]) -> tuple[Act, ...]:
 
 @given(dids, st.booleans())
 def test_the_rule_says_what_the_definition_says(made: list[Did], completed: bool) -> None:
-    """Whether the run came to its end or not; and the rule that a turn asks agrees with what opens its header."""
+    """Whether the run came to its end or not; and the rule that a turn asks agrees with what opens
+    its header.
+    """
     acts = as_acts(made)
     verdict = verdict_of(Work(acts=acts, completed=completed))
     assert verdict == slow(made, completed=completed)
@@ -161,12 +221,17 @@ def test_the_rule_says_what_the_definition_says(made: list[Did], completed: bool
 
 @given(dids, dids)
 def test_more_success_never_makes_it_worse(made: list[Did], more: list[Did]) -> None:
-    """What was not made good is made good or stays; a later success is never what makes something bad."""
+    """What was not made good is made good or stays; a later success is never what makes something
+    bad.
+    """
     after = [did for did in more if called(did) == "done"]
     assert set(not_made_good(as_acts(made + after))) <= set(not_made_good(as_acts(made)))
 
 
-DONE, FAILED = Act(verb="look", call="1", end=ActEnd.DONE, reads=True), Act(verb="look", call="1", end=ActEnd.FAILED)
+DONE, FAILED = (
+    Act(verb="look", call="1", end=ActEnd.DONE, reads=True),
+    Act(verb="look", call="1", end=ActEnd.FAILED),
+)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +246,18 @@ DONE, FAILED = Act(verb="look", call="1", end=ActEnd.DONE, reads=True), Act(verb
         (Work(completed=True, acts=(FAILED, DONE)), "ok"),
         (Work(completed=True, acts=(DONE, FAILED)), "partial"),
         (Work(completed=True, carries=True), "ok"),
-        (Work(completed=True, acts=(Act(verb="extract", call="2", end=ActEnd.QUOTED),)), "nothing done"),
-        (Work(completed=True, answered=True, acts=(Act(verb="extract", call="2", end=ActEnd.QUOTED),)), "ok"),
+        (
+            Work(completed=True, acts=(Act(verb="extract", call="2", end=ActEnd.QUOTED),)),
+            "nothing done",
+        ),
+        (
+            Work(
+                completed=True,
+                answered=True,
+                acts=(Act(verb="extract", call="2", end=ActEnd.QUOTED),),
+            ),
+            "ok",
+        ),
     ],
 )
 def test_each_verdict(work: Work, verdict: str) -> None:
@@ -191,15 +266,23 @@ def test_each_verdict(work: Work, verdict: str) -> None:
 
 
 FACTS = HeaderFacts(
-    run="r1", flow="turn@7", status="completed", reason="ok", models=(), notices=(), lines=(HeaderLine(mark="proposal", what="step 1: look"),),
-    steps=1, model_calls=1, verb_calls=0, tokens_in=0, tokens_out=0, estimated=False, usd_micros=72_966, duration_ms=5, judged=True,
+    run="r1", flow="turn@7", status="completed", reason="ok", models=(), notices=(),
+        lines=(HeaderLine(mark="proposal", what="step 1: look"),),
+    steps=1, model_calls=1, verb_calls=0, tokens_in=0, tokens_out=0, estimated=False,
+        usd_micros=72_966, duration_ms=5, judged=True,
 )  # fmt: skip
 
 
 def test_a_header_is_opened_by_its_verdict() -> None:
-    """A proposal has a mark of its own; an answer without a proposed call says that no tool was used; a run at work has no verdict yet."""
+    """A proposal has a mark of its own; an answer without a proposed call says that no tool was
+    used; a run at work has no verdict yet.
+    """
     told = render_header(with_verdict(structs.replace(FACTS, answered=True))).split("\n")
-    assert told[:3] == ["✓ ok · ordain run r1 · turn@7 · completed · ok", "→ step 1: look", "· no tool was used"]
+    assert told[:3] == [
+        "✓ ok · ordain run r1 · turn@7 · completed · ok",
+        "→ step 1: look",
+        "· no tool was used",
+    ]
     proposed = render_header(with_verdict(structs.replace(FACTS, answered=True, proposed=1)))
     assert proposed.startswith("✗ no tool succeeded · ordain run r1")
     assert "no tool was used" not in proposed
@@ -209,6 +292,11 @@ def test_a_header_is_opened_by_its_verdict() -> None:
 
 def test_a_reservation_says_that_it_is_one() -> None:
     """Money booked for attempts that told of no use is not shown as if it had been used."""
-    plain = render_header(structs.replace(FACTS, reserved_usd_micros=72_966, reserved_tokens=4096)).split("\n")[-1]
-    assert "0+0 tokens, $0.072966 (of it reserved for attempts that told of no use: 4096 tokens, $0.072966), 5 ms" in plain
+    plain = render_header(
+        structs.replace(FACTS, reserved_usd_micros=72_966, reserved_tokens=4096)
+    ).split("\n")[-1]
+    assert (
+        "0+0 tokens, $0.072966 (of it reserved for attempts that told of no use: 4096 tokens, "
+        "$0.072966), 5 ms"
+    ) in plain
     assert "reserved" not in render_header(FACTS)

@@ -1,4 +1,6 @@
-"""Laws of rule ``workflow``: a suggestion comes to the template's own steps or to nothing, whoever makes it and whatever it says."""
+"""Laws of rule ``workflow``: a suggestion comes to the template's own steps or to nothing, whoever
+makes it and whatever it says.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,22 @@ from ordain.rules.workflow import (
 from tests.shapes.workflows import step, template
 from tests.unit.rules.given import POLICY, decided, json_values, objects, texts
 
-TEXT = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 9}}, "required": ["text"], "additionalProperties": False}
-EFFECTS = {"look": VerbEffect.READ, "note": VerbEffect.PRIVATE, "send": VerbEffect.SEND, "pay": VerbEffect.PAY, "off": VerbEffect.PRIVATE}
-SWITCHED = Policy.model_validate({"version": 1, "verbs": {"default": {"allow": [], "deny": ["off"]}}})
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "maxLength": 9}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+EFFECTS = {
+    "look": VerbEffect.READ,
+    "note": VerbEffect.PRIVATE,
+    "send": VerbEffect.SEND,
+    "pay": VerbEffect.PAY,
+    "off": VerbEffect.PRIVATE,
+}
+SWITCHED = Policy.model_validate(
+    {"version": 1, "verbs": {"default": {"allow": [], "deny": ["off"]}}}
+)
 
 
 def spec(name: str, effect: VerbEffect) -> VerbSpec:
@@ -54,49 +69,83 @@ CATALOG = Catalog(
     CatalogData(
         policy=SWITCHED,
         verbs={name: spec(name, effect) for name, effect in EFFECTS.items()},
-        workflows={name: WorkflowTemplate.model_validate(template(name, steps)) for name, steps in TEMPLATES.items()},
+        workflows={
+            name: WorkflowTemplate.model_validate(template(name, steps))
+            for name, steps in TEMPLATES.items()
+        },
     )
 )
 ALL = CapabilityScope(allowed=tuple(EFFECTS))
-scopes = st.lists(st.sampled_from([*EFFECTS, "no.such"]), unique=True).map(lambda names: CapabilityScope(allowed=tuple(names)))
+scopes = st.lists(st.sampled_from([*EFFECTS, "no.such"]), unique=True).map(
+    lambda names: CapabilityScope(allowed=tuple(names))
+)
 names = st.sampled_from([*TEMPLATES, "no_such", ""])
 args = st.one_of(st.just({"text": "tea"}), objects, st.dictionaries(st.just("text"), json_values))
 
 
 def by_sender(
-    name: str, given_args: dict[str, Any], scope: CapabilityScope = ALL, by: SuggestedBy = SuggestedBy.SENDER, **more: Any
+    name: str,
+    given_args: dict[str, Any],
+    scope: CapabilityScope = ALL,
+    by: SuggestedBy = SuggestedBy.SENDER,
+    **more: Any,
 ) -> Any:
     facts = WorkflowFacts(by=by, template=name, given=len(given_args), **more)
-    return decided(WORKFLOW, facts, WorkflowInputs(catalog=CATALOG, scope=scope, template=name, args=given_args), SWITCHED)
+    return decided(
+        WORKFLOW,
+        facts,
+        WorkflowInputs(catalog=CATALOG, scope=scope, template=name, args=given_args),
+        SWITCHED,
+    )
 
 
 def by_model(value: Any, *, answered: bool = True) -> Any:
-    proposal = Parsed(value=value, size_bytes=9) if isinstance(value, dict) else Unparsed(reason=ProposalReason.PROSE, size_bytes=9)
+    proposal = (
+        Parsed(value=value, size_bytes=9)
+        if isinstance(value, dict)
+        else Unparsed(reason=ProposalReason.PROSE, size_bytes=9)
+    )
     inputs = WorkflowInputs(catalog=CATALOG, scope=ALL, proposal=proposal)
-    return decided(WORKFLOW, WorkflowFacts(by=SuggestedBy.MODEL, answered=answered), inputs, SWITCHED)
+    return decided(
+        WORKFLOW, WorkflowFacts(by=SuggestedBy.MODEL, answered=answered), inputs, SWITCHED
+    )
 
 
 @given(names, args, scopes)
-def test_what_is_carried_out_is_the_templates_own(name: str, given_args: dict[str, Any], scope: CapabilityScope) -> None:
+def test_what_is_carried_out_is_the_templates_own(
+    name: str, given_args: dict[str, Any], scope: CapabilityScope
+) -> None:
     """Its verbs, as many steps as it has, under the hash of exactly these."""
     outcome = by_sender(name, given_args, scope).outcome
     if isinstance(outcome, Expanded):
         workflow = CATALOG.workflows[name]
         steps = workflow.steps_of(given_args)
-        assert (outcome.template, outcome.verbs, outcome.steps) == (name, workflow.verbs, len(workflow.template.steps))
+        assert (outcome.template, outcome.verbs, outcome.steps) == (
+            name,
+            workflow.verbs,
+            len(workflow.template.steps),
+        )
         assert outcome.digest == steps_digest(workflow.template, steps)
         assert all(scope.permits(verb) for verb in outcome.verbs)
 
 
 @given(names, args, scopes, scopes)
-def test_a_narrower_scope_never_allows_more(name: str, given_args: dict[str, Any], scope: CapabilityScope, less: CapabilityScope) -> None:
+def test_a_narrower_scope_never_allows_more(
+    name: str, given_args: dict[str, Any], scope: CapabilityScope, less: CapabilityScope
+) -> None:
     """What is carried out in part of a scope is carried out in all of it, the same."""
     narrow = by_sender(name, given_args, scope.narrowed(less.allowed)).outcome
     if isinstance(narrow, Expanded):
         assert by_sender(name, given_args, scope).outcome == narrow
 
 
-@given(st.one_of(objects, json_values, st.builds(lambda name, found: {"template": name, "args": found}, names, args)))
+@given(
+    st.one_of(
+        objects,
+        json_values,
+        st.builds(lambda name, found: {"template": name, "args": found}, names, args),
+    )
+)
 def test_a_model_names_a_template_and_arguments_and_nothing_else(value: Any) -> None:
     """Any other answer comes to nothing; what it does name comes to what it would from a sender."""
     outcome = by_model(value).outcome
@@ -108,8 +157,12 @@ def test_a_model_names_a_template_and_arguments_and_nothing_else(value: Any) -> 
 
 
 @given(names, args, st.sampled_from([None, *MayAsk]))
-def test_nothing_that_needs_a_yes_is_carried_out_unasked(name: str, given_args: dict[str, Any], may_ask: MayAsk | None) -> None:
-    """Where people may be asked it is proposed; where nobody may be it is refused before its first step."""
+def test_nothing_that_needs_a_yes_is_carried_out_unasked(
+    name: str, given_args: dict[str, Any], may_ask: MayAsk | None
+) -> None:
+    """Where people may be asked it is proposed; where nobody may be it is refused before its first
+    step.
+    """
     outcome = by_sender(name, given_args, by=SuggestedBy.RUN, may_ask=may_ask).outcome
     if isinstance(outcome, Expanded):
         asked = any(EFFECTS[verb] in {VerbEffect.SEND, VerbEffect.PAY} for verb in outcome.verbs)
@@ -145,7 +198,10 @@ def test_each_reason(name: str, given_args: dict[str, Any], reason: WorkflowReas
 
 def test_the_tier_is_the_highest_of_its_calls() -> None:
     """A payment among sendings is destructive."""
-    assert (by_sender("dear", {"text": "ben"}).outcome.tier, by_sender("loud", {"text": "ben"}).outcome.tier) == ("destructive", "write")
+    assert (
+        by_sender("dear", {"text": "ben"}).outcome.tier,
+        by_sender("loud", {"text": "ben"}).outcome.tier,
+    ) == ("destructive", "write")
 
 
 @pytest.mark.parametrize("value", [{"template": None, "args": {}}, {"template": "", "args": {}}])

@@ -1,11 +1,21 @@
-"""Laws of rule ``workflow_step``: only what is done is followed, and only what happened is undone, the latest first."""
+"""Laws of rule ``workflow_step``: only what is done is followed, and only what happened is undone,
+the latest first.
+"""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.workflow_step import WORKFLOW_STEP, AllDone, Halt, StepEnd, StepFollows, Undo, WorkflowStepFacts
+from ordain.rules.workflow_step import (
+    WORKFLOW_STEP,
+    AllDone,
+    Halt,
+    StepEnd,
+    StepFollows,
+    Undo,
+    WorkflowStepFacts,
+)
 from tests.unit.rules.given import POLICY, decided
 
 
@@ -14,7 +24,9 @@ def ends(draw: st.DrawFn) -> WorkflowStepFacts:
     steps = draw(st.integers(1, 20))
     step = draw(st.integers(0, steps - 1))
     undoable = tuple(sorted(draw(st.sets(st.integers(0, step - 1))))) if step else ()
-    return WorkflowStepFacts(step=step, steps=steps, ended=draw(st.sampled_from(StepEnd)), undoable=undoable)
+    return WorkflowStepFacts(
+        step=step, steps=steps, ended=draw(st.sampled_from(StepEnd)), undoable=undoable
+    )
 
 
 @given(ends())
@@ -28,7 +40,9 @@ def test_only_a_step_that_is_done_is_followed(facts: WorkflowStepFacts) -> None:
 
 @given(ends())
 def test_only_what_happened_is_undone_the_latest_first(facts: WorkflowStepFacts) -> None:
-    """Never the step that failed, never one after it, and nothing where nobody knows what happened."""
+    """Never the step that failed, never one after it, and nothing where nobody knows what
+    happened.
+    """
     outcome = decided(WORKFLOW_STEP, facts, None, POLICY).outcome
     undone = outcome.steps if isinstance(outcome, Undo) else ()
     assert undone == (tuple(reversed(facts.undoable)) if facts.ended is StepEnd.FAILED else ())

@@ -1,4 +1,6 @@
-"""A house in memory for the runtime's unit tests: the real store and verb executor, a clock that is set by hand, and no engine."""
+"""A house in memory for the runtime's unit tests: the real store and verb executor, a clock that is
+set by hand, and no engine.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ KEY = b"\x07" * 32
 
 
 class HandClock:
-    """Implements ``Clock``: time passes when a test says so, and ids and keys follow from how many there were."""
+    """Implements ``Clock``: time passes when a test says so, and ids and keys follow from how many
+    there were.
+    """
 
     def __init__(self) -> None:
         self.at, self.made = BEGAN, 0
@@ -68,7 +72,9 @@ class HandClock:
 
 
 class House:
-    """These kinds and verbs over a store in memory; nothing is driven unless a test drives it. Belongs to one event loop."""
+    """These kinds and verbs over a store in memory; nothing is driven unless a test drives it.
+    Belongs to one event loop.
+    """
 
     def __init__(
         self,
@@ -124,11 +130,19 @@ class House:
             deadline=self.clock.at + lasts,
         )
 
-    async def open(self, kind: Kind[Any, Any], given: Any = None, *, lasts: int = HOUR, queued: bool = False) -> str:
+    async def open(
+        self, kind: Kind[Any, Any], given: Any = None, *, lasts: int = HOUR, queued: bool = False
+    ) -> str:
         """A root run, ready or queued; returns its id."""
-        new = root_run(kind, self.opening(given, lasts=lasts), self.services.catalogs.current, queued=queued)
-        decided = Ruling(writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=new.id)
-        await self.store.submit(Arrive(workspace=DEFAULT_WORKSPACE, shared=Shared(reads=(), decide=lambda: decided)))
+        new = root_run(
+            kind, self.opening(given, lasts=lasts), self.services.catalogs.current, queued=queued
+        )
+        decided = Ruling(
+            writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=new.id
+        )
+        await self.store.submit(
+            Arrive(workspace=DEFAULT_WORKSPACE, shared=Shared(reads=(), decide=lambda: decided))
+        )
         return new.id
 
     async def drive(self, run: str, **options: Any) -> Driven:
@@ -146,8 +160,16 @@ class House:
 
     def pending(self) -> list[Held]:
         """Every run that is not settled, oldest first."""
-        held = [self.held(run) for (run,) in self.store.query("SELECT id FROM runs WHERE ended_at IS NULL ORDER BY no")]
-        return [one for one in held if isinstance(one.run, StoredRun) and one.run.status in (Status.READY, Status.RUNNING, Status.WAITING)]
+        held = [
+            self.held(run)
+            for (run,) in self.store.query("SELECT id FROM runs WHERE ended_at IS NULL ORDER BY no")
+        ]
+        return [
+            one
+            for one in held
+            if isinstance(one.run, StoredRun)
+            and one.run.status in (Status.READY, Status.RUNNING, Status.WAITING)
+        ]
 
     async def played(self, kind: Kind[Any, Any], given: Any = None) -> StoredRun:
         """A root run that was driven once."""
@@ -164,15 +186,23 @@ class House:
         """The bodies of a run's records of one kind."""
         return bodies(self.stored(run), kind)
 
-    async def interrupt(self, run: str, by: str = "user:ada", what: str = "cancel", key: str = "") -> str:
+    async def interrupt(
+        self, run: str, by: str = "user:ada", what: str = "cancel", key: str = ""
+    ) -> str:
         """Somebody wants the run to stop; returns what refused it."""
-        return await self.post(run, MailKind.INTERRUPT, key or f"{what}:{by}", InterruptBody(what=what, by=by))
+        return await self.post(
+            run, MailKind.INTERRUPT, key or f"{what}:{by}", InterruptBody(what=what, by=by)
+        )
 
     async def answer(self, run: str, addr: int, value: Any, by: str = "user:ada") -> str:
-        return await self.post(run, MailKind.ANSWER, f"answer:{addr}", AnswerBody(value=value, by=by), addr)
+        return await self.post(
+            run, MailKind.ANSWER, f"answer:{addr}", AnswerBody(value=value, by=by), addr
+        )
 
     async def post(self, run: str, kind: MailKind, key: str, body: object, addr: int = -1) -> str:
-        mail = NewMail(run=run, kind=kind, key=key, body=bytes(raw(body)), at=self.clock.at, addr=addr)
+        mail = NewMail(
+            run=run, kind=kind, key=key, body=bytes(raw(body)), at=self.clock.at, addr=addr
+        )
         return (await self.store.submit(posted(DEFAULT_WORKSPACE, mail))).refused
 
 
@@ -195,4 +225,6 @@ def setup_of(kind: Kind[Any, Any], given: Any, catalog: Catalog, **changes: Any)
         deadline=BEGAN + HOUR,
     )
     started = root_run(kind, opening, catalog).started
-    return RunSetup.of("r1", kind, msgspec.structs.replace(started, **changes), catalog, Kinds((kind,)))
+    return RunSetup.of(
+        "r1", kind, msgspec.structs.replace(started, **changes), catalog, Kinds((kind,))
+    )

@@ -1,4 +1,6 @@
-"""A house in memory whose runs make the calls that they are given, and wait for a yes where one is needed; beside it the desk that gives it."""
+"""A house in memory whose runs make the calls that they are given, and wait for a yes where one is
+needed; beside it the desk that gives it.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,38 @@ LIMITED = Principal("token:robot", ())
 
 
 async def _calls(context: FlowContext, given: list[dict[str, Any]]) -> list[str]:
-    """Make the calls one after the other; says of each why it was refused, "" where it was carried out."""
+    """Make the calls one after the other; says of each why it was refused, "" where it was carried
+    out.
+    """
     return [(await act(context, Call(verb=one["verb"], args=one["args"]))).denied for one in given]
 
 
-CALLS = kind_of(_calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out", "ring.out", "tell.out"))
+CALLS = kind_of(
+    _calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out", "ring.out", "tell.out")
+)
 
 
 async def _tells(context: FlowContext, given: VerbPlanInput) -> VerbPlanOutput:
-    """Look something up, then what is to be told, and give both back; says why where one of them may not be."""
+    """Look something up, then what is to be told, and give both back; says why where one of them
+    may not be.
+    """
     for text in ("first", given.args["to"]):
         result = (await act(context, Call(verb="look.up", args={"text": text}))).result
         if not isinstance(result, VerbReturned):
-            return VerbPlanOutput(ok=False, error=str(result.__struct_config__.tag), message=getattr(result, "message", ""))
+            return VerbPlanOutput(
+                ok=False,
+                error=str(result.__struct_config__.tag),
+                message=getattr(result, "message", ""),
+            )
     return VerbPlanOutput(ok=True, output={})
 
 
 TELLS = replace(
-    kind_of(_tells, verbs=("look.up",), decode=lambda given: msgspec.json.decode(given, type=VerbPlanInput)),
+    kind_of(
+        _tells,
+        verbs=("look.up",),
+        decode=lambda given: msgspec.json.decode(given, type=VerbPlanInput),
+    ),
     name=VERB_PLAN,
     carrying=Carrying(inherits=True),
     carries=carried_call,
@@ -68,7 +84,11 @@ TELL = VerbSpec(
     effect=VerbEffect.SEND,
     plan=[PlanStep(name="tell", order=0, services=["LLMGatewayService"], prompt_template="tell")],
     arguments={"to": Argument(role=ArgumentRole.RECIPIENT)},
-    input_schema={"type": "object", "properties": {"to": {"type": "string", "maxLength": 100}}, "additionalProperties": False},
+    input_schema={
+        "type": "object",
+        "properties": {"to": {"type": "string", "maxLength": 100}},
+        "additionalProperties": False,
+    },
 )
 
 
@@ -107,7 +127,9 @@ def pay(to: str = "ben") -> dict[str, Any]:
 
 
 class Office(House):
-    """``did`` are the calls that went out; ``desk`` and ``grants`` are the approvers' side; ``meanwhile`` is what happens while a text is looked up."""
+    """``did`` are the calls that went out; ``desk`` and ``grants`` are the approvers' side;
+    ``meanwhile`` is what happens while a text is looked up.
+    """
 
     def __init__(self, policy: Mapping[str, Any] | None = None) -> None:
         self.did: list[tuple[str, Any]] = []
@@ -127,7 +149,9 @@ class Office(House):
 
     def opening(self, given: Any, *, lasts: int = HOUR) -> Opening:
         """With whom it may ask, and a key of its own."""
-        return msgspec.structs.replace(super().opening(given, lasts=lasts), may_ask=self.may_ask, key=self.clock.new_key())
+        return msgspec.structs.replace(
+            super().opening(given, lasts=lasts), may_ask=self.may_ask, key=self.clock.new_key()
+        )
 
     may_ask: MayAsk | None = MayAsk.PEOPLE
 
@@ -141,7 +165,11 @@ class Office(House):
             self.meanwhile.pop(text, int)()
             return text
 
-        @verb(name="post.out", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+        @verb(
+            name="post.out",
+            effect="send",
+            arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT},
+        )
         def post_out(to: str, text: str) -> str:
             """Send a text to somebody."""
             did.append(("post.out", text))
@@ -155,7 +183,11 @@ class Office(House):
             did.append(("pay.out", to))
             return to
 
-        @verb(name="post.all", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+        @verb(
+            name="post.all",
+            effect="send",
+            arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT},
+        )
         def post_all(text: str, to: list[str] | None = None) -> str:
             """Send a text to some, or to everybody."""
             did.append(("post.all", text))
@@ -167,7 +199,12 @@ class Office(House):
             did.append(("ask.out", text))
             return text
 
-        @verb(name="ring.out", effect="send", arguments={"to": ArgumentRole.RECIPIENT}, retry=Retry(max_attempts=3))
+        @verb(
+            name="ring.out",
+            effect="send",
+            arguments={"to": ArgumentRole.RECIPIENT},
+            retry=Retry(max_attempts=3),
+        )
         def ring_out(to: str, context: VerbContext) -> str:
             """Ring somebody up, who never answers at the first attempt."""
             did.append(("ring.out", context.attempt))
@@ -190,9 +227,18 @@ class Office(House):
         return (await self.desk.listed(DEFAULT_WORKSPACE))[0]
 
     async def decide(
-        self, view: ApprovalView, *, approve: bool = True, by: Principal | str = BEN, digest: str = "", why: str = "", drive: bool = True
+        self,
+        view: ApprovalView,
+        *,
+        approve: bool = True,
+        by: Principal | str = BEN,
+        digest: str = "",
+        why: str = "",
+        drive: bool = True,
     ) -> str:
-        """A word about an approval, and the run goes on; gives the code with which it was refused, "" where it counts."""
+        """A word about an approval, and the run goes on; gives the code with which it was refused,
+        "" where it counts.
+        """
         try:
             word = ApproverWord(approve=approve, digest=digest or view.row.digest, why=why)
             await self.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, by)

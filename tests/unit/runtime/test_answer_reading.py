@@ -16,13 +16,20 @@ from tests.unit.flows.house import shipped
 
 ASKED = OpenQuestion(run="child", root="turn", addr=0, key="told", expects="yes_no", until=9)
 TABLE = Table.of([("yes", ["jofi"])])
-OTHER = Catalog(shipped().data.model_copy(update={"wording": f"1:{TABLE.digest}"}), {TABLE.digest: TABLE.encoded}.get)
+OTHER = Catalog(
+    shipped().data.model_copy(update={"wording": f"1:{TABLE.digest}"}),
+    {TABLE.digest: TABLE.encoded}.get,
+)
 LOST = Catalog(shipped().data.model_copy(update={"wording": f"1:{'0' * 64}"}), {}.get)
 
 
 def reading(text: str, under: Catalog | None) -> AnswerReading:
-    """The message, read under the shipped catalog; the question's run pins another, which is stored nowhere where it is None."""
-    message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": text}})
+    """The message, read under the shipped catalog; the question's run pins another, which is stored
+    nowhere where it is None.
+    """
+    message = Message.model_validate(
+        {"session_id": "s1", "user_id": "ada", "message": {"text": text}}
+    )
     state = SessionState(
         workspace="w",
         session="s1",
@@ -58,7 +65,9 @@ def reading(text: str, under: Catalog | None) -> AnswerReading:
         ("yes", None, False, None),
     ],
 )
-def test_it_is_read_with_the_words_of_the_run_that_asked(text: str, under: Catalog | None, fits: bool, value: object) -> None:
+def test_it_is_read_with_the_words_of_the_run_that_asked(
+    text: str, under: Catalog | None, fits: bool, value: object
+) -> None:
     """Where those cannot be had it answers nothing, and the message is taken in all the same."""
     read = reading(text, under)
     assert (read.fits(ASKED), read.value(ASKED)) == (fits, value)
@@ -66,4 +75,6 @@ def test_it_is_read_with_the_words_of_the_run_that_asked(text: str, under: Catal
 
 def test_a_run_that_nobody_knows_is_read_as_the_message_is() -> None:
     """There is nothing else to read by."""
-    assert reading("yes", None).fits(OpenQuestion(run="another", root="turn", addr=0, key="told", expects="yes_no", until=9))
+    assert reading("yes", None).fits(
+        OpenQuestion(run="another", root="turn", addr=0, key="told", expects="yes_no", until=9)
+    )

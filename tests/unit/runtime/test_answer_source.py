@@ -13,7 +13,9 @@ async def source(house: House, answer: MessageAnswer) -> AnswerSource:
 
 
 async def test_a_turn_answers_itself_and_the_rest_is_code() -> None:
-    """What nothing follows from no model was asked for; an answer whose run is gone is taken as it stands."""
+    """What nothing follows from no model was asked for; an answer whose run is gone is taken as it
+    stands.
+    """
     async with House(script=ModelScript().on("verb", output(content="It is Wednesday."))) as house:
         turn = await house.say("Which day comes after Tuesday?")
         assert await source(house, turn) == AnswerSource(by_code=False)

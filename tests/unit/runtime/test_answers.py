@@ -19,7 +19,9 @@ async def test_no_answer_is_a_yes(value: object) -> None:
         view = await office.asked(post())
         stored = office.stored(view.row.run)
         with pytest.raises(Conflict) as refused:
-            await answered(office.services, stored, view.row.addr, AnswerBody(value=value, by="local:ben"))
+            await answered(
+                office.services, stored, view.row.addr, AnswerBody(value=value, by="local:ben")
+            )
         assert refused.value.code == "approval_required"
         await office.answer(stored.id, view.row.addr, value)  # by whatever way it got there
         await office.drive(stored.id)
@@ -32,5 +34,14 @@ async def test_other_effects_are_answered_as_before() -> None:
     with Office() as office:
         view = await office.asked(post())
         stored = office.stored(view.row.run)
-        assert await answered(office.services, stored, view.row.addr + 1, AnswerBody(value="x", by="local:ben")) == "sent"
-        assert [body.addr for body in office.bodies(stored.id, RecordKind.INTENT) if isinstance(body, IntentBody)] == [view.row.addr]
+        assert (
+            await answered(
+                office.services, stored, view.row.addr + 1, AnswerBody(value="x", by="local:ben")
+            )
+            == "sent"
+        )
+        assert [
+            body.addr
+            for body in office.bodies(stored.id, RecordKind.INTENT)
+            if isinstance(body, IntentBody)
+        ] == [view.row.addr]

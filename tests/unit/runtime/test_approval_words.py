@@ -1,4 +1,6 @@
-"""What an approver is told: made by code of what the verb declares, no value of it can look like more than a value, and nothing is left out unsaid."""
+"""What an approver is told: made by code of what the verb declares, no value of it can look like
+more than a value, and nothing is left out unsaid.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,11 @@ from ordain.testing import catalog_of
 from tests.unit.rules.given import json_values
 
 
-@verb(name="post.out", effect="send", arguments={"text": ArgumentRole.CONTENT, "to": ArgumentRole.RECIPIENT})
+@verb(
+    name="post.out",
+    effect="send",
+    arguments={"text": ArgumentRole.CONTENT, "to": ArgumentRole.RECIPIENT},
+)
 def post_out(text: str, to: str) -> str:
     """Send a text to somebody."""
     return to
@@ -79,7 +85,9 @@ def test_a_value_is_told_as_it_is(value: Any) -> None:
         assert json.loads(shown[0].removeprefix("  text (content): ")) == value
 
 
-@pytest.mark.parametrize("one", ["\n", "\u200b", "\u202e", "\x1b", '"', "\u3164", "\u115f", "\u2800", "\u00a0"])
+@pytest.mark.parametrize(
+    "one", ["\n", "\u200b", "\u202e", "\x1b", '"', "\u3164", "\u115f", "\u2800", "\u00a0"]
+)
 def test_nothing_of_a_value_is_dropped_or_altered(one: str) -> None:
     """Two values that differ in one such sign are told otherwise, and each by what it holds."""
     with_it, without, blank = (argument(f"pay{between}ben")[0] for between in (one, "", " "))
@@ -105,7 +113,9 @@ def test_that_nobody_has_confirmed_what_the_words_are_made_of_is_told() -> None:
 
 
 def test_a_look_alike_is_told_by_its_number() -> None:
-    """In a word, in a domain, in a list, in an argument's name; whole words of another script stay."""
+    """In a word, in a domain, in a list, in an argument's name; whole words of another script
+    stay.
+    """
     assert argument("ben@ex\u0430mple.org", "to") == [r'  to (recipient): "ben@ex\u0430mple.org"']
     assert argument(["p\u0430y", "Привет"]) == [r'  text (content): ["p\u0430y","Привет"]']
     assert argument("x", "t\u043e") == [r'  "t\u043e": "x"']
@@ -114,8 +124,16 @@ def test_a_look_alike_is_told_by_its_number() -> None:
 
 @given(st.text(max_size=400) | json_values, st.text(max_size=100))
 def test_no_value_makes_a_line_of_its_own(value: Any, name: str) -> None:
-    """Line ends, control signs and quotes in names and values stay inside the value's line, and no face has anything to change."""
-    words = told(asked(Call(verb="post.out", args={"text": value, name: value}), Call(verb=f"no\n{name}", args={})), CATALOG)
+    """Line ends, control signs and quotes in names and values stay inside the value's line, and no
+    face has anything to change.
+    """
+    words = told(
+        asked(
+            Call(verb="post.out", args={"text": value, name: value}),
+            Call(verb=f"no\n{name}", args={}),
+        ),
+        CATALOG,
+    )
     lines = words.splitlines()
     assert words.split("\n") == lines
     assert [line for line in lines if line == NOT_TRACED] == [NOT_TRACED]
@@ -145,9 +163,15 @@ def test_a_long_list_is_told_by_both_ends_too() -> None:
 
 def test_more_than_a_few_are_counted() -> None:
     """Arguments, the characters of a name, and calls, each with the verbs that they are of."""
-    many = told(asked(Call(verb="post.out", args={f"a{number}": 1 for number in range(ARGS_TOLD + 3)})), CATALOG)
+    many = told(
+        asked(Call(verb="post.out", args={f"a{number}": 1 for number in range(ARGS_TOLD + 3)})),
+        CATALOG,
+    )
     assert many.splitlines()[-2] == "  and 3 arguments more, which exact call 1 has"
-    assert f'"{"n" * NAME_CHARS}" and 7 characters more of this name' in argument(1, "n" * (NAME_CHARS + 7))[0]
+    assert (
+        f'"{"n" * NAME_CHARS}" and 7 characters more of this name'
+        in argument(1, "n" * (NAME_CHARS + 7))[0]
+    )
     calls = [*[CALL] * (CALLS_TOLD + 2), Call(verb="other", args={})]
     assert (
         told(asked(*calls), CATALOG).splitlines()[-2]
@@ -157,16 +181,25 @@ def test_more_than_a_few_are_counted() -> None:
 
 def test_a_workflow_is_told_in_its_order_with_what_undoes_it() -> None:
     """The template first, each call with its number, and one that only undoes says so."""
-    lines = told(asked(CALL, CALL, subject=Subject.WORKFLOW, template="announce\nx", version=2, undo=[1]), CATALOG).splitlines()
+    lines = told(
+        asked(CALL, CALL, subject=Subject.WORKFLOW, template="announce\nx", version=2, undo=[1]),
+        CATALOG,
+    ).splitlines()
     assert lines[0] == r'Workflow "announce\nx"@2, in this order:'
-    assert [number for number, line in enumerate(lines) if line.startswith("Where a later step fails")] == [4]
+    assert [
+        number for number, line in enumerate(lines) if line.startswith("Where a later step fails")
+    ] == [4]
     assert [line[:11] for line in lines if re.match(r"\d", line)] == ["1. post.out", "2. post.out"]
 
 
 def test_in_a_list_it_is_one_line() -> None:
-    """The verbs, of a workflow with its name; what would only undo is left out, and more than a few are counted."""
+    """The verbs, of a workflow with its name; what would only undo is left out, and more than a few
+    are counted.
+    """
     assert titled(asked(CALL)) == "post.out"
-    steps = asked(CALL, CALL, CALL, subject=Subject.WORKFLOW, template="two\nlines", version=3, undo=[1])
+    steps = asked(
+        CALL, CALL, CALL, subject=Subject.WORKFLOW, template="two\nlines", version=3, undo=[1]
+    )
     assert titled(steps) == r'"two\nlines"@3: post.out, post.out'
     many = asked(*(Call(verb=f"verb{number}", args={}) for number in range(TITLED + 3)))
     assert titled(many) == "verb0, verb1, verb2, verb3, verb4 and 3 more"
@@ -191,11 +224,17 @@ def test_the_exact_arguments_are_shown_whole(args: dict[str, Any]) -> None:
         (Call(verb="gone", args={"text": "x"}), True),
     ],
 )
-def test_where_something_is_cut_and_the_exact_calls_do_not_stand_beside_it_that_is_said(call: Call, *, cut: bool) -> None:
-    """With where all of it is to be seen, in a line of its own that no value can be; where everything is told nothing is said."""
+def test_where_something_is_cut_and_the_exact_calls_do_not_stand_beside_it_that_is_said(
+    call: Call, *, cut: bool
+) -> None:
+    """With where all of it is to be seen, in a line of its own that no value can be; where
+    everything is told nothing is said.
+    """
     lines = told(asked(call), CATALOG, approval="7c").split("\n")
     assert (CUT.format("7c") in lines) == cut
-    assert told(asked(call), CATALOG).split("\n") == [line for line in lines if line != CUT.format("7c")]
+    assert told(asked(call), CATALOG).split("\n") == [
+        line for line in lines if line != CUT.format("7c")
+    ]
 
 
 def test_many_calls_are_cut_too() -> None:

@@ -1,4 +1,6 @@
-"""The approvers' desk: exactly what was looked at, once, in time, by somebody who may; and what a run makes of it."""
+"""The approvers' desk: exactly what was looked at, once, in time, by somebody who may; and what a
+run makes of it.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,23 @@ from ordain.runtime.grants import GrantOffer
 from ordain.runtime.replay import replay
 from ordain.testing import with_policy
 from tests.unit.runtime.house import HOUR
-from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, NOBODY_KNOWS, Office, ask, pay, post, post_all
+from tests.unit.runtime.office import (
+    ASKER,
+    BEN,
+    CLEO,
+    LIMITED,
+    NOBODY_KNOWS,
+    Office,
+    ask,
+    pay,
+    post,
+    post_all,
+)
 from tests.unit.runtime.test_entries import facts
 
-LEADS: dict[str, Any] = {"approvals": {"roles": {"leads": [CLEO]}, "rules": [{"verb": "post.*", "role": "leads"}]}}
+LEADS: dict[str, Any] = {
+    "approvals": {"roles": {"leads": [CLEO]}, "rules": [{"verb": "post.*", "role": "leads"}]}
+}
 APART: dict[str, Any] = {"approvals": {"rules": [{"tier": "write", "not_requester": True}]}}
 
 
@@ -50,23 +65,34 @@ async def test_a_yes_lets_exactly_this_call_go_out_once() -> None:
 
 @pytest.mark.parametrize("approve", [True, False])
 async def test_why_it_was_decided_is_told_with_the_approval(approve: bool) -> None:
-    """By the answer to whoever decides, and to whoever looks later, once the run has it; of what is open nothing is told."""
+    """By the answer to whoever decides, and to whoever looks later, once the run has it; of what is
+    open nothing is told.
+    """
     with Office() as office:
         view = await office.asked(post("a"))
         assert view.why == ""
         word = ApproverWord(approve=approve, digest=view.row.digest, why="ask Cleo first")
-        assert (await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)).why == "ask Cleo first"
+        assert (
+            await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
+        ).why == "ask Cleo first"
         await office.drive(view.row.run)
         later = await office.desk.one(DEFAULT_WORKSPACE, view.row.id)
         assert (later.row.decided_by, later.why) == (BEN, "ask Cleo first")
 
 
 async def test_a_no_is_kept_with_its_reason_where_a_thread_failed() -> None:
-    """Who said no and why comes first in what is kept of the failure, for no line of the header has it."""
+    """Who said no and why comes first in what is kept of the failure, for no line of the header has
+    it.
+    """
     with Office() as office:
         view = await office.asked(post("a"))
         await office.decide(view, approve=False, why="too early")
-        change = at_rest(office.stored(view.row.run), facts(HeaderLine(mark="fail", what="post.out", reason="denied")), Status.FAILED, 0)
+        change = at_rest(
+            office.stored(view.row.run),
+            facts(HeaderLine(mark="fail", what="post.out", reason="denied")),
+            Status.FAILED,
+            0,
+        )
         assert change.last_error is not None
         assert change.last_error["output"] == f"{BEN} said no: too early; denied"
 
@@ -111,7 +137,14 @@ async def test_a_word_that_comes_again_after_the_run_went_on_counts_no_more() ->
         ({}, "", ""),
         ({}, Principal("token:desk", (TokenScope.APPROVALS,)), ""),
         ({}, LIMITED, "not_an_approver"),
-        ({}, Principal("token:ops", tuple(scope for scope in TokenScope if scope is not TokenScope.APPROVALS)), "not_an_approver"),
+        (
+            {},
+            Principal(
+                "token:ops",
+                tuple(scope for scope in TokenScope if scope is not TokenScope.APPROVALS),
+            ),
+            "not_an_approver",
+        ),
         (LEADS, CLEO, ""),
         (LEADS, BEN, "not_an_approver"),
         (LEADS, "", "approver_unknown"),
@@ -120,8 +153,12 @@ async def test_a_word_that_comes_again_after_the_run_went_on_counts_no_more() ->
         (APART, "", "approver_unknown"),
     ],
 )
-async def test_who_may_decide_is_policys(policy: Mapping[str, Any], by: Principal | str, code: str) -> None:
-    """By scope, by role, and by not having asked for it; where it matters who it is, nobody knows a caller without a name."""
+async def test_who_may_decide_is_policys(
+    policy: Mapping[str, Any], by: Principal | str, code: str
+) -> None:
+    """By scope, by role, and by not having asked for it; where it matters who it is, nobody knows a
+    caller without a name.
+    """
     with Office(policy) as office:
         view = await office.asked(post())
         assert await office.decide(view, by=by) == code
@@ -146,9 +183,13 @@ async def test_a_narrowed_policy_holds_for_what_is_open() -> None:
         assert await office.decide(view, by=CLEO) == ""
 
 
-@pytest.mark.parametrize(("late_us", "code"), [(-1, ""), (0, "approval_expired"), (HOUR, "approval_expired")])
+@pytest.mark.parametrize(
+    ("late_us", "code"), [(-1, ""), (0, "approval_expired"), (HOUR, "approval_expired")]
+)
 async def test_nobody_decides_after_its_time_whoever_was_awake(late_us: int, code: str) -> None:
-    """It goes by the wall clock, also where no engine ran meanwhile: the run finds it expired, and the call was never made."""
+    """It goes by the wall clock, also where no engine ran meanwhile: the run finds it expired, and
+    the call was never made.
+    """
     with Office({"approvals": {"expires_s": 60}}) as office:
         view = await office.asked(post())
         office.clock.at = view.row.expires_at + late_us
@@ -165,7 +206,11 @@ async def test_an_approval_of_another_workspace_is_not_found() -> None:
     with Office() as office:
         view = await office.asked(post())
         word = ApproverWord(approve=True, digest=view.row.digest)
-        for workspace, approval in (("elsewhere", view.row.id), (DEFAULT_WORKSPACE, "0" * 32), (DEFAULT_WORKSPACE, "a\nb")):
+        for workspace, approval in (
+            ("elsewhere", view.row.id),
+            (DEFAULT_WORKSPACE, "0" * 32),
+            (DEFAULT_WORKSPACE, "a\nb"),
+        ):
             with pytest.raises(OrdainError) as refused:
                 await office.desk.decide(workspace, approval, word, BEN)
             assert refused.value.code == "approval_not_found"
@@ -173,10 +218,14 @@ async def test_an_approval_of_another_workspace_is_not_found() -> None:
 
 
 async def test_other_arguments_are_a_new_proposal_with_an_approval_of_its_own() -> None:
-    """The old one is superseded, a yes to it counts no more, and what goes out is what was approved at last."""
+    """The old one is superseded, a yes to it counts no more, and what goes out is what was approved
+    at last.
+    """
     with Office() as office:
         view = await office.asked(post("rude"))
-        await office.desk.resubmit(DEFAULT_WORKSPACE, view.row.id, {"to": "ben@example.org", "text": "kind"}, BEN)
+        await office.desk.resubmit(
+            DEFAULT_WORKSPACE, view.row.id, {"to": "ben@example.org", "text": "kind"}, BEN
+        )
         await office.drive(view.row.run)
         assert await office.state(view) is ApprovalState.SUPERSEDED
         assert await office.decide(view) == "already_decided"
@@ -189,13 +238,18 @@ async def test_other_arguments_are_a_new_proposal_with_an_approval_of_its_own() 
 
 
 async def test_whoever_proposed_the_arguments_asked_for_them() -> None:
-    """Where policy wants somebody else than who asked, neither they nor who asked for the run say yes to what they put in its place; a third one does."""
+    """Where policy wants somebody else than who asked, neither they nor who asked for the run say
+    yes to what they put in its place; a third one does.
+    """
     with Office(APART) as office:
         view = await office.asked(post("rude"))
         await office.desk.resubmit(DEFAULT_WORKSPACE, view.row.id, post("kind")["args"], BEN)
         await office.drive(view.row.run)
         (again,) = await office.desk.listed(DEFAULT_WORKSPACE)
-        assert [await office.decide(again, by=who) for who in (BEN, ASKER)] == ["own_request", "own_request"]
+        assert [await office.decide(again, by=who) for who in (BEN, ASKER)] == [
+            "own_request",
+            "own_request",
+        ]
         assert await office.decide(again, by=CLEO) == ""
         assert office.did == [("post.out", "kind")]
 
@@ -215,7 +269,9 @@ async def test_a_yes_of_whoever_proposed_it_dies_once_policy_wants_another_one()
 
 
 async def test_what_may_have_happened_already_is_told_to_whoever_is_asked_again() -> None:
-    """Of the very call whose end nobody knows, and of another one of its verb; of what ended as it should nothing is said."""
+    """Of the very call whose end nobody knows, and of another one of its verb; of what ended as it
+    should nothing is said.
+    """
     with Office() as office:
         view = await office.asked(post(NOBODY_KNOWS), post(NOBODY_KNOWS), post("another"), ask())
         assert MAYBE_DONE not in view.words
@@ -223,7 +279,9 @@ async def test_what_may_have_happened_already_is_told_to_whoever_is_asked_again(
         found: list[tuple[bool, bool]] = []
         for _ in range(3):
             (view,) = await office.desk.listed(DEFAULT_WORKSPACE)
-            found.append((MAYBE_DONE in view.words.split("\n"), MAYBE_ALIKE in view.words.split("\n")))
+            found.append(
+                (MAYBE_DONE in view.words.split("\n"), MAYBE_ALIKE in view.words.split("\n"))
+            )
             assert await office.decide(view, approve=False) == ""
         assert found == [(True, False), (False, True), (False, False)]
 
@@ -253,7 +311,11 @@ async def test_a_verb_that_is_switched_off_after_the_yes_is_not_called() -> None
     with Office() as office:
         view = await office.asked(post())
         assert await office.decide(view, drive=False) == ""
-        office.services.catalogs.swap(with_policy(office.services.catalogs.current, {"verbs": {"default": {"deny": ["post.*"]}}}))
+        office.services.catalogs.swap(
+            with_policy(
+                office.services.catalogs.current, {"verbs": {"default": {"deny": ["post.*"]}}}
+            )
+        )
         await office.drive(view.row.run)
         assert office.did == []
 
@@ -283,33 +345,52 @@ async def test_a_grant_that_comes_with_a_yes_is_for_the_same_verb_and_asker() ->
     """The next call of it goes out unasked, as often as the grant says."""
     with Office() as office:
         view = await office.asked(post("a"), post("b"), post("c"))
-        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, uses=1, reason="for b"))
+        word = ApproverWord(
+            approve=True,
+            digest=view.row.digest,
+            grant=GrantWanted(ttl_s=60, uses=1, reason="for b"),
+        )
         decided = await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
         await office.drive(view.row.run)
         assert [text for _, text in office.did] == ["a", "b"]
         (grant,) = await office.grants.listed(DEFAULT_WORKSPACE, standing=False)
-        assert (grant.grant_id, grant.principal, grant.scope.capabilities) == (decided.row.grant, ASKER, ("post.out",))
+        assert (grant.grant_id, grant.principal, grant.scope.capabilities) == (
+            decided.row.grant,
+            ASKER,
+            ("post.out",),
+        )
         assert grant.scope.targets == ("ben@example.org",)
         assert (grant.audit.by, grant.audit.approval, grant.uses_left) == (BEN, view.row.id, 0)
 
 
 @pytest.mark.parametrize("anybody", [True, False])
 async def test_a_grant_that_comes_with_a_yes_is_for_nobody_else(anybody: bool) -> None:
-    """It is to and about exactly those whom the approved call names, unless the approver says that it is for any."""
+    """It is to and about exactly those whom the approved call names, unless the approver says that
+    it is for any.
+    """
     with Office() as office:
         view = await office.asked(post_all("ben@example.org", "cleo@example.org"))
-        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, any_target=anybody))
+        word = ApproverWord(
+            approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, any_target=anybody)
+        )
         await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
         await office.drive(view.row.run)
         office.may_ask = MayAsk.GRANTS
-        calls = (post_all("cleo@example.org"), post_all("eve@example.org"), post_all(), post("x", "ben@example.org"))
+        calls = (
+            post_all("cleo@example.org"),
+            post_all("eve@example.org"),
+            post_all(),
+            post("x", "ben@example.org"),
+        )
         came = [office.came_to(await office.begun(call)) == [""] for call in calls]
         assert came == [True, anybody, anybody, False]
 
 
 @pytest.mark.parametrize("call", [ask(), post_all()])
 async def test_what_names_nobody_gets_a_grant_only_for_any(call: dict[str, Any]) -> None:
-    """A grant that came with it and said nothing would be for everybody: that is said, or there is none, and the approval stays open."""
+    """A grant that came with it and said nothing would be for everybody: that is said, or there is
+    none, and the approval stays open.
+    """
     with Office() as office:
         view = await office.asked(call)
         word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60))
@@ -317,20 +398,30 @@ async def test_what_names_nobody_gets_a_grant_only_for_any(call: dict[str, Any])
             await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
         assert refused.value.code == "invalid_grant"
         assert await office.state(view) is ApprovalState.OPEN
-        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, any_target=True))
+        word = ApproverWord(
+            approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, any_target=True)
+        )
         await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
         (grant,) = await office.grants.listed(DEFAULT_WORKSPACE)
         assert grant.scope.targets is None
 
 
 async def test_what_a_grant_took_from_a_call_goes_with_its_run() -> None:
-    """Whom it is for, and why it was given and taken back, is erased with the run that it came with, and then it is for nobody; one by itself stays."""
+    """Whom it is for, and why it was given and taken back, is erased with the run that it came
+    with, and then it is for nobody; one by itself stays.
+    """
     with Office() as office:
         view = await office.asked(post("a", "secret@example.org"))
-        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=600, reason="a private reason"))
+        word = ApproverWord(
+            approve=True,
+            digest=view.row.digest,
+            grant=GrantWanted(ttl_s=600, reason="a private reason"),
+        )
         await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
         own = await office.grants.give(
-            DEFAULT_WORKSPACE, GrantOffer(principal="x", capabilities=("post.out",), ttl_s=600, reason="kept"), BEN
+            DEFAULT_WORKSPACE,
+            GrantOffer(principal="x", capabilities=("post.out",), ttl_s=600, reason="kept"),
+            BEN,
         )
         await office.drive(view.row.run)
         (_, given) = await office.grants.listed(DEFAULT_WORKSPACE)
@@ -341,12 +432,21 @@ async def test_what_a_grant_took_from_a_call_goes_with_its_run() -> None:
             "a private reason",
             "a private end",
         )
-        assert office.store.query("SELECT count(*) FROM grants WHERE body LIKE '%secret%' OR body LIKE '%private%'") == [(0,)]
-        await office.store.submit(Operation(name="erase", args={"run": view.row.run, "at": office.clock.at}))
+        assert office.store.query(
+            "SELECT count(*) FROM grants WHERE body LIKE '%secret%' OR body LIKE '%private%'"
+        ) == [(0,)]
+        await office.store.submit(
+            Operation(name="erase", args={"run": view.row.run, "at": office.clock.at})
+        )
         stored = repr(office.store.query("SELECT * FROM grants"))
         assert not any(word in stored for word in ("secret@", "a private"))
         (kept, given) = await office.grants.listed(DEFAULT_WORKSPACE, standing=False)
-        assert (kept, given.scope.targets, given.reason, given.audit.revoked_why) == (own, (), "", "")
+        assert (kept, given.scope.targets, given.reason, given.audit.revoked_why) == (
+            own,
+            (),
+            "",
+            "",
+        )
         assert "To nobody" in grant_words(given, office.services.catalogs.current)
 
 
@@ -367,13 +467,17 @@ async def narrow(office: Office, how: str) -> None:
         ("profile", "p", {"safety": {"mode": "read_only"}}),
         ("policy", "profile-pin:workspace:default", {"profile": "p"}),
     ):
-        await control.change(RecordChange(place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config), by=BEN)
+        await control.change(
+            RecordChange(place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config), by=BEN
+        )
     return None
 
 
 @pytest.mark.parametrize("narrowed", NARROWED)
 async def test_who_says_yes_to_what_is_withdrawn_is_told_at_once(narrowed: str) -> None:
-    """The yes is refused as stale, with why; the approval is withdrawn for good, and the run that waits goes on without it."""
+    """The yes is refused as stale, with why; the approval is withdrawn for good, and the run that
+    waits goes on without it.
+    """
     with Office() as office:
         view = await office.asked(post())
         office.use_policy(NARROWED[narrowed])
@@ -383,7 +487,12 @@ async def test_who_says_yes_to_what_is_withdrawn_is_told_at_once(narrowed: str) 
         assert await office.decide(view, digest="00") == "approval_stale"
         assert await office.state(view) is ApprovalState.OPEN
         with pytest.raises(OrdainError) as refused:
-            await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), BEN)
+            await office.desk.decide(
+                DEFAULT_WORKSPACE,
+                view.row.id,
+                ApproverWord(approve=True, digest=view.row.digest),
+                BEN,
+            )
         assert refused.value.code == "approval_stale"
         assert listed.void in refused.value.message
         assert await office.state(view) is ApprovalState.WITHDRAWN
@@ -401,7 +510,9 @@ async def test_who_says_yes_to_what_is_withdrawn_is_told_at_once(narrowed: str) 
 
 
 async def test_a_no_and_other_arguments_to_what_is_withdrawn() -> None:
-    """A no ends it as ever; other arguments are proposed to nobody where they may not be made either."""
+    """A no ends it as ever; other arguments are proposed to nobody where they may not be made
+    either.
+    """
     with Office() as office:
         view, other = await office.asked(post()), await office.asked(post("b"))
         office.use_policy(NARROWED["switched off"])
@@ -415,14 +526,20 @@ async def test_a_no_and_other_arguments_to_what_is_withdrawn() -> None:
 
 @pytest.mark.parametrize("narrowed", [*NARROWED, PINNED])
 async def test_a_yes_does_not_outlive_a_narrowing(narrowed: str) -> None:
-    """What was allowed when somebody said yes, and is not when the call would go out, does not go out; and that replays."""
+    """What was allowed when somebody said yes, and is not when the call would go out, does not go
+    out; and that replays.
+    """
     with Office() as office:
         view = await office.asked(post())
         assert await office.decide(view, drive=False) == ""
         await narrow(office, narrowed)
         await office.drive(view.row.run)
         assert office.did == []
-        assert [body.result for body in office.bodies(view.row.run, RecordKind.OBSERVATION) if b"withdrawn" in bytes(body.result)]
+        assert [
+            body.result
+            for body in office.bodies(view.row.run, RecordKind.OBSERVATION)
+            if b"withdrawn" in bytes(body.result)
+        ]
         assert replay(office.stored(view.row.run), office.catalog, office.kinds).equal
 
 
@@ -440,7 +557,9 @@ async def test_no_grant_comes_with_a_no_or_with_what_is_destructive(approve: boo
 
 
 async def test_a_row_holds_no_content() -> None:
-    """Ids, hashes and times: what is asked stands in the run's intent alone, and why somebody said no in its observation."""
+    """Ids, hashes and times: what is asked stands in the run's intent alone, and why somebody said
+    no in its observation.
+    """
     with Office() as office:
         view = await office.asked(post("a secret word"))
         assert await office.decide(view, approve=False, why="a private reason") == ""

@@ -24,8 +24,15 @@ def test_only_the_scope_of_its_own_lets_a_token_approve(scope: TokenScope) -> No
 def test_all_the_roles_that_rows_want_have_to_be_held() -> None:
     """What is lacking is named, and one who has both lacks none."""
     facts = approver_facts(Principal("local:1000", None), ROWS, POLICY, ("local:1000",))
-    assert (facts["roles"], facts["lacks"], facts["own"], facts["apart"]) == (("leads", "money"), ("leads",), True, True)
-    assert approver_facts(Principal("token:ada", None), ROWS, POLICY, ("local:1000",))["lacks"] == ()
+    assert (facts["roles"], facts["lacks"], facts["own"], facts["apart"]) == (
+        ("leads", "money"),
+        ("leads",),
+        True,
+        True,
+    )
+    assert (
+        approver_facts(Principal("token:ada", None), ROWS, POLICY, ("local:1000",))["lacks"] == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,13 +64,19 @@ def test_a_reason_is_short() -> None:
 
 @pytest.mark.parametrize("who", ["", "http:loopback", "local:owner", "local:cli", "local:python"])
 def test_whoever_is_only_on_this_machine_has_no_name(who: str) -> None:
-    """A request without a token, the key of the data folder, a command that says nothing of its user: nobody knows who."""
+    """A request without a token, the key of the data folder, a command that says nothing of its
+    user: nobody knows who.
+    """
     assert not approver_facts(Principal(who, None), ROWS, POLICY, ("token:b",))["named"]
     assert approver_facts(Principal("local:1000", None), ROWS, POLICY, ("token:b",))["named"]
 
 
 @pytest.mark.parametrize("requester", ["http:loopback", "local:owner", "local:cli", "local:python"])
-def test_a_user_of_this_machine_is_no_second_pair_of_eyes_for_somebody_nameless_of_it(requester: str) -> None:
+def test_a_user_of_this_machine_is_no_second_pair_of_eyes_for_somebody_nameless_of_it(
+    requester: str,
+) -> None:
     """They may be the same person; a token's holder is another one."""
     assert approver_facts(Principal("local:1000", None), ROWS, POLICY, (requester,))["own"]
-    assert not approver_facts(Principal("token:ada", (TokenScope.APPROVALS,)), ROWS, POLICY, (requester,))["own"]
+    assert not approver_facts(
+        Principal("token:ada", (TokenScope.APPROVALS,)), ROWS, POLICY, (requester,)
+    )["own"]

@@ -1,4 +1,6 @@
-"""What an approver said is read from the record of the wait's end, and told of a run and of those below it."""
+"""What an approver said is read from the record of the wait's end, and told of a run and of those
+below it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ def run_of(*results: AnyResult, below: Sequence[str] = ()) -> StoredRun:
     for result in results:
         journal.effect("wait", WAIT, result)
     for index, child in enumerate(below):
-        journal.write(RecordKind.CHILD_ENDED, "f", ChildEndedBody(addr=9, index=index, child=child, ended=NULL))
+        journal.write(
+            RecordKind.CHILD_ENDED,
+            "f",
+            ChildEndedBody(addr=9, index=index, child=child, ended=NULL),
+        )
     return msgspec.structs.replace(RUN, records=tuple(journal.records))
 
 
@@ -50,7 +56,10 @@ def denied(why: str = "", by: str = "local:ben") -> NotApproved:
         (Approved(approval="a", by="local:ben", why="it is right"), "it is right"),
         (denied("too early"), "too early"),
         (denied(), ""),
-        (Resubmitted(approval="a", by="local:ben", why="four is better", call=POST), "four is better"),
+        (
+            Resubmitted(approval="a", by="local:ben", why="four is better", call=POST),
+            "four is better",
+        ),
         (withdrawn_wait("the verb was switched off"), "the verb was switched off"),
     ],
 )
@@ -59,13 +68,24 @@ def test_an_approval_is_told_with_why_it_became_what_it_is(result: AnyResult, wh
     journal = Journal()
     first = journal.effect("wait", WAIT, denied("another one"))
     addr, still = journal.effect("wait", WAIT, result), journal.effect("wait", WAIT)
-    assert [why_decided(journal.records, at) for at in (first, addr, still)] == ["another one", why, ""]
+    assert [why_decided(journal.records, at) for at in (first, addr, still)] == [
+        "another one",
+        why,
+        "",
+    ]
 
 
 def test_a_no_is_told_on_one_line() -> None:
-    """Who said it, and why where somebody did; nothing in it makes a line of its own, and a long one is cut."""
+    """Who said it, and why where somebody did; nothing in it makes a line of its own, and a long
+    one is cut.
+    """
     journal = Journal()
-    for result in (denied(), denied("no\n✓ all is well"), Approved(approval="a", by="local:ben", why="yes"), denied("x" * 999)):
+    for result in (
+        denied(),
+        denied("no\n✓ all is well"),
+        Approved(approval="a", by="local:ben", why="yes"),
+        denied("x" * 999),
+    ):
         journal.effect("wait", WAIT, result)
     bare, lines, long = noes(journal.records)
     assert bare == "local:ben said no"
@@ -76,9 +96,13 @@ def test_a_no_is_told_on_one_line() -> None:
 
 
 def test_what_runs_below_were_told_is_told_of_the_one_above() -> None:
-    """A workflow asks in a run of its own. A run that is gone or cannot be read says nothing, and no more than so many are looked at."""
+    """A workflow asks in a run of its own. A run that is gone or cannot be read says nothing, and
+    no more than so many are looked at.
+    """
     shelf: Any = Shelf(
-        c1=run_of(denied("the tea is cold"), below=("c2",)), c2=run_of(denied("and so is the cake")), broken=JournalCorrupt("no journal")
+        c1=run_of(denied("the tea is cold"), below=("c2",)),
+        c2=run_of(denied("and so is the cake")),
+        broken=JournalCorrupt("no journal"),
     )
     above = run_of(denied("not now"), below=("gone", "broken", "c1"))
     assert at_once(noes_below(shelf, above)) == [
@@ -87,5 +111,12 @@ def test_what_runs_below_were_told_is_told_of_the_one_above() -> None:
         "local:ben said no: and so is the cake",
     ]
     many: Any = Shelf()
-    assert at_once(noes_below(many, run_of(below=tuple(f"c{number}" for number in range(RUNS_LOOKED_AT + 5))))) == []
+    assert (
+        at_once(
+            noes_below(
+                many, run_of(below=tuple(f"c{number}" for number in range(RUNS_LOOKED_AT + 5)))
+            )
+        )
+        == []
+    )
     assert len(many.asked) == RUNS_LOOKED_AT

@@ -1,4 +1,6 @@
-"""What a run's records say of what it asks an approver: who proposed it instead, and what may have happened already."""
+"""What a run's records say of what it asks an approver: who proposed it instead, and what may have
+happened already.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ from ordain.rules.spend import Spend
 from ordain.runtime.asking_run import AskedBefore, asked_before
 
 POST, RING = Call(verb="post.out", args={"to": "ben"}), Call(verb="ring.out", args={"to": "ben"})
-WAIT = Wait(what=WaitFor.APPROVAL, about="x", deadline=9, approval=ApprovalAsked(subject=Subject.CALL, calls=(POST,), tier=Tier.WRITE))
+WAIT = Wait(
+    what=WaitFor.APPROVAL,
+    about="x",
+    deadline=9,
+    approval=ApprovalAsked(subject=Subject.CALL, calls=(POST,), tier=Tier.WRITE),
+)
 
 
 class Journal:
@@ -42,26 +49,44 @@ class Journal:
         self._addr += 1
         self.write(RecordKind.INTENT, name, IntentBody(addr=self._addr, effect=raw(effect)))
         if result is not None:
-            self.write(RecordKind.OBSERVATION, name, ObservationBody(addr=self._addr, result=raw(result)))
+            self.write(
+                RecordKind.OBSERVATION, name, ObservationBody(addr=self._addr, result=raw(result))
+            )
         return self._addr
 
     def called(self, call: Call, result: AnyResult) -> int:
-        return self.effect("verb_call", VerbCall(authorized=Authorized(call=call, decision="d"), deadline=9), result)
+        return self.effect(
+            "verb_call",
+            VerbCall(authorized=Authorized(call=call, decision="d"), deadline=9),
+            result,
+        )
 
     def joined(self, *ends: tuple[Call, AnyEnded]) -> int:
         """A join of children that carry out calls."""
         spawns = tuple(
-            Spawn(flow="f", input=NULL, deadline=9, allowance=Spend(), authorized=Authorized(call=call, decision=str(number)))
+            Spawn(
+                flow="f",
+                input=NULL,
+                deadline=9,
+                allowance=Spend(),
+                authorized=Authorized(call=call, decision=str(number)),
+            )
             for number, (call, _) in enumerate(ends)
         )
         addr = self.effect("children", Children(spawns=spawns, until=Join()))
         for index, (_, ended) in enumerate(ends):
-            self.write(RecordKind.CHILD_ENDED, "f", ChildEndedBody(addr=addr, index=index, child="c", ended=raw(ended)))
+            self.write(
+                RecordKind.CHILD_ENDED,
+                "f",
+                ChildEndedBody(addr=addr, index=index, child="c", ended=raw(ended)),
+            )
         return addr
 
     def before(self, addr: int | None = None) -> AskedBefore:
         """What is said of a wait, which is asked now where it does not stand at ``addr``."""
-        return asked_before(self.records, self.effect("wait", WAIT) if addr is None else addr, (POST,))
+        return asked_before(
+            self.records, self.effect("wait", WAIT) if addr is None else addr, (POST,)
+        )
 
 
 def test_a_call_of_whose_end_nobody_knows_may_have_happened() -> None:
@@ -78,7 +103,13 @@ def test_what_somebody_has_found_out_not_to_have_happened_counts_no_more(happene
     """An operator's note says so; that it did is no reason to be silent."""
     journal = Journal()
     addr = journal.called(POST, VerbUnknown(message="cut off"))
-    journal.write(RecordKind.NOTE, "resolve", NoteBody(by="local:ops", action="resolve", details=raw({"addr": addr, "happened": happened})))
+    journal.write(
+        RecordKind.NOTE,
+        "resolve",
+        NoteBody(
+            by="local:ops", action="resolve", details=raw({"addr": addr, "happened": happened})
+        ),
+    )
     assert journal.before().unknown == ((POST,) if happened else ())
 
 

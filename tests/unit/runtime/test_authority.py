@@ -1,4 +1,6 @@
-"""The law of authority: whatever a flow asks of its port, it gets nothing that its first record did not give."""
+"""The law of authority: whatever a flow asks of its port, it gets nothing that its first record did
+not give.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -54,7 +56,9 @@ from tests.shapes.hostile import DO, HOSTILE, SCOPE, TEMPLATES, VERBS, Op, encod
 from tests.shapes.overreach import Bounds
 
 PROFILES = {
-    name: ModelProfile(provider="scripted", model=name, usd_micros_per_1k_input=1000, usd_micros_per_1k_output=1000)
+    name: ModelProfile(
+        provider="scripted", model=name, usd_micros_per_1k_input=1000, usd_micros_per_1k_output=1000
+    )
     for name in ("default", "second", "third")
 }
 BUDGET = {"run_tokens": 1000, "run_usd_micros": 900, "run_model_calls": 3, "run_verb_calls": 4}
@@ -66,7 +70,12 @@ KINDS = Kinds((HOSTILE, VERB_PLAN_KIND, COUNTERFEIT))
 
 def catalog(**budget: Any) -> Catalog:
     return catalog_of(
-        HOSTILE, VERB_PLAN_KIND, policy={"budget": {**BUDGET, **budget}, "lanes": LANES}, verbs=VERBS, profiles=PROFILES, prompts=TEMPLATES
+        HOSTILE,
+        VERB_PLAN_KIND,
+        policy={"budget": {**BUDGET, **budget}, "lanes": LANES},
+        verbs=VERBS,
+        profiles=PROFILES,
+        prompts=TEMPLATES,
     )
 
 
@@ -77,7 +86,12 @@ STANDINGS = {
     "root": AS_ROOT,
     "session": Standing(session="s1"),
     "no thoughts": Standing(keep_thoughts=False),
-    "child": Standing(child=True, depth=1, scope=SCOPE, allowance=Spend(tokens=500, usd_micros=500, model_calls=2, verb_calls=2)),
+    "child": Standing(
+        child=True,
+        depth=1,
+        scope=SCOPE,
+        allowance=Spend(tokens=500, usd_micros=500, model_calls=2, verb_calls=2),
+    ),
     "deep": Standing(child=True, depth=4, scope=SCOPE),
     "nothing": Standing(child=True, depth=1, scope=(), allowance=Spend()),
 }
@@ -104,7 +118,11 @@ verbs = st.builds(
     siblings=st.integers(0, 2),
 )
 deciding = st.builds(
-    Op, do=st.just("decide"), claims=st.sampled_from(["authorize", "reserve", "settle", "carve", "forged"]), verb=names, tokens=amounts
+    Op,
+    do=st.just("decide"),
+    claims=st.sampled_from(["authorize", "reserve", "settle", "carve", "forged"]),
+    verb=names,
+    tokens=amounts,
 )
 models = st.builds(
     Op,
@@ -118,10 +136,23 @@ models = st.builds(
     profile=st.sampled_from(["default", "default", "second", "third"]),
 )
 claims = st.builds(
-    Op, do=st.just("claim"), claims=st.sampled_from(["", "", "other", "attach"]), tokens=amounts, money=money, session=sessions
+    Op,
+    do=st.just("claim"),
+    claims=st.sampled_from(["", "", "other", "attach"]),
+    tokens=amounts,
+    money=money,
+    session=sessions,
 )
-reads = st.builds(Op, do=st.just("read"), claims=st.sampled_from(["", "history"]), session=sessions, later=later)
-others = st.builds(Op, do=st.sampled_from(["change", "say", "wait"]), verb=names, text=texts, through=st.sampled_from([0, 0, -1, 1, 99]))
+reads = st.builds(
+    Op, do=st.just("read"), claims=st.sampled_from(["", "history"]), session=sessions, later=later
+)
+others = st.builds(
+    Op,
+    do=st.sampled_from(["change", "say", "wait"]),
+    verb=names,
+    text=texts,
+    through=st.sampled_from([0, 0, -1, 1, 99]),
+)
 
 
 def spawning(inner: st.SearchStrategy[tuple[Op, ...]]) -> st.SearchStrategy[Op]:
@@ -147,15 +178,31 @@ def programs(nested: int) -> st.SearchStrategy[tuple[Op, ...]]:
     """Port calls in any order; ``nested`` runs deep in a live one."""
     inner = programs(nested - 1) if nested else st.just(())
     return st.lists(
-        authorizing | authorizing | verbs | verbs | deciding | models | claims | reads | others | spawning(inner), max_size=8
+        authorizing
+        | authorizing
+        | verbs
+        | verbs
+        | deciding
+        | models
+        | claims
+        | reads
+        | others
+        | spawning(inner),
+        max_size=8,
     ).map(tuple)
 
 
 def answer(asked: Any) -> Any:
-    """Every effect succeeds as far as it can; a model fails at what is charged all the same, every now and then."""
+    """Every effect succeeds as far as it can; a model fails at what is charged all the same, every
+    now and then.
+    """
     match asked:
         case ModelCall():
-            return fails("connection") if asked.args["text"] == "b" else proposes("", {"done": True}).used(20, 1)
+            return (
+                fails("connection")
+                if asked.args["text"] == "b"
+                else proposes("", {"done": True}).used(20, 1)
+            )
         case VerbCall():
             return returned({"done": True})
         case Read():
@@ -168,8 +215,12 @@ def answer(asked: Any) -> Any:
             return None
 
 
-def play(ops: tuple[Op, ...], standing: Standing = AS_ROOT, within: Catalog = FREE) -> Played[list[str]]:
-    played = ScriptedEffects(HOSTILE, within, standing=standing, kinds=KINDS).play(ops, answer, faults=True)
+def play(
+    ops: tuple[Op, ...], standing: Standing = AS_ROOT, within: Catalog = FREE
+) -> Played[list[str]]:
+    played = ScriptedEffects(HOSTILE, within, standing=standing, kinds=KINDS).play(
+        ops, answer, faults=True
+    )
     Bounds(played.stored, within, KINDS).check()
     replayed = played.replayed()
     assert replayed.equal, replayed
@@ -177,40 +228,78 @@ def play(ops: tuple[Op, ...], standing: Standing = AS_ROOT, within: Catalog = FR
 
 
 @settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow])
-@given(programs(0), st.sampled_from(sorted(STANDINGS)), st.sampled_from([FREE, SHARED[False], SHARED[True]]))
-def test_no_port_call_gets_more_than_the_first_record_gave(ops: tuple[Op, ...], standing: str, within: Catalog) -> None:
-    """Whatever is asked, in whatever order: nothing runs out of scope, deeper, dearer or later, and the journal replays equal."""
+@given(
+    programs(0),
+    st.sampled_from(sorted(STANDINGS)),
+    st.sampled_from([FREE, SHARED[False], SHARED[True]]),
+)
+def test_no_port_call_gets_more_than_the_first_record_gave(
+    ops: tuple[Op, ...], standing: str, within: Catalog
+) -> None:
+    """Whatever is asked, in whatever order: nothing runs out of scope, deeper, dearer or later, and
+    the journal replays equal.
+    """
     play(ops, STANDINGS[standing], within)
 
 
-# --- holes that were found, each on its own ---------------------------------------------------------------------------------------------
+# --- holes that were found, each on its own -------------------------------------------------------
 
 SPENT = Op(do="model", bound=400, tokens=100)
 CHILD = Op(do="children", permit=-2, tokens=900, money=0, calls=1)
 HOLES: dict[str, tuple[tuple[Op, ...], Catalog]] = {
-    "children by perform, whose spending nobody books": ((*[msgspec.structs.replace(CHILD, do="performed children")] * 2,), FREE),
-    "a forged decision of a shared rule, for which accounts are given back": ((Op(do="decide", claims="carve"),), SHARED[True]),
-    "work although the shared accounts refused": ((Op(do="claim", tokens=1000, money=900), SPENT), TIGHT),
-    "accounts charged twice": ((Op(do="claim", tokens=1000), Op(do="claim", tokens=400)), SHARED[True]),
-    "a call whose bound is less than nothing": ((Op(do="model", tokens=-1_000_000, bound=400, text="b"), *[SPENT] * 3), FREE),
-    "a prompt-plan verb without a decision": ((Op(do="children", flow="verb_plan", verb="plan.other", permit=-2),), FREE),
+    "children by perform, whose spending nobody books": (
+        (*[msgspec.structs.replace(CHILD, do="performed children")] * 2,),
+        FREE,
+    ),
+    "a forged decision of a shared rule, for which accounts are given back": (
+        (Op(do="decide", claims="carve"),),
+        SHARED[True],
+    ),
+    "work although the shared accounts refused": (
+        (Op(do="claim", tokens=1000, money=900), SPENT),
+        TIGHT,
+    ),
+    "accounts charged twice": (
+        (Op(do="claim", tokens=1000), Op(do="claim", tokens=400)),
+        SHARED[True],
+    ),
+    "a call whose bound is less than nothing": (
+        (Op(do="model", tokens=-1_000_000, bound=400, text="b"), *[SPENT] * 3),
+        FREE,
+    ),
+    "a prompt-plan verb without a decision": (
+        (Op(do="children", flow="verb_plan", verb="plan.other", permit=-2),),
+        FREE,
+    ),
     "a prompt-plan verb by another's permit": (
-        (Op(do="authorize"), Op(do="children", flow="verb_plan", verb="plan.other", claims="note.add")),
+        (
+            Op(do="authorize"),
+            Op(do="children", flow="verb_plan", verb="plan.other", claims="note.add"),
+        ),
         FREE,
     ),
     "a prompt-plan verb with other arguments": (
-        (Op(do="authorize", verb="plan.own"), Op(do="children", flow="verb_plan", verb="plan.own", given="b")),
+        (
+            Op(do="authorize", verb="plan.own"),
+            Op(do="children", flow="verb_plan", verb="plan.own", given="b"),
+        ),
         FREE,
     ),
     "a prompt-plan verb by another kind": (
-        (Op(do="authorize", verb="plan.own"), Op(do="children", flow="counterfeit", verb="plan.own")),
+        (
+            Op(do="authorize", verb="plan.own"),
+            Op(do="children", flow="counterfeit", verb="plan.own"),
+        ),
         FREE,
     ),
     "a leaf by a run": ((Op(do="authorize"), Op(do="children", flow="verb_plan")), FREE),
     "a model without a lane": ((Op(do="model", lane="none"),), FREE),
     "a model of a child's lane": ((Op(do="model", lane="ahead"),), FREE),
     "a model of another purpose's lane": ((Op(do="model", lane="other"),), FREE),
-    "a model of a lane that the flow made up": ((Op(do="model", lane="forged", profile="third"),), FREE),
+    "a model of a lane that the flow made up": (
+        (Op(do="model", lane="forged", profile="third"),),
+        FREE,
+    ),
     "a model beside those of its lane": ((Op(do="model", profile="third"),), FREE),
     "a hedge beside those of its lane": ((Op(do="model", hedge=True, second="third"),), FREE),
     "a summary of a session by anybody": ((Op(do="say", through=1),), FREE),
@@ -219,13 +308,18 @@ HOLES: dict[str, tuple[tuple[Op, ...], Catalog]] = {
         (Op(do="authorize", verb="note.other", lies=True), Op(do="verb", verb="note.other")),
         FREE,
     ),
-    "a refusal that is swallowed": ((Op(do="decide"), Op(do="say"), Op(do="authorize"), Op(do="verb")), FREE),
+    "a refusal that is swallowed": (
+        (Op(do="decide"), Op(do="say"), Op(do="authorize"), Op(do="verb")),
+        FREE,
+    ),
 }
 
 
 @pytest.mark.parametrize("hole", HOLES)
 def test_holes_that_were_found_are_closed(hole: str) -> None:
-    """Each is a fault of the flow: nothing of it goes live, nothing follows it, and the run replays equal."""
+    """Each is a fault of the flow: nothing of it goes live, nothing follows it, and the run replays
+    equal.
+    """
     ops, within = HOLES[hole]
     played = play(ops, within=within)
     assert isinstance(played.fault, FlowFault)
@@ -233,7 +327,9 @@ def test_holes_that_were_found_are_closed(hole: str) -> None:
 
 def test_honest_work_completes() -> None:
     """What a run may do it can do, each thing up to its bound."""
-    plan = Op(do="children", flow="verb_plan", verb="plan.own", permit=2, tokens=300, money=300, calls=0)
+    plan = Op(
+        do="children", flow="verb_plan", verb="plan.own", permit=2, tokens=300, money=300, calls=0
+    )
     ops = (
         Op(do="claim", tokens=1000, money=900),
         *(Op(do="authorize", verb=name) for name in ("note.add", "note.try", "plan.own")),
@@ -251,7 +347,7 @@ def test_honest_work_completes() -> None:
     assert (played.left.verb_calls, len(played.spawns)) == (0, 3)
 
 
-# --- what a turn enters by -----------------------------------------------------------------------------------------------------------
+# --- what a turn enters by ------------------------------------------------------------------------
 
 IN_SESSION = Standing(session="s1")
 AS_ITS_CHILD = Standing(session="s1", child=True, depth=0, scope=(*SCOPE, "enter.by", "enter.here"))
@@ -280,8 +376,12 @@ async def _enter(context: FlowContext, verb_id: str) -> str:
         (False, AS_ROOT, "enter.here", "authorize.session_only"),
     ],
 )
-def test_what_a_turn_enters_by_is_no_tool(enters: bool, standing: Standing, verb_id: str, reason: str) -> None:
-    """Only a root that enters may call it, whatever a scope says; else it would nest without any depth being counted."""
+def test_what_a_turn_enters_by_is_no_tool(
+    enters: bool, standing: Standing, verb_id: str, reason: str
+) -> None:
+    """Only a root that enters may call it, whatever a scope says; else it would nest without any
+    depth being counted.
+    """
     kind = replace(kind_of(_enter, verbs=("enter.by", "enter.here")), enters=enters)
     within = catalog_of(verbs=[entry("enter.by"), entry("enter.here", session_only=True)])
     played = ScriptedEffects(kind, within, standing=standing).play(verb_id)
@@ -295,11 +395,17 @@ def test_what_a_turn_enters_by_is_no_tool(enters: bool, standing: Standing, verb
 def test_who_escalates_may_call_what_it_escalates_to_and_no_other_entry(standing: Standing) -> None:
     """As a child as well, and that verb alone; what it opens does not escalate again.
 
-    ACH-03 "Agent chain is entered only through a validated path: router `agent_chain`, supervisor `escalate_agent_chain`, council `delegate_chain`."
+    ACH-03 "Agent chain is entered only through a validated path: router `agent_chain`, supervisor
+    `escalate_agent_chain`, council `delegate_chain`."
     """
-    kind = replace(kind_of(_enter, verbs=("enter.by", "enter.here")), escalates=frozenset({"enter.here"}))
+    kind = replace(
+        kind_of(_enter, verbs=("enter.by", "enter.here")), escalates=frozenset({"enter.here"})
+    )
     within = catalog_of(verbs=[entry("enter.by"), entry("enter.here", session_only=True)])
-    reasons = {verb: ScriptedEffects(kind, within, standing=standing).play(verb).output for verb in ("enter.here", "enter.by")}
+    reasons = {
+        verb: ScriptedEffects(kind, within, standing=standing).play(verb).output
+        for verb in ("enter.here", "enter.by")
+    }
     assert reasons == {"enter.here": "authorize.read", "enter.by": "authorize.reserved_verb"}
     assert {(kind.name, *kind.escalates) for kind in SHIPPED if kind.escalates} == {
         ("turn", "agent_chain"),
@@ -310,11 +416,13 @@ def test_who_escalates_may_call_what_it_escalates_to_and_no_other_entry(standing
 
 
 def test_who_enters() -> None:
-    """A session's turn, and who carries out a verb by its name; of what they open nothing does, an agent's loop included."""
+    """A session's turn, and who carries out a verb by its name; of what they open nothing does, an
+    agent's loop included.
+    """
     assert {kind.name for kind in SHIPPED if kind.enters} == {"turn", "verb"}
 
 
-# --- live -------------------------------------------------------------------------------------------------------------------------------
+# --- live -----------------------------------------------------------------------------------------
 
 LIVE_NAMES = {"plan.own": "extract_facts", "plan.other": "summarize_facts"}
 LIVE_SCOPE = CapabilityScope(allowed=tuple(LIVE_NAMES.get(name, name) for name in SCOPE))
@@ -345,16 +453,26 @@ async def note_other(text: str) -> Done:
 
 def named_live(op: Op) -> Op:
     """The same with prompt-plan verbs that the build has, and room enough for their prompts."""
-    names = {"verb": LIVE_NAMES.get(op.verb, op.verb), "claims": LIVE_NAMES.get(op.claims, op.claims)}
+    names = {
+        "verb": LIVE_NAMES.get(op.verb, op.verb),
+        "claims": LIVE_NAMES.get(op.claims, op.claims),
+    }
     return msgspec.structs.replace(op, **names, inner=tuple(map(named_live, op.inner)))
 
 
 def opened(kind: Kind[Any, Any], verbs: Sequence[Any] = (), **budget: Any) -> Ordain:
     """An Ordain in memory with this kind, not yet started; its model is done with everything."""
     base = with_profile(load_settings(environment={}, home=Path("/nowhere")), PROFILES["default"])
-    policy = with_policy(Catalog(CatalogData(policy=base.policy)), {"budget": {**BUDGET, **budget}, "lanes": LANES}).policy
+    policy = with_policy(
+        Catalog(CatalogData(policy=base.policy)), {"budget": {**BUDGET, **budget}, "lanes": LANES}
+    ).policy
     settings = base.model_copy(update={"policy": policy, "profiles": PROFILES})
-    script = ModelScript().on("", lambda request: fails("connection") if request.inputs.get("text") == "b" else {"done": True})
+    script = ModelScript().on(
+        "",
+        lambda request: (
+            fails("connection") if request.inputs.get("text") == "b" else {"done": True}
+        ),
+    )
     extras = Extras(
         verbs=verbs,
         kinds=(kind, COUNTERFEIT),
@@ -366,7 +484,9 @@ def opened(kind: Kind[Any, Any], verbs: Sequence[Any] = (), **budget: Any) -> Or
 
 
 async def settled(ordain: Ordain, ops: tuple[Op, ...]) -> StoredRun:
-    """A run of these port calls, once it rests; every run that there is then is held to its first record, and replayed."""
+    """A run of these port calls, once it rests; every run that there is then is held to its first
+    record, and replayed.
+    """
     run = (await ordain.runtime.open("hostile", encoded(ops), "local:test")).run
     view = await asyncio.wait_for(ordain.runtime.wait(run), 20)
     for row in await ordain.runtime.runs(roots_only=False):
@@ -378,7 +498,9 @@ async def settled(ordain: Ordain, ops: tuple[Op, ...]) -> StoredRun:
 
 
 async def play_live(ops: tuple[Op, ...], **budget: Any) -> StoredRun:
-    """Play a hostile flow in a whole Ordain; what the verbs themselves saw is held to its scope and calls too."""
+    """Play a hostile flow in a whole Ordain; what the verbs themselves saw is held to its scope and
+    calls too.
+    """
     recording = [recorded(one) for one in (note_add, note_try, note_other)]
     async with opened(LIVE, [one.verb for one in recording], **budget) as ordain:
         stored = await settled(ordain, tuple(map(named_live, ops)))
@@ -387,25 +509,36 @@ async def play_live(ops: tuple[Op, ...], **budget: Any) -> StoredRun:
     return stored
 
 
-@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(12),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(programs(1), st.booleans())
 def test_no_port_call_gets_more_live(ops: tuple[Op, ...], shared: bool) -> None:
-    """The same in a whole Ordain with children that are as hostile, whether shared accounts bound it or not."""
+    """The same in a whole Ordain with children that are as hostile, whether shared accounts bound
+    it or not.
+    """
     budget: dict[str, Any] = {"day_tokens": 1500, "rest": True} if shared else {}
     asyncio.run(play_live(ops, **budget))
 
 
 @pytest.mark.parametrize("hole", sorted(HOLES))
 async def test_holes_that_were_found_are_closed_live(hole: str) -> None:
-    """In a whole Ordain each stops its run as faulted, with nothing that would have to be waited for."""
+    """In a whole Ordain each stops its run as faulted, with nothing that would have to be waited
+    for.
+    """
     ops, within = HOLES[hole]
     budget = within.policy.budget
-    stored = await play_live(ops, day_tokens=budget.day_tokens, day_usd_micros=budget.day_usd_micros, rest=budget.rest)
+    stored = await play_live(
+        ops, day_tokens=budget.day_tokens, day_usd_micros=budget.day_usd_micros, rest=budget.rest
+    )
     assert stored.status is Status.FAULTED
 
 
 async def test_two_effects_at_once_are_a_fault() -> None:
-    """A flow that makes two calls beside each other gets neither reserved against what the other one takes."""
+    """A flow that makes two calls beside each other gets neither reserved against what the other
+    one takes.
+    """
 
     async def run(context: FlowContext, given: tuple[Op, ...]) -> list[str]:
         first, second = (DO["model"](context, SPENT, []) for _ in range(2))
@@ -423,7 +556,10 @@ async def test_a_session_of_others_stays_closed() -> None:
     """Neither a run of another session is seen, nor is the place of its messages claimed."""
     async with opened(LIVE) as ordain:
         answer = await ordain.chat("hello", session="theirs", user="ada")
-        for op in (Op(do="read", claims="run", text=answer.run_id or ""), Op(do="claim", claims="attach", session="theirs")):
+        for op in (
+            Op(do="read", claims="run", text=answer.run_id or ""),
+            Op(do="claim", claims="attach", session="theirs"),
+        ):
             stored = await settled(ordain, (op,))
             assert not any(record.kind == "claim" for record in stored.records)
             assert not any(b"chat_general" in (record.body or b"") for record in stored.records[1:])

@@ -11,8 +11,12 @@ from ordain.runtime import background
 from ordain.runtime.background import keep_going
 
 
-async def test_a_work_that_fails_begins_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Each failure is told once, with its traceback; the pause before the next beginning grows; a work that is done is not begun again."""
+async def test_a_work_that_fails_begins_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each failure is told once, with its traceback; the pause before the next beginning grows; a
+    work that is done is not begun again.
+    """
     monkeypatch.setattr(background, "FIRST_PAUSE_S", 0.1)
     monkeypatch.setattr(background, "LONGEST_PAUSE_S", 0.2)
     begun: list[int] = []
@@ -30,10 +34,17 @@ async def test_a_work_that_fails_begins_again(monkeypatch: pytest.MonkeyPatch, c
     assert all(f"ValueError: broken {number}" in caplog.text for number in range(1, 5))
 
 
-async def test_an_error_of_ordains_own_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Without traceback, and once until it is another one; a defect between is told with its traceback, and what follows it anew."""
+async def test_an_error_of_ordains_own_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without traceback, and once until it is another one; a defect between is told with its
+    traceback, and what follows it anew.
+    """
     monkeypatch.setattr(background, "FIRST_PAUSE_S", 0.001)
-    full, locked = StorageUnavailable("storage is read-only"), StorageUnavailable("storage is locked")
+    full, locked = (
+        StorageUnavailable("storage is read-only"),
+        StorageUnavailable("storage is locked"),
+    )
     failures = iter([full, full, full, locked, full, ValueError("broken"), full, full])
 
     async def work() -> None:
@@ -41,8 +52,17 @@ async def test_an_error_of_ordains_own_is_told_in_one_line(monkeypatch: pytest.M
             raise failure
 
     await asyncio.wait_for(keep_going("writing", work), 30)
-    told = [(record.getMessage().partition("writing failed and begins again")[2], record.exc_info is not None) for record in caplog.records]
-    own = [(f" until it works: storage is {what}", False) for what in ("read-only", "locked", "read-only")]
+    told = [
+        (
+            record.getMessage().partition("writing failed and begins again")[2],
+            record.exc_info is not None,
+        )
+        for record in caplog.records
+    ]
+    own = [
+        (f" until it works: storage is {what}", False)
+        for what in ("read-only", "locked", "read-only")
+    ]
     assert told == [*own, (" in 0.032 s", True), own[0]]
 
 

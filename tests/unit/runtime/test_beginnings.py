@@ -24,7 +24,19 @@ def test_the_first_words_are_one_short_line(text: str, words: str) -> None:
     assert session_words(msgspec.json.encode({"text": text, "user": "ada"})) == words
 
 
-@pytest.mark.parametrize("body", [None, b"", b"{", b'{"text": 5}', b"[" * 100_000, b'{"text": "\xff"}', '{"text": "hi"}', "no JSON"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        b"",
+        b"{",
+        b'{"text": 5}',
+        b"[" * 100_000,
+        b'{"text": "\xff"}',
+        '{"text": "hi"}',
+        "no JSON",
+    ],
+)
 def test_what_nobody_can_read_has_no_words(body: bytes | str | None) -> None:
     """A list is shown whatever a row holds."""
     assert session_words(body) == ("hi" if body == '{"text": "hi"}' else "")

@@ -1,4 +1,6 @@
-"""The circuits of endpoints and the rests of profiles: who shares one, what opens it, and what ends it."""
+"""The circuits of endpoints and the rests of profiles: who shares one, what opens it, and what ends
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Charge, ModelError
 from ordain.rules.breaker import FAULTS
-from ordain.runtime.breakers import NAMED_A_DELAY, PAUSE_MS, Breakers, CircuitAdmission, speaks_of_endpoint
+from ordain.runtime.breakers import (
+    NAMED_A_DELAY,
+    PAUSE_MS,
+    Breakers,
+    CircuitAdmission,
+    speaks_of_endpoint,
+)
 
 POLICY = BreakerPolicy(failures=2, window_s=60, open_s=10, rest_max_s=30)
 NEAR = ModelProfile(provider="openai", model="small", base_url="http://near.test/v1")
@@ -21,7 +29,9 @@ FAR = ModelProfile(provider="openai", model="small", base_url="http://far.test/v
 SECOND = 1_000_000
 
 
-def call(breakers: Breakers, profile: ModelProfile, now: int = SECOND, name: str = "") -> CircuitAdmission:
+def call(
+    breakers: Breakers, profile: ModelProfile, now: int = SECOND, name: str = ""
+) -> CircuitAdmission:
     admitted = breakers.admit(name or profile.model, profile, now, POLICY)
     assert isinstance(admitted, CircuitAdmission), admitted
     return admitted
@@ -33,7 +43,9 @@ def failing(breakers: Breakers, profile: ModelProfile, times: int = 2, now: int 
 
 
 def test_profiles_of_one_endpoint_share_its_circuit() -> None:
-    """What is down is the endpoint: another model there is not asked, the same model elsewhere is."""
+    """What is down is the endpoint: another model there is not asked, the same model elsewhere
+    is.
+    """
     breakers = Breakers()
     failing(breakers, NEAR)
     assert breakers.admit("large", LARGE, 2 * SECOND, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 9000)
@@ -42,7 +54,9 @@ def test_profiles_of_one_endpoint_share_its_circuit() -> None:
 
 
 def test_one_probe_finds_out_and_answers_let_more_out() -> None:
-    """After its time one call goes out; another one when that is given up; with each answer one more beside it, until the circuit is closed."""
+    """After its time one call goes out; another one when that is given up; with each answer one
+    more beside it, until the circuit is closed.
+    """
     breakers = Breakers()
     failing(breakers, NEAR)
     later = 11 * SECOND
@@ -60,7 +74,12 @@ def test_one_probe_finds_out_and_answers_let_more_out() -> None:
     assert len({call(breakers, NEAR, later).number for _ in range(3)}) == 3
 
 
-@given(st.lists(st.sampled_from([None, *(code for code in ModelErrorCode if code not in FAULTS)]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from([None, *(code for code in ModelErrorCode if code not in FAULTS)]),
+        max_size=12,
+    )
+)
 def test_what_an_endpoint_answers_opens_nothing(codes: list[ModelErrorCode | None]) -> None:
     """Refusals show that it is there, however many of them."""
     breakers = Breakers()
@@ -72,7 +91,9 @@ def test_what_an_endpoint_answers_opens_nothing(codes: list[ModelErrorCode | Non
 
 @pytest.mark.parametrize("code", list(ModelErrorCode))
 def test_a_rest_is_a_profiles_own_and_named_by_its_provider(code: ModelErrorCode) -> None:
-    """Whoever else is behind that endpoint goes on; only a limit or an overload that names a delay is heeded."""
+    """Whoever else is behind that endpoint goes on; only a limit or an overload that names a delay
+    is heeded.
+    """
     breakers = Breakers()
     breakers.rest("small", code, 5000, 0, POLICY)
     refused = breakers.admit("small", NEAR, 2 * SECOND, POLICY)
@@ -105,8 +126,12 @@ def test_being_overtaken_is_counted_apart() -> None:
 
 
 @given(st.sampled_from(list(ModelErrorCode)), st.integers(0, 100_000), st.integers(0, 100_000))
-def test_our_own_pause_is_never_the_endpoints_fault(code: ModelErrorCode, given_ms: int, lost_ms: int) -> None:
-    """A time-out counts after the profile's whole time without what this process stood still; a lost connection if it did not; all else always."""
+def test_our_own_pause_is_never_the_endpoints_fault(
+    code: ModelErrorCode, given_ms: int, lost_ms: int
+) -> None:
+    """A time-out counts after the profile's whole time without what this process stood still; a
+    lost connection if it did not; all else always.
+    """
     counts = speaks_of_endpoint(code, NEAR, given_ms, lost_ms)
     if code is ModelErrorCode.TIMED_OUT:
         assert counts is (min(given_ms, NEAR.timeout_ms) - lost_ms >= 0.9 * NEAR.timeout_ms)
@@ -118,8 +143,13 @@ def test_our_own_pause_is_never_the_endpoints_fault(code: ModelErrorCode, given_
 
 
 def test_an_endpoint_has_answered_once_anything_was_heard_of_it() -> None:
-    """An answer or a refusal; a connection that could not be made and a time-out tell nothing. Profiles at one address share it."""
-    breakers, refused = Breakers(), ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.NOTHING_SENT)
+    """An answer or a refusal; a connection that could not be made and a time-out tell nothing.
+    Profiles at one address share it.
+    """
+    breakers, refused = (
+        Breakers(),
+        ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.NOTHING_SENT),
+    )
     for silence in (refused, ModelError(code=ModelErrorCode.TIMED_OUT, message="")):
         breakers.heard_from(NEAR, silence)
         assert not breakers.answered(NEAR)

@@ -1,4 +1,6 @@
-"""The live side of a verb call: one attempt under what holds now, and after a crash what is safe and nothing else."""
+"""The live side of a verb call: one attempt under what holds now, and after a crash what is safe
+and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,36 @@ from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import VerbCall
-from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.effects.results import (
+    VerbFailed,
+    VerbReturned,
+    VerbTimedOut,
+    VerbUnknown,
+    VerbWithdrawn,
+)
 from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.profile import HeldProfile, NoProfile
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
-from ordain.runtime.calls import NOT_STARTED, OnBehalf, call_verb, recover_verb, result_of, too_late, withdrawn
+from ordain.runtime.calls import (
+    NOT_STARTED,
+    OnBehalf,
+    call_verb,
+    recover_verb,
+    result_of,
+    too_late,
+    withdrawn,
+)
 from ordain.runtime.services import Catalogs, Counters
 from ordain.testing import catalog_of
 from tests.unit.runtime.test_streams import RUN
 
-SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 ANY = {"type": "object"}
 NOW = 1_000_000
 BY = OnBehalf(key="the key", run=RUN, principal="token:ci")
@@ -35,7 +56,14 @@ EFFECTS = [VerbEffect.READ, VerbEffect.PRIVATE]
 
 
 def spec(name: str = "shelf.do", effect: VerbEffect = VerbEffect.READ, **more: Any) -> VerbSpec:
-    given = {"name": name, "description": "Do it.", "effect": effect, "input_schema": SCHEMA, "output_schema": SCHEMA, **more}
+    given = {
+        "name": name,
+        "description": "Do it.",
+        "effect": effect,
+        "input_schema": SCHEMA,
+        "output_schema": SCHEMA,
+        **more,
+    }
     if effect is not VerbEffect.READ:
         given = {"arguments": {"text": {"role": "content"}}, **given}
     return VerbSpec.model_validate(given, strict=False)
@@ -43,8 +71,19 @@ def spec(name: str = "shelf.do", effect: VerbEffect = VerbEffect.READ, **more: A
 
 def reconciled(*, voids: bool = True, **more: Any) -> list[VerbSpec]:
     """A verb that can be asked after, and what asks."""
-    asks = spec("shelf.asked", input_schema={"type": "object", "properties": {"attempt": {}}} if voids else ANY, output_schema=ANY)
-    return [spec(effect=VerbEffect.PRIVATE, reconcile={"verb": "shelf.asked", "voids": True} if voids else "shelf.asked", **more), asks]
+    asks = spec(
+        "shelf.asked",
+        input_schema={"type": "object", "properties": {"attempt": {}}} if voids else ANY,
+        output_schema=ANY,
+    )
+    return [
+        spec(
+            effect=VerbEffect.PRIVATE,
+            reconcile={"verb": "shelf.asked", "voids": True} if voids else "shelf.asked",
+            **more,
+        ),
+        asks,
+    ]
 
 
 @dataclass
@@ -74,47 +113,75 @@ class NothingPinned:
 
 def services(pinned: Catalog, leaf: Leaf, current: Catalog | None = None) -> Any:
     catalogs, clock = Catalogs(current or pinned, lambda _: None), SimpleNamespace(now=lambda: NOW)
-    return SimpleNamespace(catalogs=catalogs, verbs=leaf, clock=clock, counters=Counters(), configuration=NothingPinned())
+    return SimpleNamespace(
+        catalogs=catalogs,
+        verbs=leaf,
+        clock=clock,
+        counters=Counters(),
+        configuration=NothingPinned(),
+    )
 
 
 def verb_call(deadline: int = 2 * NOW, attempt: int = 1) -> VerbCall:
     call = Call(verb="shelf.do", args={"text": "x"})
-    return VerbCall(authorized=Authorized(call=call, decision="0/authorize#0"), deadline=deadline, attempt=attempt)
+    return VerbCall(
+        authorized=Authorized(call=call, decision="0/authorize#0"),
+        deadline=deadline,
+        attempt=attempt,
+    )
 
 
 GOOD = LeafReturned(output={"text": "done"})
 
 
-# --- what an attempt came to ---------------------------------------------------------------------------------------------------------
+# --- what an attempt came to ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("effect", EFFECTS)
 @pytest.mark.parametrize("happened", [True, False, None])
 def test_a_lost_effect_is_not_guessed(effect: VerbEffect, happened: bool | None) -> None:
-    """A failure of which nobody knows whether it took effect is unknown; a read's never matters. A time-out likewise."""
+    """A failure of which nobody knows whether it took effect is unknown; a read's never matters. A
+    time-out likewise.
+    """
     verb = catalog_of(verbs=[spec(effect=effect)]).verbs["shelf.do"]
-    failed = result_of(verb, LeafFailed(code="broken", message="m", retryable=True, retry_after_ms=7, happened=happened))
+    failed = result_of(
+        verb,
+        LeafFailed(code="broken", message="m", retryable=True, retry_after_ms=7, happened=happened),
+    )
     if effect is not VerbEffect.READ and happened is None:
         assert failed == VerbUnknown(message="broken: m")
     else:
         assert failed == VerbFailed(code="broken", message="m", retryable=True, retry_after_ms=7)
-    assert isinstance(result_of(verb, LeafTimedOut()), VerbTimedOut if effect is VerbEffect.READ else VerbUnknown)
-    assert isinstance(too_late(verb), VerbTimedOut if effect is VerbEffect.READ else VerbFailed)  # it never went out
+    assert isinstance(
+        result_of(verb, LeafTimedOut()), VerbTimedOut if effect is VerbEffect.READ else VerbUnknown
+    )
+    # it never went out
+    assert isinstance(too_late(verb), VerbTimedOut if effect is VerbEffect.READ else VerbFailed)
 
 
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_an_output_that_does_not_fit_is_a_failure(effect: VerbEffect) -> None:
     """The verb ran: the message says so, and no value of the output."""
-    found = result_of(catalog_of(verbs=[spec(effect=effect)]).verbs["shelf.do"], LeafReturned(output={"text": 31337}))
+    found = result_of(
+        catalog_of(verbs=[spec(effect=effect)]).verbs["shelf.do"],
+        LeafReturned(output={"text": 31337}),
+    )
     assert isinstance(found, VerbFailed)
-    assert (found.code, "the verb ran" in found.message, "31337" in found.message) == ("bad_output", True, False)
+    assert (found.code, "the verb ran" in found.message, "31337" in found.message) == (
+        "bad_output",
+        True,
+        False,
+    )
 
 
 @given(st.sampled_from(list(Trust)), st.none() | st.sampled_from(list(Trust)))
 def test_trust_is_only_lowered(declared: Trust, lowered: Trust | None) -> None:
     """What a verb says of its own output counts where it is less than what its declaration says."""
     verb = catalog_of(verbs=[spec(output={"text": {"trust": str(declared)}})]).verbs["shelf.do"]
-    given_back = LeafReturned(output={"text": "x"}, trust={} if lowered is None else {"text": lowered, "other": Trust.SYSTEM})
+    given_back = LeafReturned(
+        output={"text": "x"},
+        trust={} if lowered is None else {"text": lowered, "other": Trust.SYSTEM},
+    )
     found = result_of(verb, given_back)
     assert isinstance(found, VerbReturned)
     assert set(found.trust) <= {"text"}
@@ -122,13 +189,19 @@ def test_trust_is_only_lowered(declared: Trust, lowered: Trust | None) -> None:
     assert found.trust.get("text", Trust.FOREIGN) is least
 
 
-# --- what holds now ----------------------------------------------------------------------------------------------------------------------
+# --- what holds now -------------------------------------------------------------------------------
 
 
 def other_request(path: str) -> VerbSpec:
     return spec(
         effect=VerbEffect.READ,
-        http={"method": "GET", "url": f"https://example.test/{path}", "hosts": ["example.test"], "private": True, "query": {"q": "{text}"}},
+        http={
+            "method": "GET",
+            "url": f"https://example.test/{path}",
+            "hosts": ["example.test"],
+            "private": True,
+            "query": {"q": "{text}"},
+        },
     )
 
 
@@ -147,16 +220,34 @@ BELOW = spec(
         (spec(), None, "unknown"),
         (spec(), spec(effect=VerbEffect.PRIVATE), "has effect private"),
         (BELOW, raised(BELOW), "has effect send"),
-        (spec(), spec(input_schema={**SCHEMA, "required": ["text", "why"], "properties": {"text": {}, "why": {}}}), "invalid"),
+        (
+            spec(),
+            spec(
+                input_schema={
+                    **SCHEMA,
+                    "required": ["text", "why"],
+                    "properties": {"text": {}, "why": {}},
+                }
+            ),
+            "invalid",
+        ),
         (other_request("a"), other_request("b"), "another request"),
         (other_request("a"), other_request("a"), None),
     ],
 )
-def test_what_the_current_catalog_does_not_allow_is_withdrawn(pinned: VerbSpec, current: VerbSpec | None, says: str | None) -> None:
-    """A verb that is gone, is something else now, or does not take these arguments any more; other words of it change nothing."""
+def test_what_the_current_catalog_does_not_allow_is_withdrawn(
+    pinned: VerbSpec, current: VerbSpec | None, says: str | None
+) -> None:
+    """A verb that is gone, is something else now, or does not take these arguments any more; other
+    words of it change nothing.
+    """
     before = catalog_of(verbs=[pinned])
-    now = catalog_of(verbs=[] if current is None else [current], policy={"limits": {"timeout_seconds": 61}})
-    why = withdrawn(services(before, Leaf({}), now), before, Call(verb="shelf.do", args={"text": "x"}))
+    now = catalog_of(
+        verbs=[] if current is None else [current], policy={"limits": {"timeout_seconds": 61}}
+    )
+    why = withdrawn(
+        services(before, Leaf({}), now), before, Call(verb="shelf.do", args={"text": "x"})
+    )
     assert (why is None) == (says is None)
     assert why is None or (says or "") in why or "authorize." in why
 
@@ -169,9 +260,16 @@ def test_what_the_current_catalog_does_not_allow_is_withdrawn(pinned: VerbSpec, 
         ({}, ["shelf.do"]),
     ],
 )
-def test_a_yes_to_what_is_declared_otherwise_now_is_withdrawn(more: dict[str, Any], unconfirmed: list[str]) -> None:
-    """An approver was shown the words and roles, and no mark: other ones, or code that nobody has confirmed since, were not said yes to."""
-    declared: dict[str, Any] = {"effect": VerbEffect.PRIVATE, "arguments": {"text": {"role": "content"}}}
+def test_a_yes_to_what_is_declared_otherwise_now_is_withdrawn(
+    more: dict[str, Any], unconfirmed: list[str]
+) -> None:
+    """An approver was shown the words and roles, and no mark: other ones, or code that nobody has
+    confirmed since, were not said yes to.
+    """
+    declared: dict[str, Any] = {
+        "effect": VerbEffect.PRIVATE,
+        "arguments": {"text": {"role": "content"}},
+    }
     before = catalog_of(verbs=[spec(**declared)])
     now = catalog_of(verbs=[spec(**(declared | more))]).changed(unconfirmed=unconfirmed)
     call = Call(verb="shelf.do", args={"text": "x"})
@@ -184,12 +282,18 @@ def test_a_yes_to_what_is_declared_otherwise_now_is_withdrawn(more: dict[str, An
     [("a", "b", True), ("a", "", True), ("a", "a", False), ("", "b", False), ("", "", False)],
     ids=["other code", "no code of its own", "the same", "a catalog of before", "neither"],
 )
-def test_a_yes_to_a_verb_that_is_made_of_something_else_now_is_withdrawn(pinned: str, current: str, void: bool) -> None:
-    """Also where nobody had confirmed the one nor has the other; what a catalog of a build before says nothing of does not count."""
+def test_a_yes_to_a_verb_that_is_made_of_something_else_now_is_withdrawn(
+    pinned: str, current: str, void: bool
+) -> None:
+    """Also where nobody had confirmed the one nor has the other; what a catalog of a build before
+    says nothing of does not count.
+    """
 
     def made_of(code: str) -> Catalog:
         declarations = {"shelf.do": code * 64} if code else {}
-        base = catalog_of(verbs=[spec(effect=VerbEffect.PRIVATE, arguments={"text": {"role": "content"}})])
+        base = catalog_of(
+            verbs=[spec(effect=VerbEffect.PRIVATE, arguments={"text": {"role": "content"}})]
+        )
         return base.changed(declarations=declarations, unconfirmed=["shelf.do"])
 
     before, now = made_of(pinned), made_of(current).changed(node="another")
@@ -199,7 +303,9 @@ def test_a_yes_to_a_verb_that_is_made_of_something_else_now_is_withdrawn(pinned:
     assert withdrawn(services(before, Leaf({}), now), before, call) is None
 
 
-def test_a_verb_that_was_switched_off_is_withdrawn_and_one_that_was_switched_on_is_not_allowed_by_it() -> None:
+def test_a_verb_that_was_switched_off_is_withdrawn_and_one_that_was_switched_on_is_not_allowed_by_it() -> (
+    None
+):
     """Narrowing is at once; under the pinned catalog itself nothing is asked."""
     on = catalog_of(verbs=[spec()])
     off = catalog_of(verbs=[spec()], policy={"verbs": {"default": {"deny": ["shelf.*"]}}})
@@ -216,11 +322,36 @@ HELD: dict[str, Any] = {"skills": ("*",), "mcp_servers": ("*",), "plugins": ("*"
     ("effect", "held", "approved", "says"),
     [
         (VerbEffect.PRIVATE, None, False, None),
-        (VerbEffect.PRIVATE, HeldProfile(pin="session", profile="p", version=1, **HELD), False, None),
-        (VerbEffect.PRIVATE, HeldProfile(pin="session", mode=SafetyMode.READ_ONLY, **HELD), True, "authorize.safety"),
-        (VerbEffect.READ, HeldProfile(pin="session", mode=SafetyMode.READ_ONLY, **HELD), False, None),
-        (VerbEffect.PRIVATE, HeldProfile(pin="session", mode=SafetyMode.GUARDED, **HELD), True, None),
-        (VerbEffect.PRIVATE, HeldProfile(pin="session", mode=SafetyMode.GUARDED, **HELD), False, "authorize.approval_not_available"),
+        (
+            VerbEffect.PRIVATE,
+            HeldProfile(pin="session", profile="p", version=1, **HELD),
+            False,
+            None,
+        ),
+        (
+            VerbEffect.PRIVATE,
+            HeldProfile(pin="session", mode=SafetyMode.READ_ONLY, **HELD),
+            True,
+            "authorize.safety",
+        ),
+        (
+            VerbEffect.READ,
+            HeldProfile(pin="session", mode=SafetyMode.READ_ONLY, **HELD),
+            False,
+            None,
+        ),
+        (
+            VerbEffect.PRIVATE,
+            HeldProfile(pin="session", mode=SafetyMode.GUARDED, **HELD),
+            True,
+            None,
+        ),
+        (
+            VerbEffect.PRIVATE,
+            HeldProfile(pin="session", mode=SafetyMode.GUARDED, **HELD),
+            False,
+            "authorize.approval_not_available",
+        ),
         (
             VerbEffect.PRIVATE,
             HeldProfile(pin="session", profile="p", version=2, **(HELD | {"skills": ("other.*",)})),
@@ -234,18 +365,30 @@ HELD: dict[str, Any] = {"skills": ("*",), "mcp_servers": ("*",), "plugins": ("*"
 def test_what_the_profile_of_now_does_not_let_happen_is_withdrawn(
     effect: VerbEffect, held: HeldProfile | NoProfile | None, approved: bool, says: str | None
 ) -> None:
-    """Under the very catalog that the run pins too: a profile narrows as a catalog does, with a yes or without."""
+    """Under the very catalog that the run pins too: a profile narrows as a catalog does, with a yes
+    or without.
+    """
     catalog = catalog_of(verbs=[spec(effect=effect)])
-    why = withdrawn(services(catalog, Leaf({})), catalog, Call(verb="shelf.do", args={"text": "x"}), held, approved=approved)
+    why = withdrawn(
+        services(catalog, Leaf({})),
+        catalog,
+        Call(verb="shelf.do", args={"text": "x"}),
+        held,
+        approved=approved,
+    )
     assert (why is None) == (says is None)
     assert says is None or says in (why or "")
 
 
-# --- one attempt -------------------------------------------------------------------------------------------------------------------------
+# --- one attempt ----------------------------------------------------------------------------------
 
 
 async def attempt(
-    specs: list[VerbSpec], leaf: Leaf, call: VerbCall | None = None, current: Catalog | None = None, recover: bool = False
+    specs: list[VerbSpec],
+    leaf: Leaf,
+    call: VerbCall | None = None,
+    current: Catalog | None = None,
+    recover: bool = False,
 ) -> Any:
     pinned = catalog_of(verbs=specs)
     made = call or verb_call()
@@ -254,7 +397,12 @@ async def attempt(
 
     async def decide(happened: Happened) -> RecoverOutcome:
         facts = RecoverFacts(
-            verb=specs[0].name, permit="0/authorize#0", attempt=made.attempt, lost=1, safety=safety_of(specs[0]), happened=happened
+            verb=specs[0].name,
+            permit="0/authorize#0",
+            attempt=made.attempt,
+            lost=1,
+            safety=safety_of(specs[0]),
+            happened=happened,
         )
         return decide_recover(facts, None, pinned.policy).outcome
 
@@ -264,10 +412,22 @@ async def attempt(
 async def test_one_attempt_with_what_is_left_of_the_time() -> None:
     """On behalf of the run's workspace and session, under the key of its decision."""
     leaf = Leaf({"shelf.do": GOOD})
-    assert await attempt([spec()], leaf, verb_call(deadline=NOW + 250_000, attempt=2)) == VerbReturned(output={"text": "done"})
+    assert await attempt(
+        [spec()], leaf, verb_call(deadline=NOW + 250_000, attempt=2)
+    ) == VerbReturned(output={"text": "done"})
     (made,) = leaf.calls
-    assert (made.key, made.attempt, made.timeout_s, made.args) == ("the key", 2, 0.25, {"text": "x"})
-    assert (made.workspace, made.session, made.run, made.principal) == (RUN.workspace, RUN.session, RUN.id, "token:ci")
+    assert (made.key, made.attempt, made.timeout_s, made.args) == (
+        "the key",
+        2,
+        0.25,
+        {"text": "x"},
+    )
+    assert (made.workspace, made.session, made.run, made.principal) == (
+        RUN.workspace,
+        RUN.session,
+        RUN.id,
+        "token:ci",
+    )
 
 
 @pytest.mark.parametrize(
@@ -279,14 +439,23 @@ async def test_what_may_not_go_out_does_not(why: str, result: type[Any]) -> None
     """No code in this build, no time left, not allowed any more: the verb never hears of it."""
     leaf = Leaf({} if why == "no code" else {"shelf.do": GOOD})
     current = catalog_of() if why == "gone" else None
-    assert isinstance(await attempt([spec()], leaf, verb_call(deadline=NOW if why == "too late" else 2 * NOW), current), result)
+    assert isinstance(
+        await attempt(
+            [spec()], leaf, verb_call(deadline=NOW if why == "too late" else 2 * NOW), current
+        ),
+        result,
+    )
     assert leaf.calls == []
 
 
-# --- after a crash -----------------------------------------------------------------------------------------------------------------------
+# --- after a crash --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("specs", [[spec()], [spec(effect=VerbEffect.PRIVATE, idempotent=True)]], ids=["read", "idempotent"])
+@pytest.mark.parametrize(
+    "specs",
+    [[spec()], [spec(effect=VerbEffect.PRIVATE, idempotent=True)]],
+    ids=["read", "idempotent"],
+)
 async def test_what_is_safe_is_repeated(specs: list[VerbSpec]) -> None:
     """A read, and what is idempotent under the same key, as another attempt."""
     leaf = Leaf({"shelf.do": GOOD})
@@ -297,7 +466,9 @@ async def test_what_is_safe_is_repeated(specs: list[VerbSpec]) -> None:
 async def test_what_is_not_safe_is_not_repeated() -> None:
     """Nobody knows."""
     leaf = Leaf({"shelf.do": GOOD})
-    assert isinstance(await attempt([spec(effect=VerbEffect.PRIVATE)], leaf, recover=True), VerbUnknown)
+    assert isinstance(
+        await attempt([spec(effect=VerbEffect.PRIVATE)], leaf, recover=True), VerbUnknown
+    )
     assert leaf.calls == []
 
 
@@ -307,7 +478,11 @@ async def test_a_repetition_that_does_not_go_out_says_nothing_of_the_first(denie
     leaf = Leaf({} if denied == "no code" else {"shelf.do": GOOD})
     call = verb_call(deadline=0 if denied == "no time" else 2 * NOW)
     found = await attempt(
-        [spec(effect=VerbEffect.PRIVATE, idempotent=True)], leaf, call, catalog_of() if denied == "switched off" else None, recover=True
+        [spec(effect=VerbEffect.PRIVATE, idempotent=True)],
+        leaf,
+        call,
+        catalog_of() if denied == "switched off" else None,
+        recover=True,
     )
     assert isinstance(found, VerbUnknown)
     assert "not repeated" in found.message
@@ -316,7 +491,11 @@ async def test_a_repetition_that_does_not_go_out_says_nothing_of_the_first(denie
 @pytest.mark.parametrize(
     ("answer", "result", "repeated"),
     [
-        (LeafReturned(output={"happened": True, "output": {"text": "then"}}), VerbReturned(output={"text": "then"}), False),
+        (
+            LeafReturned(output={"happened": True, "output": {"text": "then"}}),
+            VerbReturned(output={"text": "then"}),
+            False,
+        ),
         (LeafReturned(output={"happened": True, "output": {"text": 3}}), VerbFailed, False),
         (LeafReturned(output={"happened": True}), VerbUnknown, False),
         (LeafReturned(output={"happened": False}), VerbReturned(output={"text": "done"}), True),
@@ -326,22 +505,39 @@ async def test_a_repetition_that_does_not_go_out_says_nothing_of_the_first(denie
         (LeafTimedOut(), VerbUnknown, False),
     ],
 )
-async def test_a_verb_that_can_be_asked_after_is(answer: AnyLeafResult, result: Any, repeated: bool) -> None:
-    """By key, arguments and attempt: it happened, with that output, or it is void and is called again; anything else is unknown."""
+async def test_a_verb_that_can_be_asked_after_is(
+    answer: AnyLeafResult, result: Any, repeated: bool
+) -> None:
+    """By key, arguments and attempt: it happened, with that output, or it is void and is called
+    again; anything else is unknown.
+    """
     leaf = Leaf({"shelf.do": GOOD, "shelf.asked": answer})
     found = await attempt(reconciled(), leaf, recover=True)
     assert found == result if isinstance(result, VerbReturned) else isinstance(found, result)
     assert [one.spec.name for one in leaf.calls] == ["shelf.asked", "shelf.do"][: 1 + repeated]
     assert leaf.calls[0].args == {"key": "the key", "args": {"text": "x"}, "attempt": 1}
-    assert [(one.key, one.attempt) for one in leaf.calls] == [("the key", 1), ("the key", 2)][: 1 + repeated]
+    assert [(one.key, one.attempt) for one in leaf.calls] == [("the key", 1), ("the key", 2)][
+        : 1 + repeated
+    ]
 
 
 @pytest.mark.parametrize("happened", [True, False])
 async def test_a_no_that_voids_nothing_leaves_it_unknown(happened: bool) -> None:
-    """The call that was cut off may still arrive; that it happened counts all the same. It is told no attempt that it does not take."""
-    leaf = Leaf({"shelf.do": GOOD, "shelf.asked": LeafReturned(output={"happened": happened, "output": {"text": "then"}})})
+    """The call that was cut off may still arrive; that it happened counts all the same. It is told
+    no attempt that it does not take.
+    """
+    leaf = Leaf(
+        {
+            "shelf.do": GOOD,
+            "shelf.asked": LeafReturned(output={"happened": happened, "output": {"text": "then"}}),
+        }
+    )
     found = await attempt(reconciled(voids=False), leaf, recover=True)
-    assert found == VerbReturned(output={"text": "then"}) if happened else isinstance(found, VerbUnknown)
+    assert (
+        found == VerbReturned(output={"text": "then"})
+        if happened
+        else isinstance(found, VerbUnknown)
+    )
     assert [one.args for one in leaf.calls] == [{"key": "the key", "args": {"text": "x"}}]
 
 
@@ -354,6 +550,8 @@ async def test_nobody_to_ask_leaves_it_unknown() -> None:
 
 async def test_a_call_that_never_went_out_has_a_code_of_its_own() -> None:
     """By which the repetition is told from a failure."""
-    found = await attempt([spec(effect=VerbEffect.PRIVATE)], Leaf({"shelf.do": GOOD}), verb_call(deadline=0))
+    found = await attempt(
+        [spec(effect=VerbEffect.PRIVATE)], Leaf({"shelf.do": GOOD}), verb_call(deadline=0)
+    )
     assert isinstance(found, VerbFailed)
     assert found.code == NOT_STARTED

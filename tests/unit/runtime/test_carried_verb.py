@@ -1,4 +1,6 @@
-"""The verb that a run carries out for its parent, held to what holds now: before each call that goes out, until its end."""
+"""The verb that a run carries out for its parent, held to what holds now: before each call that
+goes out, until its end.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,12 @@ async def test_who_carries_out_nothing_is_held_to_nothing() -> None:
 
 
 @pytest.mark.parametrize("narrowed", [{"deny": ["tell.*"]}, None])
-async def test_what_a_run_of_its_own_carries_out_is_held_to_all_that_holds(narrowed: dict[str, Any] | None) -> None:
-    """After its first step as well: the verb is switched off, or a profile lets nothing happen beyond reads."""
+async def test_what_a_run_of_its_own_carries_out_is_held_to_all_that_holds(
+    narrowed: dict[str, Any] | None,
+) -> None:
+    """After its first step as well: the verb is switched off, or a profile lets nothing happen
+    beyond reads.
+    """
     with Office() as office:
         view = await office.asked(tell())
         assert await office.decide(view, drive=False) == ""
@@ -42,13 +48,20 @@ async def test_what_a_run_of_its_own_carries_out_is_held_to_all_that_holds(narro
                 ("profile", "p", {"safety": {"mode": "read_only"}}),
                 ("policy", "profile-pin:workspace:default", {"profile": "p"}),
             ):
-                await control.change(RecordChange(place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config), by=BEN)
+                await control.change(
+                    RecordChange(
+                        place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config
+                    ),
+                    by=BEN,
+                )
         await office.go_on(view.row.run)
         assert (office.did, len(office.withdrawn())) == ([], 1)
 
 
 async def test_a_run_of_its_own_says_what_it_rests_on() -> None:
-    """Its first record names the yes; of a build before, which said nothing of it, a harmless change of policy is no narrowing."""
+    """Its first record names the yes; of a build before, which said nothing of it, a harmless
+    change of policy is no narrowing.
+    """
     with Office() as office:
         view = await office.asked(tell("cleo"))
         assert await office.decide(view, drive=False) == ""
@@ -58,7 +71,9 @@ async def test_a_run_of_its_own_says_what_it_rests_on() -> None:
         started = decode(stored.records[0])
         assert isinstance(started, Started)
         assert started.consent == Consent(id=view.row.id, by=BEN)
-        before = RunSetup.of(child, TELLS, structs.replace(started, consent=None), office.catalog, office.kinds)
+        before = RunSetup.of(
+            child, TELLS, structs.replace(started, consent=None), office.catalog, office.kinds
+        )
         carried = carried_verb(office.services, stored, before)
         assert carried is not None
         office.use_policy({"verbs": {"retry_wait_ms": 7}})

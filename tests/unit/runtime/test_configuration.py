@@ -1,4 +1,6 @@
-"""What is pinned for a session, as it is read: whose profile a name stands for, and what a record that this build cannot read comes to."""
+"""What is pinned for a session, as it is read: whose profile a name stands for, and what a record
+that this build cannot read comes to.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,20 @@ class Plane:
         self.records, self.store = MemoryConfiguration(shared), MemoryStore(shared)
         self.control = ControlPlane(self.records, self.store, SystemClock())
 
-    async def put(self, resource: str, name: str, config: dict[str, Any], place: str = "default") -> None:
+    async def put(
+        self, resource: str, name: str, config: dict[str, Any], place: str = "default"
+    ) -> None:
         change = RecordChange(place=place, resource=resource, id=name, config=config, owner=True)
         assert isinstance(await self.control.change(change, by="op"), Applied)
 
     async def force(self, key: ConfigKey, config: bytes) -> None:
         """A record as another build may have written it."""
         write = ConfigVersion(record=ConfigRecord(key=key, version=1, config=config, by="op", at=1))
-        await self.store.submit(Arrive(workspace="default", shared=Shared(reads=(), decide=lambda: Ruling(writes=(write,)))))
+        await self.store.submit(
+            Arrive(
+                workspace="default", shared=Shared(reads=(), decide=lambda: Ruling(writes=(write,)))
+            )
+        )
 
 
 async def test_a_workspaces_own_profile_comes_before_the_one_for_all() -> None:
@@ -44,7 +52,10 @@ async def test_a_workspaces_own_profile_comes_before_the_one_for_all() -> None:
     await plane.put("profile", "p", {"systemPrompt": "own"})
     for place in ("default", "another"):
         await plane.put("policy", SESSION, {"profile": "p"}, place)
-    found = [(await pins_seen(plane.records, place, "s1")).profiles["p"].config or {} for place in ("default", "another")]
+    found = [
+        (await pins_seen(plane.records, place, "s1")).profiles["p"].config or {}
+        for place in ("default", "another")
+    ]
     assert [one["systemPrompt"] for one in found] == ["own", "everywhere"]
 
 
@@ -69,8 +80,12 @@ async def test_nothing_is_looked_up_where_nothing_is_pinned() -> None:
         (b'{"profile":{"p":1}}', b"{}", "profile.not_found"),
     ],
 )
-async def test_a_record_of_another_build_opens_nothing(pin: bytes, profile: bytes, reason: str) -> None:
-    """What cannot be read as a pin pins to nothing that is there, and what cannot be read as a profile is none: neither loosens anything."""
+async def test_a_record_of_another_build_opens_nothing(
+    pin: bytes, profile: bytes, reason: str
+) -> None:
+    """What cannot be read as a pin pins to nothing that is there, and what cannot be read as a
+    profile is none: neither loosens anything.
+    """
     plane = Plane()
     await plane.force(key_of("default", ResourceType.POLICY, SESSION), pin)
     await plane.force(key_of("default", ResourceType.PROFILE, "p"), profile)

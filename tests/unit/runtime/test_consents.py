@@ -1,4 +1,6 @@
-"""What a run's own records hold of a yes: a fold that gives each one to exactly the calls that it was given for, once."""
+"""What a run's own records hold of a yes: a fold that gives each one to exactly the calls that it
+was given for, once.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,20 @@ from ordain.rules.decision import Decision
 from ordain.rules.grant import GrantTaken, NoGrant
 from ordain.runtime.consents import Consents
 
-CALLS = [Call(verb=name, args={"text": text}) for name in ("post.out", "pay.out") for text in ("a", "b")]
+CALLS = [
+    Call(verb=name, args={"text": text}) for name in ("post.out", "pay.out") for text in ("a", "b")
+]
 DIGESTS = [call_digest(call) for call in CALLS]
 some_calls = st.lists(st.sampled_from(CALLS), min_size=1, max_size=4)
 
 
 def wait(*calls: Call) -> Wait:
-    return Wait(what=WaitFor.APPROVAL, about="x", deadline=1, approval=ApprovalAsked(subject=Subject.CALL, calls=calls, tier=Tier.WRITE))
+    return Wait(
+        what=WaitFor.APPROVAL,
+        about="x",
+        deadline=1,
+        approval=ApprovalAsked(subject=Subject.CALL, calls=calls, tier=Tier.WRITE),
+    )
 
 
 def yes(number: int = 0) -> Approved:
@@ -35,8 +44,12 @@ def allowed(call: str, reason: AuthorizeReason = AuthorizeReason.APPROVED) -> De
 
 
 @given(st.lists(some_calls, max_size=5), st.lists(st.sampled_from(CALLS), max_size=12))
-def test_a_yes_is_for_exactly_its_calls_each_once(approved: list[list[Call]], made: list[Call]) -> None:
-    """Whatever is approved and made in whatever order, no call goes out more often than a yes was given to that very call."""
+def test_a_yes_is_for_exactly_its_calls_each_once(
+    approved: list[list[Call]], made: list[Call]
+) -> None:
+    """Whatever is approved and made in whatever order, no call goes out more often than a yes was
+    given to that very call.
+    """
     consents, left = Consents(MayAsk.PEOPLE), Counter[str]()
     for number, calls in enumerate(approved):
         consents.answered(wait(*calls), yes(number))
@@ -50,8 +63,20 @@ def test_a_yes_is_for_exactly_its_calls_each_once(approved: list[list[Call]], ma
             left[digest] -= 1
 
 
-@given(st.sampled_from([NotApproved(approval="a", by="x"), Expired(), Expired(why="gone"), Answered(value=True, by="x")]), some_calls)
-def test_nothing_but_a_yes_is_one(result: NotApproved | Expired | Answered, calls: list[Call]) -> None:
+@given(
+    st.sampled_from(
+        [
+            NotApproved(approval="a", by="x"),
+            Expired(),
+            Expired(why="gone"),
+            Answered(value=True, by="x"),
+        ]
+    ),
+    some_calls,
+)
+def test_nothing_but_a_yes_is_one(
+    result: NotApproved | Expired | Answered, calls: list[Call]
+) -> None:
     """A no, time that is over, and an answer that says yes leave no consent."""
     consents = Consents(MayAsk.PEOPLE)
     consents.answered(wait(*calls), result)
@@ -77,18 +102,35 @@ def test_of_a_run_that_may_ask_nobody_nothing_is_told() -> None:
     consents = Consents(None)
     consents.answered(wait(CALLS[0]), yes())
     assert consents.facts(DIGESTS[0]) == {}
-    assert not consents.may_wait(ApprovalAsked(subject=Subject.CALL, calls=(CALLS[0],), tier=Tier.WRITE))
+    assert not consents.may_wait(
+        ApprovalAsked(subject=Subject.CALL, calls=(CALLS[0],), tier=Tier.WRITE)
+    )
 
 
 def test_a_grant_is_for_one_call_and_used_up_by_it() -> None:
     """After that grants are looked at again for the same call, and meanwhile not."""
     consents = Consents(MayAsk.GRANTS)
-    consents.decided(CALLS[0], Decision(outcome=NeedsApproval(DIGESTS[0], Tier.WRITE, MayAsk.GRANTS), reason=AuthorizeReason.NEEDS_GRANT))
+    consents.decided(
+        CALLS[0],
+        Decision(
+            outcome=NeedsApproval(DIGESTS[0], Tier.WRITE, MayAsk.GRANTS),
+            reason=AuthorizeReason.NEEDS_GRANT,
+        ),
+    )
     pending = consents.pending(DIGESTS[0])
     assert pending is not None
-    assert (pending.call, pending.tier, consents.pending(DIGESTS[1])) == (CALLS[0], Tier.WRITE, None)
+    assert (pending.call, pending.tier, consents.pending(DIGESTS[1])) == (
+        CALLS[0],
+        Tier.WRITE,
+        None,
+    )
     consents.claimed(DIGESTS[0], GrantTaken("g", "local:ben"))
-    assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.GRANTS, "grant": "g", "by": "local:ben", "grant_asked": True}
+    assert consents.facts(DIGESTS[0]) == {
+        "may_ask": MayAsk.GRANTS,
+        "grant": "g",
+        "by": "local:ben",
+        "grant_asked": True,
+    }
     assert consents.facts(DIGESTS[1]) == {"may_ask": MayAsk.GRANTS}
     consents.decided(CALLS[0], allowed(DIGESTS[0], AuthorizeReason.GRANTED))
     assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.GRANTS}
@@ -96,7 +138,9 @@ def test_a_grant_is_for_one_call_and_used_up_by_it() -> None:
 
 
 def test_of_a_call_that_may_have_happened_a_person_is_asked() -> None:
-    """No grant covers it again, whichever was looked for or taken; a run of a build before goes on as it began."""
+    """No grant covers it again, whichever was looked for or taken; a run of a build before goes on
+    as it began.
+    """
     for asks_again in (True, False):
         consents = Consents(MayAsk.PEOPLE, asks_again=asks_again)
         consents.ended_unknown(CALLS[0])
@@ -113,4 +157,8 @@ def test_no_grant_is_looked_for_twice() -> None:
     consents = Consents(MayAsk.PEOPLE)
     consents.claimed(DIGESTS[0], NoGrant())
     consents.answered(wait(CALLS[0]), Expired(why="switched off"))
-    assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.PEOPLE, "grant_asked": True, "refused": RefusedWhy.WITHDRAWN}
+    assert consents.facts(DIGESTS[0]) == {
+        "may_ask": MayAsk.PEOPLE,
+        "grant_asked": True,
+        "refused": RefusedWhy.WITHDRAWN,
+    }

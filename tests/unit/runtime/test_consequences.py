@@ -1,4 +1,6 @@
-"""What follows from a message: exactly one consequence of each class, with the mail and the changes that go with it."""
+"""What follows from a message: exactly one consequence of each class, with the mail and the changes
+that go with it.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,31 @@ from ordain.runtime.services import PinnedCatalogs
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import KINDS, shipped
 
-ASKED = OpenQuestion(run="child", root="turn2", addr=3, key="which", expects="freeform", until=9, text="Which one?", message_id="q1")
-AT_WORK = Thread(id=1, status=ThreadStatus.IN_PROGRESS, intent="the report", run="turn1", turns=("turn1", "turn9"))
-ASKING = Thread(id=2, status=ThreadStatus.IN_PROGRESS, intent="the lamp", run="turn2", turns=("turn2",), asked=ASKED)
+ASKED = OpenQuestion(
+    run="child",
+    root="turn2",
+    addr=3,
+    key="which",
+    expects="freeform",
+    until=9,
+    text="Which one?",
+    message_id="q1",
+)
+AT_WORK = Thread(
+    id=1,
+    status=ThreadStatus.IN_PROGRESS,
+    intent="the report",
+    run="turn1",
+    turns=("turn1", "turn9"),
+)
+ASKING = Thread(
+    id=2,
+    status=ThreadStatus.IN_PROGRESS,
+    intent="the lamp",
+    run="turn2",
+    turns=("turn2",),
+    asked=ASKED,
+)
 OVER = Thread(id=3, status=ThreadStatus.IN_PROGRESS, intent="the past", run="turn3")
 STATE = SessionState(
     workspace="w",
@@ -62,7 +86,8 @@ OUTCOMES: dict[str, Any] = {
     "behind": NewRequest(thread=1),
     "again": NewRequest(thread=3),
     "repair": Repair(
-        a=MessageReading(attached=Attached.OVERRIDE, thread=1, stop=True), b=MessageReading(attached=Attached.ANSWER, thread=2)
+        a=MessageReading(attached=Attached.OVERRIDE, thread=1, stop=True),
+        b=MessageReading(attached=Attached.ANSWER, thread=2),
     ),
     "triage": Triage(),
     "filler": Filler(),
@@ -71,14 +96,23 @@ OUTCOMES: dict[str, Any] = {
 
 
 def follows(outcome: Any, text: str = "the red one", state: SessionState = STATE) -> Consequence:
-    message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": text}, "message_id": "m7"})
+    message = Message.model_validate(
+        {"session_id": "s1", "user_id": "ada", "message": {"text": text}, "message_id": "m7"}
+    )
     services: Any = SimpleNamespace(
         kinds=KINDS,
         clock=SimpleNamespace(now=lambda: 1_000_000, new_run_id=lambda: "fresh"),
         catalogs=SimpleNamespace(current=shipped(), known=lambda _: shipped()),
     )
-    made = Consequences(services, state, message_of(message, "m7", "ada", shipped()), PinnedCatalogs(services.catalogs))
-    return made.of(AttachFacts(cues=Cues()), Decision(outcome=outcome, reason=next(iter(AttachReason))))
+    made = Consequences(
+        services,
+        state,
+        message_of(message, "m7", "ada", shipped()),
+        PinnedCatalogs(services.catalogs),
+    )
+    return made.of(
+        AttachFacts(cues=Cues()), Decision(outcome=outcome, reason=next(iter(AttachReason)))
+    )
 
 
 W = TypeVar("W")
@@ -102,7 +136,9 @@ def opens(found: Consequence) -> Serves | None:
 
 @given(st.sampled_from(sorted(OUTCOMES)))
 def test_one_decision_has_one_consequence(name: str) -> None:
-    """At most one run, which serves the message; a run, an answer, or nothing; and the decision stands with it."""
+    """At most one run, which serves the message; a run, an answer, or nothing; and the decision
+    stands with it.
+    """
     found = follows(OUTCOMES[name])
     runs, places = written(found, NewRun), written(found, NewPlace)
     assert found.placed.decision
@@ -135,8 +171,13 @@ def test_each_class_opens_the_run_that_serves_it(name: str, serves: Serves | Non
 def test_an_override_interrupts_and_its_successor_waits() -> None:
     """Every unsettled turn of the thread is told, by message number and never by words."""
     found = follows(OUTCOMES["override"], "no, the blue one")
-    assert [(mail.run, mail.kind) for mail in written(found, NewMail)] == [("turn1", MailKind.INTERRUPT), ("turn9", MailKind.INTERRUPT)]
-    assert all(b"blue" not in mail.body and b"message 7" in mail.body for mail in written(found, NewMail))
+    assert [(mail.run, mail.kind) for mail in written(found, NewMail)] == [
+        ("turn1", MailKind.INTERRUPT),
+        ("turn9", MailKind.INTERRUPT),
+    ]
+    assert all(
+        b"blue" not in mail.body and b"message 7" in mail.body for mail in written(found, NewMail)
+    )
     label, (run,) = started(found).label, written(found, NewRun)
     assert label is not None
     assert (run.queued, label.after) == (True, "turn1")
@@ -155,8 +196,14 @@ def test_an_answer_goes_to_the_run_that_asked() -> None:
 def test_a_request_takes_its_place() -> None:
     """A new thread, one that rests, or behind what is at work in it."""
     new, again, behind = (follows(OUTCOMES[name]) for name in ("new", "again", "behind"))
-    assert [(one.placed.thread, written(one, NewRun)[0].queued) for one in (new, again, behind)] == [(4, False), (3, False), (1, True)]
-    assert [written(one, ThreadChange)[0].run for one in (new, again, behind)] == ["fresh", "fresh", ""]
+    assert [
+        (one.placed.thread, written(one, NewRun)[0].queued) for one in (new, again, behind)
+    ] == [(4, False), (3, False), (1, True)]
+    assert [written(one, ThreadChange)[0].run for one in (new, again, behind)] == [
+        "fresh",
+        "fresh",
+        "",
+    ]
 
 
 def test_a_repair_says_both_readings() -> None:
@@ -167,7 +214,9 @@ def test_a_repair_says_both_readings() -> None:
 
 def test_a_second_repair_gives_up_the_first() -> None:
     """One question of that kind is open at a time."""
-    choosing = msgspec.structs.replace(ASKING, asked=msgspec.structs.replace(ASKED, expects="choice"))
+    choosing = msgspec.structs.replace(
+        ASKING, asked=msgspec.structs.replace(ASKED, expects="choice")
+    )
     state = msgspec.structs.replace(STATE, threads=(AT_WORK, choosing, OVER))
     found = follows(OUTCOMES["repair"], state=state)
     assert ([mail.run for mail in written(found, NewMail)], found.placed.thread) == (["turn2"], 2)

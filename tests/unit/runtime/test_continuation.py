@@ -5,18 +5,34 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.runtime.continuation import IMPORTED_CHARS, IMPORTED_MARK, Shown, ShownTurn, imported_text
+from ordain.runtime.continuation import (
+    IMPORTED_CHARS,
+    IMPORTED_MARK,
+    Shown,
+    ShownTurn,
+    imported_text,
+)
 
 TURNS = st.lists(
-    st.builds(lambda mine, text: ShownTurn(role="assistant" if mine else "user", text=text), st.booleans(), st.text(max_size=200)),
+    st.builds(
+        lambda mine, text: ShownTurn(role="assistant" if mine else "user", text=text),
+        st.booleans(),
+        st.text(max_size=200),
+    ),
     max_size=8,
 )
 
 
 @given(TURNS, st.text(max_size=100))
-def test_every_line_that_is_imported_stands_behind_its_mark(turns: list[ShownTurn], instructions: str) -> None:
-    """Whatever a client shows, only code's first line stands without the mark: none of it passes for a header."""
-    opening, *below = imported_text(Shown(before=tuple(turns), now=(), instructions=instructions)).split("\n")
+def test_every_line_that_is_imported_stands_behind_its_mark(
+    turns: list[ShownTurn], instructions: str
+) -> None:
+    """Whatever a client shows, only code's first line stands without the mark: none of it passes
+    for a header.
+    """
+    opening, *below = imported_text(
+        Shown(before=tuple(turns), now=(), instructions=instructions)
+    ).split("\n")
     assert opening == IMPORTED_MARK
     assert all(line.startswith("> ") for line in below)
 

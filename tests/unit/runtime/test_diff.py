@@ -1,4 +1,6 @@
-"""Policy diff: exact up to the first effect that would differ, bounded past it, and nothing where nothing changed."""
+"""Policy diff: exact up to the first effect that would differ, bounded past it, and nothing where
+nothing changed.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,27 @@ from ordain.journal.digests import derived_id
 from ordain.journal.records import Status, raw
 from ordain.ports.store import StoredRun
 from ordain.runtime.diff import PolicyDiff, children_of, diff, with_lanes
-from ordain.testing import ScriptedEffects, call, catalog_of, completed, finish, joined, kind_of, returned, says, with_policy
+from ordain.testing import (
+    ScriptedEffects,
+    call,
+    catalog_of,
+    completed,
+    finish,
+    joined,
+    kind_of,
+    returned,
+    says,
+    with_policy,
+)
 from tests.unit.flows.house import KINDS, play, shipped
 
-REQUEST = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]})
+REQUEST = PlannerRequest.model_validate(
+    {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]}
+)
 FOUND = returned({"result": "42", "decimal": "42", "exact": True})
-RUN = play(PLANNER, REQUEST, says("?"), call("math.evaluate", expression="6 * 7"), FOUND, finish("42"))
+RUN = play(
+    PLANNER, REQUEST, says("?"), call("math.evaluate", expression="6 * 7"), FOUND, finish("42")
+)
 
 
 def compare(stored: StoredRun = RUN.stored, **changes: Any) -> PolicyDiff:
@@ -35,7 +52,9 @@ def compare(stored: StoredRun = RUN.stored, **changes: Any) -> PolicyDiff:
 def test_the_same_policy_changes_nothing(length: int) -> None:
     """However far the run has come."""
     status = RUN.status if length == len(RUN.stored.records) else Status.RUNNING
-    report = compare(msgspec.structs.replace(RUN.stored, records=RUN.stored.records[:length], status=status))
+    report = compare(
+        msgspec.structs.replace(RUN.stored, records=RUN.stored.records[:length], status=status)
+    )
     assert (report.verdict, report.frontier, report.flips) == ("compared", None, [])
 
 
@@ -82,7 +101,7 @@ def test_a_policy_without_profiles_keeps_those_that_were_pinned() -> None:
     assert diff(RUN.stored, shipped(), bare, KINDS, lambda _: None).flips == []
 
 
-# --- children --------------------------------------------------------------------------------------------------------------------------
+# --- children -------------------------------------------------------------------------------------
 
 
 async def _child(context: FlowContext, given: Any) -> str:
@@ -91,7 +110,9 @@ async def _child(context: FlowContext, given: Any) -> str:
 
 async def _parent(context: FlowContext, given: Any) -> str:
     for _ in range(2):
-        child: Spawn[Any] = Spawn(flow="child", input=raw(None), deadline=context.hard, allowance=context.share(2))
+        child: Spawn[Any] = Spawn(
+            flow="child", input=raw(None), deadline=context.hard, allowance=context.share(2)
+        )
         await context.fx.children((child,), Join())
     return "joined"
 
@@ -100,12 +121,18 @@ def test_children_are_compared_with_their_parent() -> None:
     """Every one that has ended and can be loaded, at the effect that opened it."""
     catalog = catalog_of()
     child, parent = replace(kind_of(_child), name="child"), replace(kind_of(_parent), name="parent")
-    stored = ScriptedEffects(parent, catalog).play(None, [joined(completed("a")), joined(completed("b"))]).stored
+    stored = (
+        ScriptedEffects(parent, catalog)
+        .play(None, [joined(completed("a")), joined(completed("b"))])
+        .stored
+    )
     ids = [derived_id(stored.id, addr, 0) for addr in range(2)]
     assert children_of(stored) == list(enumerate(ids))
     ran = ScriptedEffects(child, catalog).play(None).stored
     report = diff(stored, catalog, catalog.policy, Kinds((child, parent)), {ids[0]: ran}.get)
-    assert [(one.run, one.verdict, one.frontier) for one in report.children] == [(ran.id, "compared", None)]
+    assert [(one.run, one.verdict, one.frontier) for one in report.children] == [
+        (ran.id, "compared", None)
+    ]
 
 
 def test_a_child_past_its_parents_frontier_is_bounded() -> None:
@@ -114,12 +141,20 @@ def test_a_child_past_its_parents_frontier_is_bounded() -> None:
 
     async def _asking(context: FlowContext, given: Any) -> Any:
         outcome = await PLANNER.run(context, given)
-        child: Spawn[Any] = Spawn(flow="child", input=raw(None), deadline=context.hard, allowance=context.share(2))
+        child: Spawn[Any] = Spawn(
+            flow="child", input=raw(None), deadline=context.hard, allowance=context.share(2)
+        )
         await context.fx.children((child,), Join())
         return outcome
 
     parent = replace(PLANNER, name="asking", run=_asking, wire=None)
-    script = [says("?"), call("math.evaluate", expression="6 * 7"), FOUND, finish("42"), joined(completed("a"))]
+    script = [
+        says("?"),
+        call("math.evaluate", expression="6 * 7"),
+        FOUND,
+        finish("42"),
+        joined(completed("a")),
+    ]
     stored = ScriptedEffects(parent, catalog).play(REQUEST, script).stored
     kinds, policy = Kinds((*KINDS.all, parent)), with_policy(catalog, {"step": {"reask": 0}}).policy
     report = diff(stored, catalog, policy, kinds, lambda _: RUN.stored)

@@ -1,4 +1,6 @@
-"""The door: what faces may ask, what they are refused with which code, and that nobody waits for what nobody will tell."""
+"""The door: what faces may ask, what they are refused with which code, and that nobody waits for
+what nobody will tell.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from pydantic import BaseModel
 
 from ordain.effects.effect import Wait, WaitFor
 from ordain.effects.results import Answered
-from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, OrdainError, StorageUnavailable, Transient
+from ordain.errors import (
+    Conflict,
+    InvalidRequest,
+    LeaseLost,
+    NotFound,
+    OrdainError,
+    StorageUnavailable,
+    Transient,
+)
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Taken, Wire
 from ordain.flows.kinds import Kinds
@@ -42,7 +52,9 @@ async def _answers(context: FlowContext, what: str) -> str:
         raise ValueError(what)
     if what != "asks":
         return what
-    found = await context.fx.perform(Wait(what=WaitFor.ANSWER, about="Which?", deadline=context.now() + 60 * SECOND))
+    found = await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about="Which?", deadline=context.now() + 60 * SECOND)
+    )
     return str(found.value) if isinstance(found, Answered) else "nobody"
 
 
@@ -50,13 +62,19 @@ def _wire(contract: type[Any], other: str) -> Wire[Any]:
     return Wire(
         contract=contract,
         take=lambda request, _, __: Taken(input=raw(request.text), request_id=None, digest="d"),
-        response=lambda ending: {"run": ending.run, "status": str(ending.status), "output": bytes(ending.output).decode()},
+        response=lambda ending: {
+            "run": ending.run,
+            "status": str(ending.status),
+            "output": bytes(ending.output).decode(),
+        },
         other=other,
         said=("output",),
     )
 
 
-KIND: Kind[Any, Any] = replace(kind_of(_answers, charged=False), name="asks", wire=_wire(Question, "not_a_question"))
+KIND: Kind[Any, Any] = replace(
+    kind_of(_answers, charged=False), name="asks", wire=_wire(Question, "not_a_question")
+)
 PLAIN: Kind[Any, Any] = replace(kind_of(_answers, charged=False), name="plain")
 OTHER: Kind[Any, Any] = replace(KIND, name="remarks", wire=_wire(Remark, "not_a_remark"))
 
@@ -98,7 +116,9 @@ class Home(House):
         super().__init__(KIND, PLAIN, OTHER)
         self.engine, self.cleared = Wakes(), Cleared()
         library: Any = self.cleared
-        self.door = Runtime(self.services, SqliteSearch(self.store), engine=self.engine, library=library)
+        self.door = Runtime(
+            self.services, SqliteSearch(self.store), engine=self.engine, library=library
+        )
 
     def __enter__(self) -> Home:
         return self
@@ -116,7 +136,7 @@ async def refused(asking: Coroutine[Any, Any, Any]) -> str:
     return raised.value.code
 
 
-# --- requests --------------------------------------------------------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------------
 
 
 async def test_a_request_is_answered_by_the_kind_of_its_contract() -> None:
@@ -173,7 +193,7 @@ async def test_what_is_not_there_is_not_found() -> None:
                 await asking
 
 
-# --- waiting ---------------------------------------------------------------------------------------------------------------------------
+# --- waiting --------------------------------------------------------------------------------------
 
 
 async def test_who_waits_is_told_when_the_run_rests() -> None:
@@ -227,11 +247,13 @@ async def test_records_are_told_until_the_run_rests() -> None:
         assert seen == list(range(1, len(home.stored(run).records)))
 
 
-# --- operating -------------------------------------------------------------------------------------------------------------------------
+# --- operating ------------------------------------------------------------------------------------
 
 
 async def test_a_run_is_cancelled_once_by_each() -> None:
-    """Asked again it is already asked; after its end it has settled; a stopped one is woken to end."""
+    """Asked again it is already asked; after its end it has settled; a stopped one is woken to
+    end.
+    """
     with Home() as home:
         run, broken = await home.begun("asks"), await home.begun("breaks")
         assert await home.door.cancel(run, by="ada", why="late") == "sent"
@@ -257,7 +279,8 @@ async def test_the_first_answer_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "depth", "fits"), [(ANSWER_BYTES, 0, False), (100, ANSWER_DEPTH + 1, False), (100, ANSWER_DEPTH // 2, True)]
+    ("size", "depth", "fits"),
+    [(ANSWER_BYTES, 0, False), (100, ANSWER_DEPTH + 1, False), (100, ANSWER_DEPTH // 2, True)],
 )
 async def test_an_answer_has_bounds(size: int, depth: int, fits: bool) -> None:
     """In bytes and in depth; what is beyond them is in no mailbox."""
@@ -282,7 +305,9 @@ async def test_only_what_has_stopped_is_resumed() -> None:
         assert await refused(home.door.resume(waiting, by="ada")) == "not_stopped"
         await home.door.resume(broken, by="ada")
         assert home.stored(broken).status is Status.READY
-        assert [(one.by, one.why) for one in home.bodies(broken, RecordKind.RESUMED)] == [("ada", "faulted")]
+        assert [(one.by, one.why) for one in home.bodies(broken, RecordKind.RESUMED)] == [
+            ("ada", "faulted")
+        ]
         assert home.engine.woken == [(broken, None)]
         assert await refused(home.door.resume(broken, by="bob")) == "not_stopped"
 
@@ -291,7 +316,9 @@ async def test_of_two_who_resume_one_does() -> None:
     """The other is told that it is not stopped any more."""
     with Home() as home:
         run = await home.begun("breaks")
-        both = await asyncio.gather(*(home.door.resume(run, by=by) for by in ("ada", "bob")), return_exceptions=True)
+        both = await asyncio.gather(
+            *(home.door.resume(run, by=by) for by in ("ada", "bob")), return_exceptions=True
+        )
         (error,) = [one for one in both if one is not None]
         assert isinstance(error, Conflict)
         assert error.code == "not_stopped"
@@ -308,7 +335,9 @@ async def test_only_what_nobody_knows_is_resolved() -> None:
 
 
 async def test_what_is_erased_has_no_content_and_keeps_its_shape() -> None:
-    """With a note of who and why; not while it is open; again it changes nothing, and the library is cleared each time."""
+    """With a note of who and why; not while it is open; again it changes nothing, and the library
+    is cleared each time.
+    """
     with Home() as home:
         run = await home.begun("asks")
         with pytest.raises(Conflict):
@@ -327,9 +356,16 @@ async def test_what_is_erased_has_no_content_and_keeps_its_shape() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "lease", "storage"), [(None, True, True), (LeaseLost("gone"), False, True), (StorageUnavailable("full"), True, False)]
+    ("error", "lease", "storage"),
+    [
+        (None, True, True),
+        (LeaseLost("gone"), False, True),
+        (StorageUnavailable("full"), True, False),
+    ],
 )
-async def test_readiness_is_what_a_write_says(error: OrdainError | None, lease: bool, storage: bool) -> None:
+async def test_readiness_is_what_a_write_says(
+    error: OrdainError | None, lease: bool, storage: bool
+) -> None:
     """Each part by itself."""
     with Home() as home:
 

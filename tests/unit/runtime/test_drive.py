@@ -1,4 +1,6 @@
-"""One drive of one run: to its end, to a wait or to a stop, and what each leaves for its parent, its accounts and who resumes it."""
+"""One drive of one run: to its end, to a wait or to a stop, and what each leaves for its parent,
+its accounts and who resumes it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from ordain.effects.calls import Call
 from ordain.effects.children import Cancelled, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import Claim, Say, Wait, WaitFor
 from ordain.effects.results import VerbReturned
-from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost
+from ordain.errors import (
+    Erased,
+    FlowFault,
+    FlowUnavailable,
+    JournalCorrupt,
+    JournalDiverged,
+    LeaseLost,
+)
 from ordain.flows.accounts import CARVE, shared_accounts
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
@@ -44,7 +53,9 @@ async def send(to: str) -> dict[str, str]:
 async def _does(context: FlowContext, what: str) -> str:
     """Ends as it is told."""
     if what == "waits":
-        await context.fx.perform(Wait(what=WaitFor.ANSWER, about="x", deadline=context.now() + 60 * SECOND))
+        await context.fx.perform(
+            Wait(what=WaitFor.ANSWER, about="x", deadline=context.now() + 60 * SECOND)
+        )
     elif what == "speaks":
         await context.fx.perform(Say(text="hello"))
     elif what == "sends":
@@ -74,11 +85,19 @@ def settle(output: str) -> Settlement:
     return Settlement(status=statuses.get(output, Status.COMPLETED), reason=output)
 
 
-DOES: Kind[Any, Any] = replace(kind_of(_does, verbs=["mail.send"], charged=False), name="does", settle=settle)
+DOES: Kind[Any, Any] = replace(
+    kind_of(_does, verbs=["mail.send"], charged=False), name="does", settle=settle
+)
 
 
 async def _opens(context: FlowContext, what: str) -> str:
-    child = Spawn[Any](flow="does", input=raw(what), deadline=context.hard, allowance=context.share(2), scope=("mail.send",))
+    child = Spawn[Any](
+        flow="does",
+        input=raw(what),
+        deadline=context.hard,
+        allowance=context.share(2),
+        scope=("mail.send",),
+    )
     (ended,) = await context.fx.children((child,), Join())
     return type(ended).__name__
 
@@ -90,7 +109,13 @@ async def _over(context: FlowContext, what: Any) -> str:
     """Opens one that opens another, or one for each word."""
     flow, each = ("opens", [what]) if isinstance(what, str) else ("does", what)
     spawns = [
-        Spawn[Any](flow=flow, input=raw(one), deadline=context.hard, allowance=context.share(len(each) + 1), scope=("mail.send",))
+        Spawn[Any](
+            flow=flow,
+            input=raw(one),
+            deadline=context.hard,
+            allowance=context.share(len(each) + 1),
+            scope=("mail.send",),
+        )
         for one in each
     ]
     return ",".join(type(end).__name__ for end in await context.fx.children(tuple(spawns), Join()))
@@ -103,7 +128,7 @@ def house(*verbs: Any) -> House:
     return House(DOES, OPENS, verbs=verbs or [send])
 
 
-# --- ends and stops --------------------------------------------------------------------------------------------------------------------
+# --- ends and stops -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -117,7 +142,9 @@ def house(*verbs: Any) -> House:
     ],
 )
 async def test_a_run_is_driven_to_rest(what: str, status: Status) -> None:
-    """Its row, its last record and what the drive says agree; once settled it is not driven again."""
+    """Its row, its last record and what the drive says agree; once settled it is not driven
+    again.
+    """
     with house() as home:
         run = await home.open(DOES, what)
         assert (await home.drive(run)).status is status
@@ -132,8 +159,12 @@ async def test_a_run_is_driven_to_rest(what: str, status: Status) -> None:
 
 
 @pytest.mark.parametrize("what", sorted(RAISED))
-async def test_whatever_a_flow_raises_stops_its_run_alone(what: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Control signals of its own making too. What broke and where is on record and in the log, and nothing that it worked with."""
+async def test_whatever_a_flow_raises_stops_its_run_alone(
+    what: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Control signals of its own making too. What broke and where is on record and in the log, and
+    nothing that it worked with.
+    """
     with house() as home, caplog.at_level(logging.INFO, "ordain.run"):
         run = await home.open(DOES, what)
         assert (await home.drive(run)).status is Status.FAULTED
@@ -178,7 +209,7 @@ async def test_a_run_behind_another_one_is_not_begun() -> None:
         assert len(home.stored(run).records) == 1
 
 
-# --- cancelling what has stopped ---------------------------------------------------------------------------------------------------------
+# --- cancelling what has stopped ------------------------------------------------------------------
 
 
 async def test_a_stopped_run_is_cancelled_without_its_flow() -> None:
@@ -190,7 +221,11 @@ async def test_a_stopped_run_is_cancelled_without_its_flow() -> None:
         await home.interrupt(run, by="user:ada")
         assert (await home.drive(run, resumed_by="user:ada")).status is Status.CANCELLED
         (note,) = home.bodies(run, RecordKind.NOTE)
-        assert (note.action, note.by, msgspec.json.decode(note.details)) == ("cancel", "user:ada", {"was": "flow_unavailable"})
+        assert (note.action, note.by, msgspec.json.decode(note.details)) == (
+            "cancel",
+            "user:ada",
+            {"was": "flow_unavailable"},
+        )
         assert home.stored(run).reason == "cancel"
         assert not home.store.untaken(run)
 
@@ -222,7 +257,9 @@ async def test_children_of_a_stopped_run_are_stopped_before_it() -> None:
 
 
 async def test_what_children_of_a_stopped_run_spent_is_on_its_account() -> None:
-    """Closed without its flow it has met none of their ends: its parent is told what they spent and how many there were, and its header says it."""
+    """Closed without its flow it has met none of their ends: its parent is told what they spent and
+    how many there were, and its header says it.
+    """
     with House(DOES, OPENS, OVER, verbs=[send]) as home:
         run = await home.open(OVER, "sends")
         await home.drive(run)
@@ -246,7 +283,9 @@ async def test_what_children_of_a_stopped_run_spent_is_on_its_account() -> None:
 
 
 async def test_an_end_that_was_met_before_the_stop_counts_once() -> None:
-    """A child's end on record is not booked again when the run is closed, and the one that came later is."""
+    """A child's end on record is not booked again when the run is closed, and the one that came
+    later is.
+    """
     with House(DOES, OVER) as home:
         run = await home.open(OVER, ["done", "done"])
         await home.drive(run)
@@ -261,12 +300,18 @@ async def test_an_end_that_was_met_before_the_stop_counts_once() -> None:
         assert [one.child for one in home.bodies(run, RecordKind.CHILD_ENDED)] == [first, second]
 
 
-# --- parents -----------------------------------------------------------------------------------------------------------------------------
+# --- parents --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("what", "end"),
-    [("done", Completed), ("fails", Failed), ("late", TimedOut), ("cancels", Cancelled), ("sends", Completed)],
+    [
+        ("done", Completed),
+        ("fails", Failed),
+        ("late", TimedOut),
+        ("cancels", Cancelled),
+        ("sends", Completed),
+    ],
 )
 async def test_a_childs_end_is_its_parents_mail(what: str, end: type[Any]) -> None:
     """In the commit that settles it: how it ended, what it spent and its header."""
@@ -306,14 +351,16 @@ async def test_who_waits_for_the_root_of_a_run_that_stopped_is_told() -> None:
         assert await home.drive(derived_id(run, 0, 0)) == Driven(status=Status.FAULTED, root=run)
 
 
-# --- accounts ----------------------------------------------------------------------------------------------------------------------------
+# --- accounts -------------------------------------------------------------------------------------
 
 
 async def test_what_was_carved_and_not_spent_goes_back() -> None:
     """With the end: the next run finds it there."""
     charged = replace(kind_of(_carves, charged=True), name="carves")
     with House(charged) as home:
-        home.services.catalogs.swap(catalog_of(charged, policy={"budget": {"run_tokens": 1000, "day_tokens": 1500}}))
+        home.services.catalogs.swap(
+            catalog_of(charged, policy={"budget": {"run_tokens": 1000, "day_tokens": 1500}})
+        )
         for _ in range(3):
             run = await home.open(charged, None)
             assert (await home.drive(run)).status is Status.COMPLETED
@@ -324,13 +371,27 @@ async def test_what_children_of_a_cancelled_root_spent_does_not_go_back() -> Non
     """A root that stopped and is closed gives back what nobody below it has spent, and no more."""
     charged = replace(kind_of(_carves_and_opens, charged=True), name="carves")
     with House(charged, DOES) as home:
-        home.services.catalogs.swap(catalog_of(charged, DOES, policy={"budget": {"run_tokens": 1000, "day_tokens": 1500, "rest": True}}))
+        home.services.catalogs.swap(
+            catalog_of(
+                charged,
+                DOES,
+                policy={"budget": {"run_tokens": 1000, "day_tokens": 1500, "rest": True}},
+            )
+        )
         for left in (1000, 900):
             run = await home.open(charged, None)
             await home.drive(run)
-            assert msgspec.json.decode(home.bodies(run, RecordKind.CLAIM)[0].outcome)["tokens"] == left
+            assert (
+                msgspec.json.decode(home.bodies(run, RecordKind.CLAIM)[0].outcome)["tokens"] == left
+            )
             child = derived_id(run, 1, 0)
-            await home.post(run, MailKind.CHILD, "child:1:0", Completed(child=child, value=raw(1), spent=Spend(tokens=600)), 1)
+            await home.post(
+                run,
+                MailKind.CHILD,
+                "child:1:0",
+                Completed(child=child, value=raw(1), spent=Spend(tokens=600)),
+                1,
+            )
             await home.drive(child)
             home.services.kinds = Kinds((DOES,))
             await home.drive(run)
@@ -341,7 +402,9 @@ async def test_what_children_of_a_cancelled_root_spent_does_not_go_back() -> Non
 
 async def _carves_and_opens(context: FlowContext, given: Any) -> str:
     reason = await _carves(context, given)
-    spawn = Spawn[Any](flow="does", input=raw("done"), deadline=context.hard, allowance=context.share(1))
+    spawn = Spawn[Any](
+        flow="does", input=raw("done"), deadline=context.hard, allowance=context.share(1)
+    )
     await context.fx.children((spawn,), Join())
     return reason
 
@@ -349,5 +412,10 @@ async def _carves_and_opens(context: FlowContext, given: Any) -> str:
 async def _carves(context: FlowContext, given: Any) -> str:
     accounts = shared_accounts(context.catalog.policy.budget, "", context.session, context.fx.now())
     cap = context.account.cap
-    made = await context.fx.claim(Claim(name=CARVE.name, args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts}))
+    made = await context.fx.claim(
+        Claim(
+            name=CARVE.name,
+            args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts},
+        )
+    )
     return str(made.reason)

@@ -1,4 +1,6 @@
-"""Running a flow without spending: it decides as live, up to the first thing that would go live, and leaves nothing behind."""
+"""Running a flow without spending: it decides as live, up to the first thing that would go live,
+and leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def run(verb: str, args: dict[str, object], **budget: object) -> tuple[object, i
     return output, state.authority.spent.verb_calls
 
 
-@pytest.mark.parametrize(("verb", "args"), [("math.evaluate", {"expression": "1"}), ("extract_facts", {"text": "a"})])
+@pytest.mark.parametrize(
+    ("verb", "args"), [("math.evaluate", {"expression": "1"}), ("extract_facts", {"text": "a"})]
+)
 def test_what_would_go_live_ends_it(verb: str, args: dict[str, object]) -> None:
     """A leaf's call and a child alike: there is no output, and nothing was used."""
     assert run(verb, args) == (None, 0)
@@ -46,7 +50,9 @@ def test_what_is_refused_before_is_its_output() -> None:
 
 
 def test_shared_accounts_are_found_untouched() -> None:
-    """Whoever asks is told what policy alone says: too much for the account is refused, anything else goes on."""
+    """Whoever asks is told what policy alone says: too much for the account is refused, anything
+    else goes on.
+    """
     assert run("math.evaluate", {"expression": "1"}, day_tokens=5_000_000) == (None, 0)
     output, _ = run("math.evaluate", {"expression": "1"}, day_tokens=10, rest=False)
     assert msgspec.to_builtins(output)["error"]["code"] == "budget_exceeded"

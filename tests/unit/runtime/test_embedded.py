@@ -1,4 +1,6 @@
-"""What an embedder is given back: results with types, answers of a type of one's own, and clear words where Ordain was not started."""
+"""What an embedder is given back: results with types, answers of a type of one's own, and clear
+words where Ordain was not started.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.e2e.proposals import add, finish
 
-REQUEST: dict[str, Any] = {"goal": {"type": "analysis", "description": "How much?"}, "toolset": [{"tool_id": "math.evaluate"}]}
+REQUEST: dict[str, Any] = {
+    "goal": {"type": "analysis", "description": "How much?"},
+    "toolset": [{"tool_id": "math.evaluate"}],
+}
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,18 @@ def house(home: Path, *planner: Any, again: Sequence[Any] = ()) -> Ordain:
 
 
 async def test_a_plan_is_told_by_names(tmp_path: Path) -> None:
-    """Status, verdict, run, header, words, structured part, usage and trace are attributes; ``wire`` is the response of the HTTP face."""
+    """Status, verdict, run, header, words, structured part, usage and trace are attributes;
+    ``wire`` is the response of the HTTP face.
+    """
     async with house(tmp_path, add("6 * 7"), finish("It is 42.", total=42)) as ordain:
         told = await ordain.plan(REQUEST)
-        assert (told.ok, told.status, told.verdict, told.content, told.output) == (True, "ok", "ok", "It is 42.", {"total": 42})
+        assert (told.ok, told.status, told.verdict, told.content, told.output) == (
+            True,
+            "ok",
+            "ok",
+            "It is 42.",
+            {"total": 42},
+        )
         assert (told.usage.steps, told.usage.tools_called) == (2, ["math.evaluate"])
         assert [step.action is not None for step in told.trace] == [True, False]
         assert told.error is None
@@ -92,7 +105,9 @@ async def test_a_plan_is_told_by_names(tmp_path: Path) -> None:
 
 
 async def test_a_call_is_told_by_names(tmp_path: Path) -> None:
-    """A verb's output is of the type that was asked for; one that fails has its error and no output."""
+    """A verb's output is of the type that was asked for; one that fails has its error and no
+    output.
+    """
     async with house(tmp_path) as ordain:
         plain = await ordain.execute("math.evaluate", {"expression": "6 * 7"})
         assert plain.ok
@@ -107,7 +122,9 @@ async def test_a_call_is_told_by_names(tmp_path: Path) -> None:
 
 
 async def test_an_answer_is_of_the_type_that_was_asked_for(tmp_path: Path) -> None:
-    """Nested dataclasses and dates come back as themselves; the model was told the schema, and its run replays equal."""
+    """Nested dataclasses and dates come back as themselves; the model was told the schema, and its
+    run replays equal.
+    """
     offer: dict[str, Any] = {"items": [{"name": "nail", "pieces": 4}], "until": "2026-12-01"}
     async with house(tmp_path, finish("Four nails.", **offer)) as ordain:
         told = await ordain.plan(REQUEST, output_type=Offer)
@@ -127,7 +144,9 @@ async def test_an_answer_that_does_not_fit_is_asked_for_once_more(tmp_path: Path
 
 async def test_a_second_miss_is_a_typed_failure(tmp_path: Path) -> None:
     """After the one try more the run fails with its reason, and there is no output."""
-    async with house(tmp_path, finish("Many.", total="many"), finish("Lots."), finish("Four.", total=4)) as ordain:
+    async with house(
+        tmp_path, finish("Many.", total="many"), finish("Lots."), finish("Four.", total=4)
+    ) as ordain:
         told = await ordain.plan(REQUEST, output_type=Total)
         assert (told.ok, told.output) == (False, None)
         assert told.error is not None
@@ -135,8 +154,12 @@ async def test_a_second_miss_is_a_typed_failure(tmp_path: Path) -> None:
 
 
 async def test_a_check_that_no_schema_can_say_is_the_callers(tmp_path: Path) -> None:
-    """An answer that fits the schema and twice not the type's own check is refused with a code of its own, which says why."""
-    async with house(tmp_path, finish("Three.", total=3), again=[finish("Five.", total=5)]) as ordain:
+    """An answer that fits the schema and twice not the type's own check is refused with a code of
+    its own, which says why.
+    """
+    async with house(
+        tmp_path, finish("Three.", total=3), again=[finish("Five.", total=5)]
+    ) as ordain:
         with pytest.raises(CallerError) as refused:
             await ordain.plan(REQUEST, output_type=Even)
         assert refused.value.code == "output_mismatch"
@@ -145,9 +168,17 @@ async def test_a_check_that_no_schema_can_say_is_the_callers(tmp_path: Path) -> 
 
 
 async def test_what_only_the_types_checks_refuse_is_asked_for_once_more(tmp_path: Path) -> None:
-    """A second run is told what did not fit and has no tools, so nothing is done twice; whoever repeats the request gets the same answer, unasked."""
-    request = {**REQUEST, "request_id": "even", "context": {"external_facts": {"text": "Nails come in pairs."}}}
-    async with house(tmp_path, add(), finish("Three.", total=3), again=[finish("Four.", total=4)]) as ordain:
+    """A second run is told what did not fit and has no tools, so nothing is done twice; whoever
+    repeats the request gets the same answer, unasked.
+    """
+    request = {
+        **REQUEST,
+        "request_id": "even",
+        "context": {"external_facts": {"text": "Nails come in pairs."}},
+    }
+    async with house(
+        tmp_path, add(), finish("Three.", total=3), again=[finish("Four.", total=4)]
+    ) as ordain:
         told = await ordain.plan(request, output_type=Even)
         assert (told.ok, told.output, told.request_id) == (True, Even(total=4), "even:again")
         again = await ordain.plan(request, output_type=Even)
@@ -164,7 +195,9 @@ async def test_what_only_the_types_checks_refuse_is_asked_for_once_more(tmp_path
 
 async def test_an_answer_whose_second_run_fails_is_a_typed_failure(tmp_path: Path) -> None:
     """What the second run comes to is the result: where it fails, with its reason."""
-    async with house(tmp_path, finish("Three.", total=3), again=[finish("Many.", total="many"), finish("Lots.")]) as ordain:
+    async with house(
+        tmp_path, finish("Three.", total=3), again=[finish("Many.", total="many"), finish("Lots.")]
+    ) as ordain:
         told = await ordain.plan(REQUEST, output_type=Even)
         assert (told.ok, told.output) == (False, None)
         assert told.error is not None
@@ -174,18 +207,29 @@ async def test_an_answer_whose_second_run_fails_is_a_typed_failure(tmp_path: Pat
 async def test_where_policy_grants_no_try_nothing_is_asked_again(tmp_path: Path) -> None:
     """``step.reask = 0`` holds for what only the type's own checks refuse, too."""
     (tmp_path / "policy.toml").write_text("version = 1\n[step]\nreask = 0\n", encoding="utf-8")
-    async with house(tmp_path, finish("Three.", total=3), again=[finish("Four.", total=4)]) as ordain:
+    async with house(
+        tmp_path, finish("Three.", total=3), again=[finish("Four.", total=4)]
+    ) as ordain:
         with pytest.raises(CallerError, match="odd"):
             await ordain.plan(REQUEST, output_type=Even)
 
 
 def test_what_leaves_no_room_to_say_why_is_not_asked_again() -> None:
-    """A request whose facts fill what they may, or an answer at which the type's own code breaks, is asked once; the longest id is no hindrance."""
-    refused = CallerError("odd", code="output_mismatch", details={"run": "1", "unfit": ["total: odd"]})
-    full = PlannerRequest.model_validate({**REQUEST, "context": {"external_facts": {"text": "x" * TEXT_MAX}}})
+    """A request whose facts fill what they may, or an answer at which the type's own code breaks,
+    is asked once; the longest id is no hindrance.
+    """
+    refused = CallerError(
+        "odd", code="output_mismatch", details={"run": "1", "unfit": ["total: odd"]}
+    )
+    full = PlannerRequest.model_validate(
+        {**REQUEST, "context": {"external_facts": {"text": "x" * TEXT_MAX}}}
+    )
     assert asked_again(full, {}, refused) is None
     named = PlannerRequest.model_validate({**REQUEST, "request_id": "x" * 200})
-    assert asked_again(named, {}, CallerError("broken", code="output_mismatch", details={"run": "1"})) is None
+    assert (
+        asked_again(named, {}, CallerError("broken", code="output_mismatch", details={"run": "1"}))
+        is None
+    )
     again = asked_again(named, {}, refused)
     assert again is not None
     assert again.request_id is None
@@ -200,19 +244,29 @@ class Brittle(BaseModel):
         raise RuntimeError(f"no {total}")
 
 
-async def test_what_is_refused_or_breaks_at_the_type_can_be_had_from_its_run(tmp_path: Path) -> None:
-    """A type whose own code raises anything is the caller's mistake, too; the refusal names the run, which holds the answer."""
-    async with house(tmp_path, finish("Three.", total=3), again=[finish("Three.", total=3)]) as ordain:
+async def test_what_is_refused_or_breaks_at_the_type_can_be_had_from_its_run(
+    tmp_path: Path,
+) -> None:
+    """A type whose own code raises anything is the caller's mistake, too; the refusal names the
+    run, which holds the answer.
+    """
+    async with house(
+        tmp_path, finish("Three.", total=3), again=[finish("Three.", total=3)]
+    ) as ordain:
         for kind in (Even, Brittle):
             with pytest.raises(CallerError) as refused:
                 await ordain.plan(REQUEST, output_type=kind)
             assert refused.value.code == "output_mismatch"
-            wire = ordain.runtime.response(await ordain.runtime.wait(str(refused.value.details["run"])))
+            wire = ordain.runtime.response(
+                await ordain.runtime.wait(str(refused.value.details["run"]))
+            )
             assert wire["final_answer"]["structured"] == {"total": 3}
 
 
 async def test_an_answers_data_stays_what_was_held_to_the_schema(tmp_path: Path) -> None:
-    """Code points that faces show by their number stand in the structured part as the model wrote them; the words beside them are visible."""
+    """Code points that faces show by their number stand in the structured part as the model wrote
+    them; the words beside them are visible.
+    """
     exact = {"k\u202ey": ["a\u202eb", "\x1b[2J\u2028"], "total": 1}
     async with house(tmp_path, finish("a\u202eb", **exact)) as ordain:
         told = await ordain.plan(REQUEST)
@@ -224,13 +278,19 @@ async def test_a_verbs_output_that_no_type_can_be_is_the_types_fault(tmp_path: P
     """What has no JSON Schema is refused as such, and not as an output that does not fit."""
     async with house(tmp_path) as ordain:
         with pytest.raises(CallerError) as refused:
-            await ordain.execute("math.evaluate", {"expression": "6 * 7"}, output_type=Callable[[int], int])  # type: ignore[arg-type]
+            await ordain.execute(
+                "math.evaluate", {"expression": "6 * 7"}, output_type=Callable[[int], int]
+            )  # type: ignore[arg-type]
         assert refused.value.code == "output_type"
 
 
-@pytest.mark.parametrize("payload", [None, "6 * 7", 1, [("expression", "1")], {1: 2}, {"expression": object()}])
+@pytest.mark.parametrize(
+    "payload", [None, "6 * 7", 1, [("expression", "1")], {1: 2}, {"expression": object()}]
+)
 async def test_a_payload_that_is_none_is_the_callers_mistake(tmp_path: Path, payload: Any) -> None:
-    """What is no mapping of names to JSON values is refused as what breaks its contract, whatever it is."""
+    """What is no mapping of names to JSON values is refused as what breaks its contract, whatever
+    it is.
+    """
     async with house(tmp_path) as ordain:
         with pytest.raises(ValidationError):
             await ordain.execute("math.evaluate", payload)
@@ -241,7 +301,9 @@ async def test_half_a_surrogate_pair_is_the_callers_mistake(tmp_path: Path) -> N
     async with house(tmp_path) as ordain:
         for ask in (
             lambda: ordain.execute("math.evaluate", {"expression": "\ud800"}),
-            lambda: ordain.plan({**REQUEST, "answer_schema": {"type": "object", "description": "\ud800"}}),
+            lambda: ordain.plan(
+                {**REQUEST, "answer_schema": {"type": "object", "description": "\ud800"}}
+            ),
         ):
             with pytest.raises(InvalidRequest) as refused:
                 await ask()
@@ -249,7 +311,9 @@ async def test_half_a_surrogate_pair_is_the_callers_mistake(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("wrong", [int, list[int], Tree])
-async def test_what_no_answer_can_be_is_refused_before_anything_runs(tmp_path: Path, wrong: type[Any]) -> None:
+async def test_what_no_answer_can_be_is_refused_before_anything_runs(
+    tmp_path: Path, wrong: type[Any]
+) -> None:
     """A type that is no object, or refers to itself, is the caller's mistake, and no run begins."""
     async with house(tmp_path) as ordain:
         with pytest.raises(CallerError) as refused:
@@ -264,7 +328,10 @@ def test_a_schema_has_no_references() -> None:
     assert answer_schema(Offer)["properties"]["items"]["items"]["required"] == ["name", "pieces"]
 
 
-@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": "object", "$ref": "#/x"}, {"type": "object", "properties": 5}])
+@pytest.mark.parametrize(
+    "schema",
+    [{"type": "string"}, {"type": "object", "$ref": "#/x"}, {"type": "object", "properties": 5}],
+)
 async def test_a_schema_that_is_none_is_refused(tmp_path: Path, schema: dict[str, Any]) -> None:
     """Over HTTP, too, a request's schema is of an object, is one, and refers to nothing."""
     async with house(tmp_path) as ordain:
@@ -276,7 +343,11 @@ async def test_a_schema_that_is_none_is_refused(tmp_path: Path, schema: dict[str
 async def test_one_that_was_not_started_says_so(tmp_path: Path) -> None:
     """The error names what to write instead."""
     ordain = house(tmp_path)
-    for asked in (ordain.plan(REQUEST), ordain.execute("math.evaluate", {"expression": "1"}), ordain.chat("hello")):
+    for asked in (
+        ordain.plan(REQUEST),
+        ordain.execute("math.evaluate", {"expression": "1"}),
+        ordain.chat("hello"),
+    ):
         with pytest.raises(Conflict, match="async with Ordain") as refused:
             await asked
         assert refused.value.code == "not_started"

@@ -1,4 +1,6 @@
-"""The port over a journal: numbered, addressed, answered from the record, and stopped where flow and record differ."""
+"""The port over a journal: numbered, addressed, answered from the record, and stopped where flow
+and record differ.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from ordain.runtime.replay import replay
 from ordain.testing import ScriptedEffects, call, finish, kind_of, read, returned, says
 from tests.unit.flows.house import KINDS, play, shipped
 
-REQUEST = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]})
+REQUEST = PlannerRequest.model_validate(
+    {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]}
+)
 RUN = play(
     PLANNER,
     REQUEST,
@@ -39,7 +43,12 @@ def cut(records: tuple[Record, ...]) -> StoredRun:
 
 def test_addresses_count_by_effect_and_rule() -> None:
     """``effect/rule#k``: the k-th decision of that rule since that effect began."""
-    assert [made.address for made in RUN.decisions[:4]] == ["0/limits#0", "0/scope#0", "0/lane#0", "0/reserve#0"]
+    assert [made.address for made in RUN.decisions[:4]] == [
+        "0/limits#0",
+        "0/scope#0",
+        "0/lane#0",
+        "0/reserve#0",
+    ]
     assert len({made.address for made in RUN.decisions}) == len(RUN.decisions)
 
 
@@ -54,7 +63,9 @@ def test_every_prefix_replays(length: int) -> None:
 def test_another_order_diverges(at: int, data: st.DataObject) -> None:
     """Records that a flow did not write are never taken for its own."""
     other = data.draw(st.integers(1, len(RUN.stored.records) - 1).filter(lambda one: one != at))
-    bodies = [(record.kind, record.name, decode(record), record.at) for record in RUN.stored.records]
+    bodies = [
+        (record.kind, record.name, decode(record), record.at) for record in RUN.stored.records
+    ]
     bodies[at], bodies[other] = bodies[other], bodies[at]
     scribe = Scribe(RUN.stored.id, RUN.stored.key or b"")
     shuffled = tuple(scribe.write(kind, name, body, at) for kind, name, body, at in bodies)
@@ -64,8 +75,16 @@ def test_another_order_diverges(at: int, data: st.DataObject) -> None:
 def test_what_stands_beside_the_flow_is_passed_over() -> None:
     """Suspensions and notes are nobody's answer."""
     scribe = Scribe(RUN.stored.id, RUN.stored.key or b"")
-    records = [scribe.write(record.kind, record.name, decode(record), record.at) for record in RUN.stored.records[:-3]]
-    records += [scribe.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=0, waits_for="timer"), records[-1].at) for _ in range(2)]
+    records = [
+        scribe.write(record.kind, record.name, decode(record), record.at)
+        for record in RUN.stored.records[:-3]
+    ]
+    records += [
+        scribe.write(
+            RecordKind.SUSPENDED, "wait", SuspendedBody(addr=0, waits_for="timer"), records[-1].at
+        )
+        for _ in range(2)
+    ]
     assert replay(cut(tuple(records)), shipped(), KINDS).equal
 
 
@@ -89,7 +108,9 @@ async def _retrying(context: FlowContext, given: Any) -> str:
     """Swallows what the port refuses, and tries again."""
     for session in ("other", context.session):
         try:
-            await context.fx.perform(Read(what="threads", args={"session": session}, deadline=context.hard))
+            await context.fx.perform(
+                Read(what="threads", args={"session": session}, deadline=context.hard)
+            )
         except FlowFault:
             continue
     return "went on"
@@ -101,7 +122,12 @@ def test_a_fault_is_the_last_word() -> None:
     with pytest.raises(FlowFault):
         effects.play(None, [read([])])
     kept = effects.play(None, [read([])], faults=True)
-    assert (kept.asked, kept.output, type(kept.fault), kept.replayed().equal) == ((), None, FlowFault, True)
+    assert (kept.asked, kept.output, type(kept.fault), kept.replayed().equal) == (
+        (),
+        None,
+        FlowFault,
+        True,
+    )
 
 
 def test_a_build_without_the_kind_cannot_replay() -> None:

@@ -1,4 +1,6 @@
-"""What a flow came to: settlement, output, what its session is told, header lines, and the record that says so."""
+"""What a flow came to: settlement, output, what its session is told, header lines, and the record
+that says so.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,24 @@ async def _nothing(context: object, given: object) -> str:
 
 
 KIND = replace(
-    kind_of(_nothing), reply=lambda output: f"I am {output}.", header=lambda output: (HeaderLine(mark="info", what=f"own: {output}"),)
+    kind_of(_nothing),
+    reply=lambda output: f"I am {output}.",
+    header=lambda output: (HeaderLine(mark="info", what=f"own: {output}"),),
 )
 
 
-@pytest.mark.parametrize(("masked", "status"), [(False, Status.COMPLETED), (True, Status.CANCELLED)])
+@pytest.mark.parametrize(
+    ("masked", "status"), [(False, Status.COMPLETED), (True, Status.CANCELLED)]
+)
 def test_it_is_as_its_kind_reads_it(masked: bool, status: Status) -> None:
     """A run that was cancelled and only cleaned up is cancelled, whatever its flow returned."""
     end = FlowEnd.of(KIND, "done", masked=masked)
-    assert (end.settlement.status, end.output, end.told, end.lines[0].what) == (status, Raw(b'"done"'), "I am done.", "own: done")
+    assert (end.settlement.status, end.output, end.told, end.lines[0].what) == (
+        status,
+        Raw(b'"done"'),
+        "I am done.",
+        "own: done",
+    )
 
 
 def test_a_kind_that_says_nothing_tells_nothing() -> None:
@@ -74,4 +85,6 @@ def test_the_last_record_holds_the_header_as_rendered() -> None:
 
 def test_without_an_output_it_is_null() -> None:
     """A run that an interrupt ended returned nothing."""
-    assert FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason="cancel")).output == Raw(b"null")
+    assert FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason="cancel")).output == Raw(
+        b"null"
+    )

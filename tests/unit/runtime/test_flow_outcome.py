@@ -1,4 +1,6 @@
-"""What a flow comes to over its journal, whatever it does there: one function, held to the port as live is."""
+"""What a flow comes to over its journal, whatever it does there: one function, held to the port as
+live is.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,13 @@ from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
 from ordain.runtime.flow_end import FlowEnd
-from ordain.runtime.flow_outcome import FlowOutcome, FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
+from ordain.runtime.flow_outcome import (
+    FlowOutcome,
+    FlowRaised,
+    NothingBeyond,
+    OutOfJournal,
+    flow_outcome,
+)
 from ordain.runtime.opening import root_run
 from ordain.runtime.setup import RunSetup
 from ordain.testing import catalog_of, kind_of
@@ -74,7 +82,11 @@ def test_a_flow_that_returns_has_ended() -> None:
     """As its kind reads it, with what it returned."""
     came, _, _ = came_to(kind_of(_ends))
     assert isinstance(came, FlowEnd)
-    assert (came.returned, bytes(came.output), came.settlement.status) == ("done", b'"done"', Status.COMPLETED)
+    assert (came.returned, bytes(came.output), came.settlement.status) == (
+        "done",
+        b'"done"',
+        Status.COMPLETED,
+    )
 
 
 @pytest.mark.parametrize("flow", [_waits, _swallows])
@@ -84,7 +96,12 @@ def test_where_its_journal_ends_it_has_come_to_nothing_else(flow: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flow", "raised"), [(_breaks, ZeroDivisionError), (_awaits_elsewhere, FlowFault), (_says_it_was_interrupted, FlowFault)]
+    ("flow", "raised"),
+    [
+        (_breaks, ZeroDivisionError),
+        (_awaits_elsewhere, FlowFault),
+        (_says_it_was_interrupted, FlowFault),
+    ],
 )
 def test_what_it_raises_is_in_the_outcome(flow: Any, raised: type[Exception]) -> None:
     """A bug, and what no flow may do, live or here."""
@@ -108,7 +125,9 @@ def test_its_port_is_closed_behind_it() -> None:
 
 
 def test_a_dry_run_holds_the_flow_to_its_port() -> None:
-    """A flow that awaits something else is refused, and one that swallows being stopped has come to nothing."""
+    """A flow that awaits something else is refused, and one that swallows being stopped has come to
+    nothing.
+    """
     policy = shipped().policy
     opening = dry_opening(msgspec.Raw(b"null"), "r", 10**12)
     with pytest.raises(FlowFault, match="awaited"):

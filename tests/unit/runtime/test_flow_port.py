@@ -1,4 +1,6 @@
-"""The port as a flow holds it, and the awaiting of the flow: nothing but its port, and nothing of whoever drives it."""
+"""The port as a flow holds it, and the awaiting of the flow: nothing but its port, and nothing of
+whoever drives it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ INSIDE = (Authority, Execution, RunState)
 
 def held(value: Any) -> list[Any]:
     """What plain attributes of a value lead to, methods' own ``__self__`` among it."""
-    return [getattr(value, name) for name in dir(value) if not name.startswith("__") or name == "__self__"]
+    return [
+        getattr(value, name)
+        for name in dir(value)
+        if not name.startswith("__") or name == "__self__"
+    ]
 
 
 async def _look(context: FlowContext, given: Any) -> bool:
@@ -58,7 +64,9 @@ def test_a_call_begins_when_it_is_awaited() -> None:
 
 def test_a_call_that_is_never_awaited_is_a_fault() -> None:
     """Nobody has made it, so no flow may end as though somebody had."""
-    with pytest.raises(FlowFault, match="returned without awaiting what it asked of its port: perform"):
+    with pytest.raises(
+        FlowFault, match="returned without awaiting what it asked of its port: perform"
+    ):
         ScriptedEffects(kind_of(_forgets), catalog_of()).play(None)
 
 

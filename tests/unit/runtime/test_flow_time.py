@@ -1,4 +1,6 @@
-"""A run's own time: no pause changes what a run decides, only when; what a person takes to answer is nobody's time; all of it replays."""
+"""A run's own time: no pause changes what a run decides, only when; what a person takes to answer
+is nobody's time; all of it replays.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,15 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.journal.codec import decode
 from ordain.journal.lost_time import Pause, losses, lost_in_all
-from ordain.journal.records import SETTLED, DecisionBody, EndedBody, ObservationBody, RecordKind, Status, raw
+from ordain.journal.records import (
+    SETTLED,
+    DecisionBody,
+    EndedBody,
+    ObservationBody,
+    RecordKind,
+    Status,
+    raw,
+)
 from ordain.ports.leases import Beat, Lease
 from ordain.runtime.drive import Drive
 from ordain.runtime.flow_time import TIME_LOST, WAITED, lost_below
@@ -35,7 +45,9 @@ from ordain.testing import kind_of
 from tests.unit.runtime.house import BEGAN, HOUR, SECOND, House
 
 CALL_S, SPARE_S, PERSON_S, NAP_S = 8, 2, 100, 5
-"""How long a call takes, by how much its time-out is longer, how long a person takes to answer, and how long the flow rests."""
+"""How long a call takes, by how much its time-out is longer, how long a person takes to answer, and
+how long the flow rests.
+"""
 LASTS_S = 70
 """The run's deadline: its calls with two of them made again, and less than any pause besides."""
 LONG_S = 120
@@ -61,7 +73,9 @@ class World:
         await self.moment()
 
     async def work_until(self, at: int) -> None:
-        """Time passes until a moment by the wall clock, for whoever looks at that again after all that happens."""
+        """Time passes until a moment by the wall clock, for whoever looks at that again after all
+        that happens.
+        """
         await self.moment()
         self.ticks(max(0.5, (at - self.house.clock.at) / SECOND / 2))
         await self.moment()
@@ -100,7 +114,13 @@ class World:
 WORLD: list[World] = []
 
 
-@verb(name="shelf.put", effect="private", arguments={"title": ArgumentRole.CONTENT}, idempotent=True, timeout_ms=(CALL_S + SPARE_S) * 1000)
+@verb(
+    name="shelf.put",
+    effect="private",
+    arguments={"title": ArgumentRole.CONTENT},
+    idempotent=True,
+    timeout_ms=(CALL_S + SPARE_S) * 1000,
+)
 async def put(title: str, context: VerbContext) -> str:
     """Put a book on the shelf; it takes its time, and has to have it."""
     if context.left_s < CALL_S:
@@ -116,7 +136,9 @@ async def put(title: str, context: VerbContext) -> str:
     retry=Retry(max_attempts=2),
 )
 async def find(title: str, context: VerbContext) -> str:
-    """Find a book where it was looked for before; attempts that are cut off say nothing, and have numbers too."""
+    """Find a book where it was looked for before; attempts that are cut off say nothing, and have
+    numbers too.
+    """
     world = WORLD[-1]
     await world.work(1)
     world.looked += 1
@@ -139,9 +161,15 @@ async def _works(context: FlowContext, _: Any) -> list[str]:
     for verb_id in ("shelf.put", "shelf.find"):
         acted = await act(context, Call(verb=verb_id, args={"title": "atlas"}))
         done.append(type(acted.result).__name__)
-    await context.fx.perform(Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + NAP_S * SECOND))
+    await context.fx.perform(
+        Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + NAP_S * SECOND)
+    )
     spawn = Spawn[Any](
-        flow="asks", input=raw("answer"), deadline=context.hard, allowance=context.share(1), scope=("shelf.find", "shelf.put")
+        flow="asks",
+        input=raw("answer"),
+        deadline=context.hard,
+        allowance=context.share(1),
+        scope=("shelf.find", "shelf.put"),
     )
     (ended,) = await context.fx.children((spawn,), Join(deadline=context.hard))
     done.append(type(ended).__name__)
@@ -158,8 +186,12 @@ def a_house() -> House:
     return House(ASKS, WORKS, verbs=(put, find))
 
 
-async def play(house: House, world: World, kind: Kind[Any, Any], given: Any = None, *, lasts_s: int = LASTS_S) -> str:
-    """A run to its end, with whatever happens meanwhile. A person answers after their time; nobody else is waited for longer than needed."""
+async def play(
+    house: House, world: World, kind: Kind[Any, Any], given: Any = None, *, lasts_s: int = LASTS_S
+) -> str:
+    """A run to its end, with whatever happens meanwhile. A person answers after their time; nobody
+    else is waited for longer than needed.
+    """
     WORLD.append(world)
     house.services.lost.begin(house.clock.now, None, ())
     run = await house.open(kind, given, lasts=lasts_s * SECOND)
@@ -168,7 +200,11 @@ async def play(house: House, world: World, kind: Kind[Any, Any], given: Any = No
             return run
         now = house.clock.now()
         runs = [house.stored(one.id) for one in house.pending()]
-        ready = [run.id for run in runs if run.status is not Status.WAITING or (run.wake_at or now + 1) <= now]
+        ready = [
+            run.id
+            for run in runs
+            if run.status is not Status.WAITING or (run.wake_at or now + 1) <= now
+        ]
         if ready:
             await _driven(house, world, ready[0])
         else:
@@ -219,7 +255,8 @@ def decided(house: House, run: str) -> list[Any]:
     told: list[Any] = []
     for record in house.stored(run).records:
         match body := decode(record):
-            case DecisionBody() if record.name != "recover":  # of a call that was cut off, as it is in no undisturbed run
+            case DecisionBody() if record.name != "recover":
+                # of a call that was cut off, as it is in no undisturbed run
                 told.append((record.name, bytes(body.outcome), body.reason))
             case ObservationBody():
                 told.append((record.name, msgspec.json.decode(body.result)))
@@ -231,15 +268,29 @@ def decided(house: House, run: str) -> list[Any]:
 
 
 async def played(happens: dict[int, tuple[str, int]]) -> tuple[list[list[Any]], int, int]:
-    """What all runs decided, in how many moments, and what was lost of the root's time; everything replays equal."""
+    """What all runs decided, in how many moments, and what was lost of the root's time; everything
+    replays equal.
+    """
     with a_house() as house:
         world = World(house, happens)
         run = await play(house, world, WORKS)
-        runs = [run, *(row[0] for row in house.store.query("SELECT id FROM runs WHERE parent IS NOT NULL ORDER BY no"))]
+        runs = [
+            run,
+            *(
+                row[0]
+                for row in house.store.query(
+                    "SELECT id FROM runs WHERE parent IS NOT NULL ORDER BY no"
+                )
+            ),
+        ]
         for one in runs:
             found = replay(house.stored(one), house.catalog, house.kinds)
             assert found.equal, found.differences
-        return [decided(house, one) for one in runs], world.moments, lost_in_all(house.stored(run).records)
+        return (
+            [decided(house, one) for one in runs],
+            world.moments,
+            lost_in_all(house.stored(run).records),
+        )
 
 
 UNDISTURBED: list[Any] = []
@@ -252,7 +303,9 @@ def undisturbed() -> tuple[list[list[Any]], int, int]:
 
 
 def test_the_undisturbed_run_does_its_work() -> None:
-    """All of it within its time; what the person took is lost for whoever asked and for its parent, and nothing else."""
+    """All of it within its time; what the person took is lost for whoever asked and for its parent,
+    and nothing else.
+    """
     told, _, lost = undisturbed()
     assert told[0][-1] == (
         Status.COMPLETED,
@@ -263,7 +316,9 @@ def test_the_undisturbed_run_does_its_work() -> None:
 
 
 HAPPENINGS = st.tuples(st.sampled_from(["stopped", "ahead", "back"]), st.integers(3, LONG_S))
-DEATHS = st.dictionaries(st.integers(0, 40), st.tuples(st.just("down"), st.integers(0, LONG_S)), max_size=2)
+DEATHS = st.dictionaries(
+    st.integers(0, 40), st.tuples(st.just("down"), st.integers(0, LONG_S)), max_size=2
+)
 
 
 @settings(max_examples=40)
@@ -273,10 +328,14 @@ DEATHS = st.dictionaries(st.integers(0, 40), st.tuples(st.just("down"), st.integ
 @example({}, {1: ("down", LONG_S)})
 @example({7: ("back", 60)}, {8: ("down", LONG_S)})
 @example({12: ("stopped", 3), 13: ("stopped", 32), 15: ("back", 35), 17: ("stopped", 34)}, {})
-def test_no_pause_changes_what_a_run_decides(happens: dict[int, tuple[str, int]], deaths: dict[int, tuple[str, int]]) -> None:
-    """Down, stopped, asleep, a clock set forward or back, anywhere: rules, outcomes, reasons, results and ends are those of the run that nothing happened to.
+def test_no_pause_changes_what_a_run_decides(
+    happens: dict[int, tuple[str, int]], deaths: dict[int, tuple[str, int]]
+) -> None:
+    """Down, stopped, asleep, a clock set forward or back, anywhere: rules, outcomes, reasons,
+    results and ends are those of the run that nothing happened to.
 
-    B-23 "the clock less what was lost (process down, stopped, asleep, clock set forward) and less what a person takes to answer;"
+    B-23 "the clock less what was lost (process down, stopped, asleep, clock set forward) and less
+    what a person takes to answer;"
     """
     told, _, _ = asyncio.run(played(happens | deaths))
     assert told == undisturbed()[0]
@@ -290,23 +349,30 @@ def test_every_moment_of_a_run_bears_a_long_pause(what: str) -> None:
         assert asyncio.run(played({moment: (what, LONG_S)}))[0] == told, moment
 
 
-# --- what is on record -----------------------------------------------------------------------------------------------------------------
+# --- what is on record ----------------------------------------------------------------------------
 
 
 async def test_what_was_lost_is_on_record_before_what_gives_the_time() -> None:
-    """As one record, in the unit of the observation; the recorded moments stay, and the next effect's lie later by it."""
+    """As one record, in the unit of the observation; the recorded moments stay, and the next
+    effect's lie later by it.
+    """
     with a_house() as house:
         run = await play(house, World(house, {1: ("stopped", LONG_S)}), WORKS)
         records = house.stored(run).records
         (lost, *_) = losses(records)
-        assert [records[lost.seq - 1].kind, records[lost.seq + 1].kind] == [RecordKind.INTENT, RecordKind.OBSERVATION]
+        assert [records[lost.seq - 1].kind, records[lost.seq + 1].kind] == [
+            RecordKind.INTENT,
+            RecordKind.OBSERVATION,
+        ]
         resumed = decode(records[lost.seq])
         assert (getattr(resumed, "by", None), getattr(resumed, "why", None)) == ("", TIME_LOST)
         assert LONG_S * SECOND - TICK_US <= lost.lost_us <= LONG_S * SECOND
 
 
 async def test_a_lost_time_is_no_progress() -> None:
-    """A start that dies before it observes anything has moved no record: it is counted as a death at the same place."""
+    """A start that dies before it observes anything has moved no record: it is counted as a death
+    at the same place.
+    """
     with a_house() as house:
         world = World(house, {1: ("down", LONG_S), 3: ("down", LONG_S)})
         WORLD.append(world)
@@ -319,11 +385,16 @@ async def test_a_lost_time_is_no_progress() -> None:
             await leases.hold(Lease(engine=engine), limit=1, flows=None, only=(run,))
             deaths.append(house.stored(run).resumes)
         assert deaths == [1, 2]
-        assert {record.name for record in house.stored(run).records[before - 2 :]} == {"lost", "recover"}
+        assert {record.name for record in house.stored(run).records[before - 2 :]} == {
+            "lost",
+            "recover",
+        }
 
 
 async def test_a_persons_own_time_runs_by_the_wall_clock() -> None:
-    """A question expires when it said it would, whoever was down meanwhile; its run has lost all of it and nothing more."""
+    """A question expires when it said it would, whoever was down meanwhile; its run has lost all of
+    it and nothing more.
+    """
     with a_house() as house:
         house.services.lost.begin(house.clock.now, None, ())
         WORLD.append(World(house))
@@ -352,7 +423,9 @@ async def test_an_answer_that_is_there_at_once_stops_no_time() -> None:
 
 
 async def test_a_rest_is_a_runs_own_time() -> None:
-    """What was lost of it comes after it: it wakes when it was to, and goes on waiting; its moment on record stays."""
+    """What was lost of it comes after it: it wakes when it was to, and goes on waiting; its moment
+    on record stays.
+    """
     with a_house() as house:
         house.services.lost.begin(house.clock.now, None, ())
         WORLD.append(World(house))
@@ -369,7 +442,9 @@ async def test_a_rest_is_a_runs_own_time() -> None:
 
 @pytest.mark.parametrize("begun", ["before", "after"])
 async def test_a_clock_that_is_put_right_holds_no_wait_up(begun: str) -> None:
-    """A rest takes as long as it was to, also where the run's records lie an hour ahead of the clock; and so does the next one."""
+    """A rest takes as long as it was to, also where the run's records lie an hour ahead of the
+    clock; and so does the next one.
+    """
     with a_house() as house:
         house.services.lost.begin(house.clock.now, None, ())
         WORLD.append(World(house))
@@ -406,16 +481,24 @@ async def test_storage_that_takes_nothing_costs_a_run_no_time() -> None:
         assert [loss.lost_us for loss in losses(house.stored(run).records)] == [5 * SECOND]
 
 
-# --- below ------------------------------------------------------------------------------------------------------------------------------
+# --- below ----------------------------------------------------------------------------------------
 
 
 async def _both(context: FlowContext, seconds: int) -> str:
     """Two children, of which one asks a person and the other rests, joined for so long."""
     spawns = tuple(
-        Spawn[Any](flow="asks", input=raw(what), deadline=context.hard, allowance=context.share(2), scope=VERBS)
+        Spawn[Any](
+            flow="asks",
+            input=raw(what),
+            deadline=context.hard,
+            allowance=context.share(2),
+            scope=VERBS,
+        )
         for what in ("answer", "timer")
     )
-    ended = await context.fx.children(spawns, Join(mode=JoinMode.ALL, deadline=context.now() + seconds * SECOND))
+    ended = await context.fx.children(
+        spawns, Join(mode=JoinMode.ALL, deadline=context.now() + seconds * SECOND)
+    )
     return " ".join(type(one).__name__ for one in ended)
 
 
@@ -423,17 +506,25 @@ BOTH: Kind[Any, Any] = replace(kind_of(_both, verbs=VERBS), name="both")
 
 
 async def test_a_join_stands_still_while_a_child_waits_for_a_person() -> None:
-    """Its deadline does not come, and it looks again when the person's time is over; once answered the rest of its time runs."""
+    """Its deadline does not come, and it looks again when the person's time is over; once answered
+    the rest of its time runs.
+    """
     with House(ASKS, BOTH, verbs=(put, find)) as house:
         house.services.lost.begin(house.clock.now, None, ())
         WORLD.append(World(house))
         run = await house.open(BOTH, 60, lasts=3 * HOUR)
         await house.drive(run)
-        asking, _ = children = [row[0] for row in house.store.query("SELECT id FROM runs WHERE parent IS NOT NULL ORDER BY no")]
+        asking, _ = children = [
+            row[0]
+            for row in house.store.query("SELECT id FROM runs WHERE parent IS NOT NULL ORDER BY no")
+        ]
         for child in children:
             await house.drive(child)
         WORLD[-1].ticks(90)
-        assert await lost_below(house.store, asking, house.clock.at) == ([Pause(BEGAN, house.clock.at)], BEGAN + HOUR)
+        assert await lost_below(house.store, asking, house.clock.at) == (
+            [Pause(BEGAN, house.clock.at)],
+            BEGAN + HOUR,
+        )
         assert (await house.drive(run)).wake_at == BEGAN + HOUR
         await house.answer(asking, 0, "atlas")
         await house.drive(asking)

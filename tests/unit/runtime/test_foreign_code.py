@@ -1,4 +1,6 @@
-"""What an embedder's code raises is named, and no signal; what a signal's handler raises is one wherever it comes."""
+"""What an embedder's code raises is named, and no signal; what a signal's handler raises is one
+wherever it comes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,15 @@ from pydantic import BaseModel
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.effects.children import Join, Spawn
-from ordain.errors import ConfigurationError, FlowFault, InvalidRequest, JournalDiverged, LeaseLost, OrdainError, Refused
+from ordain.errors import (
+    ConfigurationError,
+    FlowFault,
+    InvalidRequest,
+    JournalDiverged,
+    LeaseLost,
+    OrdainError,
+    Refused,
+)
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Serves, Settlement, Wire
 from ordain.flows.kinds import Kinds
@@ -29,7 +39,15 @@ from ordain.rules.spend import Spend
 from ordain.rules.step import StepReason
 from ordain.runtime.conversation import Conversation
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
-from ordain.runtime.foreign_code import asked_of, class_of, contained, input_of, place_of, said_by, sent_by_signal
+from ordain.runtime.foreign_code import (
+    asked_of,
+    class_of,
+    contained,
+    input_of,
+    place_of,
+    said_by,
+    sent_by_signal,
+)
 from ordain.runtime.intake import Intake
 from ordain.runtime.opening import root_run
 from ordain.runtime.replay import replay
@@ -68,10 +86,17 @@ def caught(raising: Callable[[], Any]) -> BaseException:
     raise AssertionError("nothing was raised")
 
 
-ERRORS = [TypeError("five"), KeyError("six"), SystemExit(7), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()]
+ERRORS = [
+    TypeError("five"),
+    KeyError("six"),
+    SystemExit(7),
+    KeyboardInterrupt(),
+    GeneratorExit(),
+    asyncio.CancelledError(),
+]
 
 
-# --- signals -----------------------------------------------------------------------------------------------------------------------------
+# --- signals --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt("x"), ValueError("y")])
@@ -104,7 +129,7 @@ async def test_a_thread_gets_no_signals() -> None:
     assert not sent_by_signal(await asyncio.to_thread(caught, sys.exit))
 
 
-# --- errors of foreign classes -----------------------------------------------------------------------------------------------------------
+# --- errors of foreign classes --------------------------------------------------------------------
 
 
 def _asked(_: object) -> NoReturn:
@@ -129,7 +154,9 @@ class Lying(JournalDiverged):
 
 
 def test_an_error_is_told_by_its_class_alone() -> None:
-    """Whatever it makes of being asked; of the house's own class it says what it holds, if that is text."""
+    """Whatever it makes of being asked; of the house's own class it says what it holds, if that is
+    text.
+    """
     silent = caught(raises(Silent()))
     assert isinstance(silent, FlowFault)
     assert class_of(silent) == "Silent"
@@ -144,7 +171,9 @@ def test_an_error_is_told_by_its_class_alone() -> None:
     assert place_of(ValueError("never raised")) == ""
 
 
-@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "error", [SystemExit(1), KeyboardInterrupt()], ids=lambda error: type(error).__name__
+)
 async def test_a_task_of_its_own_ends_nobody_else(error: BaseException) -> None:
     """What code raises there is a fault; what a signal's handler raises still ends the process."""
 
@@ -154,26 +183,32 @@ async def test_a_task_of_its_own_ends_nobody_else(error: BaseException) -> None:
     async def stopped() -> None:
         signal.raise_signal(signal.SIGTERM)
 
-    with pytest.raises(FlowFault, match=f"a call raised {type(error).__name__} at test_foreign_code.py"):
+    with pytest.raises(
+        FlowFault, match=f"a call raised {type(error).__name__} at test_foreign_code.py"
+    ):
         await asyncio.ensure_future(contained("a call", call))
     with handling(signal.SIGTERM, raises(error)), pytest.raises(type(error)):
         await contained("a call", stopped)
 
 
-# --- kinds -------------------------------------------------------------------------------------------------------------------------------
+# --- kinds ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_a_kind_that_fails_is_named_with_what_it_was_asked(error: BaseException) -> None:
     """And nothing of what it raised is lost."""
     kind = kind_of(_done)
-    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at label: {type(error).__name__}") as refused:
+    with pytest.raises(
+        ConfigurationError, match=f"kind part@1 fails at label: {type(error).__name__}"
+    ) as refused:
         asked_of(kind, "label", raises(error))
     assert refused.value.__cause__ is error
     assert refused.value.code == "invalid_kind"
 
 
-@pytest.mark.parametrize("error", [InvalidRequest("no"), Refused("not now"), ConfigurationError("wrong")])
+@pytest.mark.parametrize(
+    "error", [InvalidRequest("no"), Refused("not now"), ConfigurationError("wrong")]
+)
 def test_a_kind_may_refuse(error: OrdainError) -> None:
     """In the house's own words."""
     assert caught(lambda: asked_of(kind_of(_done), "wire.take", raises(error))) is error
@@ -182,7 +217,9 @@ def test_a_kind_may_refuse(error: OrdainError) -> None:
 def test_an_input_of_another_shape_is_the_requests_fault() -> None:
     """And anything else the kind's."""
     kind = replace(kind_of(_done), decode_input=msgspec.json.Decoder(int).decode)
-    with pytest.raises(InvalidRequest, match="kind part@1 cannot read this input: Expected `int`") as refused:
+    with pytest.raises(
+        InvalidRequest, match="kind part@1 cannot read this input: Expected `int`"
+    ) as refused:
         input_of(kind, raw("text"))
     assert refused.value.code == "invalid_input"
     with pytest.raises(ConfigurationError, match="part@1 fails at decode_input: KeyError"):
@@ -190,20 +227,28 @@ def test_an_input_of_another_shape_is_the_requests_fault() -> None:
 
 
 @pytest.mark.parametrize("what", ["decode_input", "label", "grant"])
-@pytest.mark.parametrize("error", [TypeError("five"), SystemExit(7), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "error",
+    [TypeError("five"), SystemExit(7), KeyboardInterrupt()],
+    ids=lambda error: type(error).__name__,
+)
 def test_a_run_is_opened_and_set_up_by_kinds_that_answer(what: str, error: BaseException) -> None:
     """Else whoever opens it, or reads an old one, is told which did not."""
     good: Kind[Any, Any] = kind_of(_done)
     bad = replace(good, **{what: raises(error)})  # type: ignore[arg-type]
     opening = dry_opening(raw(None), "r", 10**12)
-    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"):
+    with pytest.raises(
+        ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"
+    ):
         root_run(bad, opening, CATALOG)
     bare = msgspec.structs.replace(root_run(good, opening, CATALOG).started, label=None, grant=None)
-    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"):
+    with pytest.raises(
+        ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"
+    ):
         RunSetup.of("r", bad, bare, CATALOG, Kinds((bad,)))
 
 
-# --- runs --------------------------------------------------------------------------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------------------------
 
 
 async def _exiting(context: FlowContext, given: Any) -> None:
@@ -248,7 +293,11 @@ async def test_who_would_end_the_process_ends_its_run(change: dict[str, Any], na
         for _ in range(2):
             stored = await house.played(kind)
             assert stored.status is Status.FAULTED
-            (fault,) = [body for body in house.bodies(stored.id, RecordKind.FAULTED) if isinstance(body, FaultedBody)]
+            (fault,) = [
+                body
+                for body in house.bodies(stored.id, RecordKind.FAULTED)
+                if isinstance(body, FaultedBody)
+            ]
             assert fault.error == named
             report = replay(stored, house.catalog, house.kinds)
             assert (report.verdict, report.differences) == ("equal", [])
@@ -258,11 +307,19 @@ def test_a_dry_run_of_it_is_a_fault() -> None:
     """Whoever rehearses it is told."""
     kind = replace(kind_of(_done), run=_exiting)
     with pytest.raises(FlowFault, match="the flow raised SystemExit"):
-        dry_run(kind, dry_opening(raw(None), "r", 10**12), CATALOG, NothingSpent(CATALOG.policy), Kinds())
+        dry_run(
+            kind,
+            dry_opening(raw(None), "r", 10**12),
+            CATALOG,
+            NothingSpent(CATALOG.policy),
+            Kinds(),
+        )
 
 
 @pytest.mark.parametrize("what", ["decode_input", "label"])
-@pytest.mark.parametrize("error", [TypeError("five"), SystemExit(7)], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "error", [TypeError("five"), SystemExit(7)], ids=lambda error: type(error).__name__
+)
 async def test_a_child_of_a_kind_that_fails_is_a_fault_of_who_opens_it(
     what: str, error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -273,19 +330,28 @@ async def test_a_child_of_a_kind_that_fails_is_a_fault_of_who_opens_it(
         stored = await house.played(parent)
         assert stored.status is Status.FAULTED
         assert replay(stored, house.catalog, house.kinds).equal
-    assert f"a child run of bad@1 with an input that its kind cannot read or label: {type(error).__name__}" in caplog.text
+    assert (
+        "a child run of bad@1 with an input that its kind cannot read or label: "
+        f"{type(error).__name__}"
+    ) in caplog.text
     assert "five" not in caplog.text
 
 
 async def test_a_signal_while_a_flow_runs_still_stops_the_process() -> None:
-    """A handler that exits is not taken for its flow's doing, nor is what Python's own makes of SIGINT."""
+    """A handler that exits is not taken for its flow's doing, nor is what Python's own makes of
+    SIGINT.
+    """
 
     async def run(context: FlowContext, given: int) -> None:
         with suppress(Exception):
             signal.raise_signal(given)
 
     kind = kind_of(run, charged=False)
-    with House(kind) as house, handling(signal.SIGTERM, _exits), handling(signal.SIGINT, signal.default_int_handler):
+    with (
+        House(kind) as house,
+        handling(signal.SIGTERM, _exits),
+        handling(signal.SIGINT, signal.default_int_handler),
+    ):
         for number, raised in ((signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)):
             opened = await house.open(kind, int(number))
             with pytest.raises(raised):
@@ -298,11 +364,19 @@ class Looked(Struct, frozen=True):
 
 
 @pytest.mark.parametrize("part", ["apply", "tells"])
-@pytest.mark.parametrize("error", [SystemExit(9), KeyboardInterrupt(), LeaseLost("mine")], ids=lambda error: type(error).__name__)
-async def test_a_rule_that_would_end_the_process_ends_its_run(part: str, error: BaseException) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(9), KeyboardInterrupt(), LeaseLost("mine")],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_rule_that_would_end_the_process_ends_its_run(
+    part: str, error: BaseException
+) -> None:
     """Swallowed by its flow or not; what it fails to tell of is told as what cannot be read."""
     made = Decision(outcome=Looked(), reason=StepReason.CALL)
-    rule: Rule[Any, Any, Any] = Rule(name="looks", outcome=Looked, apply=lambda *_: made, reasons=(StepReason,))
+    rule: Rule[Any, Any, Any] = Rule(
+        name="looks", outcome=Looked, apply=lambda *_: made, reasons=(StepReason,)
+    )
     rule = replace(rule, **{part: raises(error)})  # type: ignore[arg-type]
 
     async def run(context: FlowContext, given: Any) -> str:
@@ -330,7 +404,13 @@ async def test_an_excerpt_that_would_end_the_process_is_told_as_unreadable() -> 
         await house.drive(derived_id(run, 0, 0))
         assert (await house.drive(run)).status is Status.COMPLETED
         assert replay(house.stored(run), house.catalog, house.kinds).equal
-        assert sum("cannot be read" in line.what for line in house.services.headers.own(house.stored(run)).lines) == 1
+        assert (
+            sum(
+                "cannot be read" in line.what
+                for line in house.services.headers.own(house.stored(run)).lines
+            )
+            == 1
+        )
 
 
 async def test_a_kind_that_cancels_its_task_is_a_fault() -> None:
@@ -358,10 +438,18 @@ async def test_a_request_that_its_kind_fails_at_opens_nothing() -> None:
     wire = Wire(contract=Ask, take=fails, response=fails, other="other", said=())
     kind = replace(kind_of(_done), wire=wire, serves=Serves.REQUEST, commissioned=fails)
     with House(kind) as house:
-        with pytest.raises(ConfigurationError, match=r"kind part@1 fails at wire\.take: LookupError"):
+        with pytest.raises(
+            ConfigurationError, match=r"kind part@1 fails at wire\.take: LookupError"
+        ):
             await Intake(house.services).of_request(Ask(), "ada", DEFAULT_WORKSPACE)
-        message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": "hello"}})
+        message = Message.model_validate(
+            {"session_id": "s1", "user_id": "ada", "message": {"text": "hello"}}
+        )
         no_files: Any = None  # it brings none
-        with pytest.raises(ConfigurationError, match="kind part@1 fails at commissioned: LookupError"):
-            await Conversation(house.services, no_files).receive(message, workspace=DEFAULT_WORKSPACE, principal="ada")
+        with pytest.raises(
+            ConfigurationError, match="kind part@1 fails at commissioned: LookupError"
+        ):
+            await Conversation(house.services, no_files).receive(
+                message, workspace=DEFAULT_WORKSPACE, principal="ada"
+            )
         assert not house.store.query("SELECT id FROM runs")

@@ -32,7 +32,9 @@ CATALOG = catalog_of(verbs=[find.spec, put.spec])
 
 
 def call(name: str) -> VerbCall:
-    return VerbCall(authorized=Authorized(call=Call(verb=name, args={}), decision="0/authorize#0"), deadline=1)
+    return VerbCall(
+        authorized=Authorized(call=Call(verb=name, args={}), decision="0/authorize#0"), deadline=1
+    )
 
 
 def test_what_a_record_can_hold_is_read_back() -> None:

@@ -1,4 +1,6 @@
-"""A flow makes no envelope by itself: what it hands over is held to what a rule decided of the run's own."""
+"""A flow makes no envelope by itself: what it hands over is held to what a rule decided of the
+run's own.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def play(run: Any) -> Any:
 
 
 def hostile(**changes: Any) -> Any:
-    """A flow that hands on by the rules, and then puts something else in the envelope or gives more than it says."""
+    """A flow that hands on by the rules, and then puts something else in the envelope or gives more
+    than it says.
+    """
 
     async def run(context: FlowContext, _: Any) -> Any:
         (part,) = hand_on(context, (CALL,), ()).calls
@@ -47,7 +51,13 @@ def hostile(**changes: Any) -> Any:
         made = structs.replace(part.envelope, budget=budget, **changes.get("envelope", {}))
         spawn = Spawn[Any](
             flow="handoff",
-            input=raw(VerbPlanInput(verb=CALL.verb, args=CALL.args, handoff=made if changes.get("whole", True) else None)),
+            input=raw(
+                VerbPlanInput(
+                    verb=CALL.verb,
+                    args=CALL.args,
+                    handoff=made if changes.get("whole", True) else None,
+                )
+            ),
             scope=changes.get("scope", ("look",)),
             deadline=context.deadline,
             allowance=share,
@@ -69,10 +79,19 @@ def hostile(**changes: Any) -> Any:
         {"budget": Spend(tokens=1)},
         {"whole": False},
     ],
-    ids=["wider", "another source", "no trace", "expanded", "more verbs", "less budget", "no envelope"],
+    ids=[
+        "wider",
+        "another source",
+        "no trace",
+        "expanded",
+        "more verbs",
+        "less budget",
+        "no envelope",
+    ],
 )
 def test_a_forged_envelope_opens_nothing(changes: dict[str, Any]) -> None:
-    """Wider, of somebody else, without a part, or beside the child's own bounds: the run stops before anything goes live.
+    """Wider, of somebody else, without a part, or beside the child's own bounds: the run stops
+    before anything goes live.
 
     HND-01e "Capability scope, server-owned and validated."
     """
@@ -82,7 +101,9 @@ def test_a_forged_envelope_opens_nothing(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("what", ["chain", "scope", "held", "digest", "may_ask"])
 def test_a_decision_of_something_else_is_none(what: str) -> None:
-    """Of another chain, of more than the run may do, of another call: the port knows what is the run's own."""
+    """Of another chain, of more than the run may do, of another call: the port knows what is the
+    run's own.
+    """
     pretended: dict[str, Any] = {
         "chain": {"chain": ("keeper",)},
         "scope": {"granted": CapabilityScope(allowed=("*",))},
@@ -92,12 +113,16 @@ def test_a_decision_of_something_else_is_none(what: str) -> None:
 
     async def run(context: FlowContext, _: Any) -> Any:
         if what == "held":
-            context = structs.replace(context, held=msgspec.convert({"type": "held", "pin": "session"}, type=_held()))
+            context = structs.replace(
+                context, held=msgspec.convert({"type": "held", "pin": "session"}, type=_held())
+            )
         elif what != "digest":
             context = structs.replace(context, **pretended[what])
         part = hand_on(context, (CALL,), ()).calls[0]
         assert part is not None
-        guarded(context, CALL if what != "digest" else hand_to("reader", task="Else."), part, (), None)
+        guarded(
+            context, CALL if what != "digest" else hand_to("reader", task="Else."), part, (), None
+        )
 
     with pytest.raises(FlowFault):
         play(run)
@@ -110,7 +135,9 @@ def _held() -> Any:
 
 
 def test_the_door_is_closed_where_nobody_asked_the_rule() -> None:
-    """A call of a card's verb by a flow that asks neither rule is denied, and so is one for which the guardrails were not asked."""
+    """A call of a card's verb by a flow that asks neither rule is denied, and so is one for which
+    the guardrails were not asked.
+    """
 
     async def run(context: FlowContext, _: Any) -> Any:
         first = context.fx.authorize(CALL, context.scope).reason

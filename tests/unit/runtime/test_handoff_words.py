@@ -1,4 +1,6 @@
-"""What an approver is told of work that is handed on: whom, with which verbs, and why it is asked about."""
+"""What an approver is told of work that is handed on: whom, with which verbs, and why it is asked
+about.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,16 @@ from ordain.runtime.handoff_words import LEADS, VERBS_TOLD
 from ordain.testing import catalog_of
 from tests.shapes.cards import CARDS, VERBS, hand_to, leaf
 
-MANY = catalog_of(*SHIPPED, verbs=(*VERBS, *(leaf(f"look{number}") for number in range(30)))).changed(cards=dict(CARDS))
+MANY = catalog_of(
+    *SHIPPED, verbs=(*VERBS, *(leaf(f"look{number}") for number in range(30)))
+).changed(cards=dict(CARDS))
 
 
 def words(subject: Subject, *cards: str, **detail: Any) -> list[str]:
     calls = tuple(map(hand_to, cards))
-    return told(ApprovalAsked(subject=subject, calls=calls, tier=Tier.DELEGATION, detail=detail), MANY).splitlines()
+    return told(
+        ApprovalAsked(subject=subject, calls=calls, tier=Tier.DELEGATION, detail=detail), MANY
+    ).splitlines()
 
 
 def test_the_verbs_that_are_passed_on_are_told() -> None:
@@ -36,14 +42,31 @@ def test_the_verbs_that_are_passed_on_are_told() -> None:
     ]
 
 
-@given(st.sets(st.sampled_from([verb.name for verb in VERBS] + [f"look{number}" for number in range(30)] + ["agent.talker", "gone"])))
+@given(
+    st.sets(
+        st.sampled_from(
+            [verb.name for verb in VERBS]
+            + [f"look{number}" for number in range(30)]
+            + ["agent.talker", "gone"]
+        )
+    )
+)
 def test_nothing_that_does_more_than_read_is_hidden_behind_a_number(scope: set[str]) -> None:
-    """Each such verb is named, whatever stands with it, and what is graver stands before what is less so.
+    """Each such verb is named, whatever stands with it, and what is graver stands before what is
+    less so.
 
     B-27 "Approval binds to a hash of the exact expanded steps"
     """
-    first = words(Subject.CALL, "reader", scopes={"0": sorted(scope)})[0].partition("which may use: ")[2].rstrip(".")
-    named = [name for part in first.split("; ") for name in part.rpartition(" (")[0].split(" and ")[0].split(", ")]
+    first = (
+        words(Subject.CALL, "reader", scopes={"0": sorted(scope)})[0]
+        .partition("which may use: ")[2]
+        .rstrip(".")
+    )
+    named = [
+        name
+        for part in first.split("; ")
+        for name in part.rpartition(" (")[0].split(" and ")[0].split(", ")
+    ]
     order = ["gone", "drop", "rule", "tell", "keep", "agent.talker"]
     graver = [verb for verb in order if verb in scope]
     assert [name for name in named if name in order] == graver
@@ -58,7 +81,9 @@ def test_what_may_be_done_by_calls_that_are_not_told_one_by_one_is_told() -> Non
 
 
 def test_what_lies_outside_the_domain_and_what_is_grave_is_told() -> None:
-    """With the domain's name, the risk, and who wants it looked at; of many verbs how many more there are."""
+    """With the domain's name, the risk, and who wants it looked at; of many verbs how many more
+    there are.
+    """
     lines = words(
         Subject.REVIEW,
         "reader",

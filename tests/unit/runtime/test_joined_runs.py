@@ -1,4 +1,6 @@
-"""The runs that another one waits for: in their order, however many, also where which they are was erased."""
+"""The runs that another one waits for: in their order, however many, also where which they are was
+erased.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ RUN = "r" * 32
 
 
 class Runs:
-    """As much of ``JournalStore`` as this asks: these runs cannot be read, which is as good as any."""
+    """As much of ``JournalStore`` as this asks: these runs cannot be read, which is as good as
+    any.
+    """
 
     def __init__(self, known: Sequence[str]) -> None:
         self.known = known
@@ -42,15 +46,31 @@ def records(before: Sequence[str], children: int) -> list[Record]:
             body = ClaimBody(addr=addr, claim=raw({}), outcome=raw({}), reason="r", facts=raw({}))
             found.append(scribe.write(RecordKind.CLAIM, "claim", body, 1))
         else:
-            found.append(scribe.write(RecordKind.INTENT, "wait", IntentBody(addr=addr, effect=raw({})), 1))
-            found.append(scribe.write(RecordKind.OBSERVATION, "wait", ObservationBody(addr=addr, result=raw({})), 1))
+            found.append(
+                scribe.write(RecordKind.INTENT, "wait", IntentBody(addr=addr, effect=raw({})), 1)
+            )
+            found.append(
+                scribe.write(
+                    RecordKind.OBSERVATION, "wait", ObservationBody(addr=addr, result=raw({})), 1
+                )
+            )
         addr += 1
-    spawns = tuple(Spawn[object](flow="part", input=raw(None), deadline=1, allowance=Spend()) for _ in range(children))
+    spawns = tuple(
+        Spawn[object](flow="part", input=raw(None), deadline=1, allowance=Spend())
+        for _ in range(children)
+    )
     effect = raw(Children(spawns=spawns, until=Join()))
-    return [*found, scribe.write(RecordKind.INTENT, "children", IntentBody(addr=addr, effect=effect), 1)]
+    return [
+        *found,
+        scribe.write(RecordKind.INTENT, "children", IntentBody(addr=addr, effect=effect), 1),
+    ]
 
 
-@given(st.lists(st.sampled_from(["claim", "effect"]), max_size=4), st.integers(1, 2 * LOOKED_FOR + 1), st.booleans())
+@given(
+    st.lists(st.sampled_from(["claim", "effect"]), max_size=4),
+    st.integers(1, 2 * LOOKED_FOR + 1),
+    st.booleans(),
+)
 def test_all_children_are_found(before: list[str], children: int, erased: bool) -> None:
     """What was erased changes nothing of which they are."""
     announced = records(before, children)
@@ -66,6 +86,13 @@ def test_a_join_that_is_over_is_none(erased: bool) -> None:
     """Nor is any other effect."""
     over = [*records(["effect"], 2)]
     scribe = Scribe(RUN, bytes(32), over[-1])
-    over.append(scribe.write(RecordKind.OBSERVATION, "children", ObservationBody(addr=1, result=raw({})), 1))
+    over.append(
+        scribe.write(RecordKind.OBSERVATION, "children", ObservationBody(addr=1, result=raw({})), 1)
+    )
     for found in (over, over[:2]):
-        assert open_join([msgspec.structs.replace(one, body=None) for one in found] if erased else found, RUN) is None
+        assert (
+            open_join(
+                [msgspec.structs.replace(one, body=None) for one in found] if erased else found, RUN
+            )
+            is None
+        )

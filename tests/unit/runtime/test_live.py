@@ -1,4 +1,6 @@
-"""Where a run's journal ends: each effect carried out once, waits that cost nothing, interrupts, and what a crash left behind."""
+"""Where a run's journal ends: each effect carried out once, waits that cost nothing, interrupts,
+and what a crash left behind.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,17 @@ async def price(title: str) -> dict[str, int]:
 
 async def _waits(context: FlowContext, what: str) -> str:
     try:
-        found = await context.fx.perform(Wait(what=WaitFor(what), about="x", deadline=context.now() + 60 * SECOND))
+        found = await context.fx.perform(
+            Wait(what=WaitFor(what), about="x", deadline=context.now() + 60 * SECOND)
+        )
     except Interrupted as interrupted:
         await context.fx.perform(Say(text="stopped"))
         return f"{interrupted.what} by {interrupted.by}"
-    return f"{found.value} by {found.by}" if isinstance(found, Answered) else f"expired {isinstance(found, Expired)}"
+    return (
+        f"{found.value} by {found.by}"
+        if isinstance(found, Answered)
+        else f"expired {isinstance(found, Expired)}"
+    )
 
 
 async def _prices(context: FlowContext, count: int) -> int:
@@ -73,18 +81,24 @@ def result(house: House, run: str) -> Any:
 
 
 def kinds(house: House, run: str) -> list[str]:
-    return [f"{one.kind} {one.name}" for one in house.stored(run).records if one.kind is not RecordKind.DECISION]
+    return [
+        f"{one.kind} {one.name}"
+        for one in house.stored(run).records
+        if one.kind is not RecordKind.DECISION
+    ]
 
 
 def replays(house: House, run: str) -> bool:
     return replay(house.stored(run), house.catalog, house.kinds).equal
 
 
-# --- waiting ---------------------------------------------------------------------------------------------------------------------------
+# --- waiting --------------------------------------------------------------------------------------
 
 
 async def test_an_answer_ends_a_wait() -> None:
-    """The first one: its mail is taken by the record that says so, a second answer changes nothing."""
+    """The first one: its mail is taken by the record that says so, a second answer changes
+    nothing.
+    """
     with House(WAITS) as house:
         run = await house.open(WAITS, "answer")
         waiting = await house.drive(run)
@@ -129,11 +143,13 @@ async def test_an_answer_to_another_effect_is_no_answer() -> None:
         assert (await house.drive(run)).status is Status.WAITING
 
 
-# --- interrupts ------------------------------------------------------------------------------------------------------------------------
+# --- interrupts -----------------------------------------------------------------------------------
 
 
 async def test_an_interrupt_reaches_the_flow_once() -> None:
-    """At its wait, which is given up in the same commit; what it still says is said, and the run is cancelled."""
+    """At its wait, which is given up in the same commit; what it still says is said, and the run is
+    cancelled.
+    """
     with House(WAITS) as house:
         run = await house.open(WAITS, "answer")
         await house.drive(run)
@@ -158,7 +174,7 @@ async def test_an_interrupt_before_an_effect_takes_its_place() -> None:
         assert [one for one in kinds(house, run) if one.startswith("intent")] == []
 
 
-# --- verbs -----------------------------------------------------------------------------------------------------------------------------
+# --- verbs ----------------------------------------------------------------------------------------
 
 
 async def test_an_effect_goes_out_when_its_intent_is_durable() -> None:
@@ -257,9 +273,15 @@ async def _tries(context: FlowContext, given: Any) -> str:
 
 @pytest.mark.parametrize(("effect", "told"), [("read", "bad_output"), ("private", "VerbUnknown")])
 async def test_a_result_that_cannot_be_read_back_is_not_recorded(effect: Any, told: str) -> None:
-    """It is the verb's failure, by name; of anything but a read nobody knows whether it took effect."""
+    """It is the verb's failure, by name; of anything but a read nobody knows whether it took
+    effect.
+    """
 
-    @verb(name="shelf.price", effect=effect, arguments={} if effect == "read" else {"title": ArgumentRole.LABEL})
+    @verb(
+        name="shelf.price",
+        effect=effect,
+        arguments={} if effect == "read" else {"title": ArgumentRole.LABEL},
+    )
     async def never(title: str) -> dict[str, int]:
         """Never called."""
         return {"cents": 0}
@@ -275,7 +297,7 @@ async def test_a_result_that_cannot_be_read_back_is_not_recorded(effect: Any, to
         assert replays(house, stored.id)
 
 
-# --- words and reads -------------------------------------------------------------------------------------------------------------------
+# --- words and reads ------------------------------------------------------------------------------
 
 
 async def test_a_flow_that_only_speaks_starves_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

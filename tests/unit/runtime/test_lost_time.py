@@ -25,7 +25,9 @@ def test_nobody_watches_nothing_is_lost() -> None:
 
 @given(st.integers(0, 10**9))
 def test_time_between_a_beat_and_a_start_is_lost(away: int) -> None:
-    """Whole, and it is to be written; where nobody ever said that he was at work nothing is known."""
+    """Whole, and it is to be written; where nobody ever said that he was at work nothing is
+    known.
+    """
     lost, clock = watching(BEGAN - away)
     assert list(lost.since(0)) == ([Pause(BEGAN - away, BEGAN)] if away else []) == lost.unsaved
     assert watching()[0].since(0) == ()
@@ -55,7 +57,9 @@ def test_what_passes_between_two_looks_beside_a_tick_was_lost(steps: list[int]) 
 
 
 def test_what_was_said_of_moments_to_come_is_forgotten() -> None:
-    """A clock that was set forward and back: nobody who begins meanwhile has lost what was skipped and comes again."""
+    """A clock that was set forward and back: nobody who begins meanwhile has lost what was skipped
+    and comes again.
+    """
     lost, clock = watching()
     clock.pass_s(86_400)
     assert lost.look()

@@ -1,4 +1,6 @@
-"""A run's mailbox: what an engine that lost a run still saw of its calls is taken by whoever drives the run after it, where it came in time."""
+"""A run's mailbox: what an engine that lost a run still saw of its calls is taken by whoever drives
+the run after it, where it came in time.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ async def begun(house: House) -> tuple[str, asyncio.Task[Driven]]:
 
 
 async def taken_by_another(house: House, run: str) -> None:
-    (held,) = await SqliteLeases(house.store, house.clock.now).hold(Lease(engine=2), limit=1, flows=None, only=(run,))
+    (held,) = await SqliteLeases(house.store, house.clock.now).hold(
+        Lease(engine=2), limit=1, flows=None, only=(run,)
+    )
     assert held.id == run
 
 
@@ -73,12 +77,16 @@ async def lost(first: asyncio.Task[Driven]) -> None:
 
 
 async def test_what_came_back_to_an_engine_that_lost_its_run_is_known() -> None:
-    """The call is not made again, nobody says that its outcome is unknown, and the record replays."""
+    """The call is not made again, nobody says that its outcome is unknown, and the record
+    replays.
+    """
     with House(KIND, verbs=(put,)) as house:
         run, first = await begun(house)
         await taken_by_another(house, run)
         await lost(first)
-        assert [(mail.kind, mail.key) for mail in house.store.untaken(run)] == [(MailKind.LATE, "late:0:0")]
+        assert [(mail.kind, mail.key) for mail in house.store.untaken(run)] == [
+            (MailKind.LATE, "late:0:0")
+        ]
         assert (await house.drive(run)).status is Status.COMPLETED
         stored = house.stored(run)
         assert GATES[-1].calls == 1
@@ -87,8 +95,12 @@ async def test_what_came_back_to_an_engine_that_lost_its_run_is_known() -> None:
         assert replayed(house.services, stored).equal
 
 
-async def test_what_came_back_is_told_once_storage_is_there_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two troubles at once: the run is another's, and nothing can be written for a while. What became of the call is not lost by that."""
+async def test_what_came_back_is_told_once_storage_is_there_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two troubles at once: the run is another's, and nothing can be written for a while. What
+    became of the call is not lost by that.
+    """
     monkeypatch.setattr(pen_module, "STORAGE_RETRY_S", 0.001)
     with House(KIND, verbs=(put,)) as house:
         run, first = await begun(house)
@@ -106,7 +118,9 @@ async def test_what_came_back_is_told_once_storage_is_there_again(monkeypatch: p
 
 
 async def test_what_comes_when_all_is_said_changes_nothing() -> None:
-    """Whoever drives the run has recorded that nobody knows: that stands, and a settled run takes no mail."""
+    """Whoever drives the run has recorded that nobody knows: that stands, and a settled run takes
+    no mail.
+    """
     with House(KIND, verbs=(put,)) as house:
         run, first = await begun(house)
         await taken_by_another(house, run)
@@ -119,7 +133,9 @@ async def test_what_comes_when_all_is_said_changes_nothing() -> None:
 
 
 async def test_mail_is_looked_for_beside_the_run() -> None:
-    """Once for any number of hints that come meanwhile, and again for one that comes during a look."""
+    """Once for any number of hints that come meanwhile, and again for one that comes during a
+    look.
+    """
     with House(KIND, verbs=(put,)) as house:
         run, first = await begun(house)
         looks = 0

@@ -69,7 +69,9 @@ def test_an_erased_message_says_nothing(message: Message) -> None:
 
 
 def test_what_the_sender_asks_for_becomes_the_message_s_facts() -> None:
-    """Every hint, in the house's words: what is not said is the default, and memory that is not to be asked is not asked."""
+    """Every hint, in the house's words: what is not said is the default, and memory that is not to
+    be asked is not asked.
+    """
     hints = {
         "mode": "agent",
         "verb": "agent_runtime",
@@ -81,8 +83,18 @@ def test_what_the_sender_asks_for_becomes_the_message_s_facts() -> None:
         "workflow": {"template": "send_email", "args": {"to": "ben"}},
         "delegates": ["research.summarizer"],
     }
-    around = {"locale": "de-CH", "edits": "m0", "routing_hints": hints, "recall": {"time_window_days": 7}}
-    said = {"session_id": "s1", "user_id": "ada", "message": {"text": "", "attachments": [{"name": "a.txt"}]}, "context": around}
+    around = {
+        "locale": "de-CH",
+        "edits": "m0",
+        "routing_hints": hints,
+        "recall": {"time_window_days": 7},
+    }
+    said = {
+        "session_id": "s1",
+        "user_id": "ada",
+        "message": {"text": "", "attachments": [{"name": "a.txt"}]},
+        "context": around,
+    }
     given = message_of(Message.model_validate(said), "m1", "token:7", shipped())
     assert given.facts == MessageFacts(
         text="",
@@ -104,7 +116,8 @@ def test_what_the_sender_asks_for_becomes_the_message_s_facts() -> None:
     assert (given.ids, given.principal) == (MessageIds(message_id="m1", edits="m0"), "token:7")
     hints["workflow"] = {"template": "complete_task"}
     assert (
-        message_of(Message.model_validate(said), "m1", "ada", shipped()).facts.workflow == "complete_task"
+        message_of(Message.model_validate(said), "m1", "ada", shipped()).facts.workflow
+        == "complete_task"
     )  # as messages had it before arguments counted
     around["recall"] = {"enabled": False}
     assert message_of(Message.model_validate(said), "m1", "ada", shipped()).facts.recall is None

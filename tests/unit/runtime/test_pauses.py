@@ -1,4 +1,6 @@
-"""A watch over one call: it tells a stop and a sleep of the process from a call that merely takes long."""
+"""A watch over one call: it tells a stop and a sleep of the process from a call that merely takes
+long.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The writing half of a driven run: one unit for each barrier, everything in it, and offered until storage takes it."""
+"""The writing half of a driven run: one unit for each barrier, everything in it, and offered until
+storage takes it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ KIND = kind_of(_nothing)
 
 
 class Offered:
-    """The submitting part of ``JournalStore``: it is away so many times, and refuses what it is told to."""
+    """The submitting part of ``JournalStore``: it is away so many times, and refuses what it is
+    told to.
+    """
 
     def __init__(self, away: int = 0, refuses: str = "") -> None:
         self.away, self.refuses = away, refuses
@@ -62,7 +66,11 @@ async def test_everything_since_the_last_barrier_is_one_unit() -> None:
         mail = NewMail(run="r", kind=MailKind.CHILD, key="k", body=b"{}", at=1)
         taken = Mail(id=4, kind=MailKind.ANSWER, key="k", addr=0, body=b"{}", at=1)
         entry = NewEntry(kind=EntryKind.SAID, body=b"{}", size=2, at=1, message_id="m")
-        say, refund, change = OutboxRow(addr=0, text="x", at=1), Refund(account="day", tokens=1, usd_micros=0), ThreadChange(id=1)
+        say, refund, change = (
+            OutboxRow(addr=0, text="x", at=1),
+            Refund(account="day", tokens=1, usd_micros=0),
+            ThreadChange(id=1),
+        )
         child = root_run(KIND, house.opening(None), house.catalog)
         note(writing, "a")
         note(writing, "b")
@@ -76,7 +84,9 @@ async def test_everything_since_the_last_barrier_is_one_unit() -> None:
         assert unit.records == tuple(writing.records[-2:])
         assert unit.writes == (mail, child, say, refund, entry, change, TakenMail(mail=4, seq=2))
         assert (unit.epoch, writing.unwritten) == (writing.stored.epoch, 0)
-        assert ENCODER.encode(writing.unit()) == ENCODER.encode(Append(run=writing.id, epoch=writing.stored.epoch))
+        assert ENCODER.encode(writing.unit()) == ENCODER.encode(
+            Append(run=writing.id, epoch=writing.stored.epoch)
+        )
 
 
 async def test_a_barrier_with_nothing_before_it_costs_nothing() -> None:
@@ -92,7 +102,9 @@ async def test_a_barrier_with_nothing_before_it_costs_nothing() -> None:
         assert (unit.status, unit.reason, unit.records) == (Status.FAULTED, "faulted", ())
 
 
-async def test_storage_that_is_away_gets_the_same_unit_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_storage_that_is_away_gets_the_same_unit_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """However often: what was observed is lost only with the process."""
     monkeypatch.setattr(pen_module, "STORAGE_RETRY_S", 0.001)
     store = Offered(away=3)
@@ -118,7 +130,9 @@ async def test_time_in_which_storage_takes_nothing_is_lost(monkeypatch: pytest.M
         writing = await pen(house, Filled(away=2))
         note(writing, "a")
         await asyncio.wait_for(writing.barrier(), 30)
-        assert list(house.services.lost.since(0)) == [Pause(BEGAN + 10 * SECOND, BEGAN + 30 * SECOND)]
+        assert list(house.services.lost.since(0)) == [
+            Pause(BEGAN + 10 * SECOND, BEGAN + 30 * SECOND)
+        ]
         note(writing, "b")
         await asyncio.wait_for(writing.barrier(), 30)
         assert len(house.services.lost.since(0)) == 1
@@ -135,7 +149,11 @@ async def test_a_run_is_at_work_from_its_first_commit_on() -> None:
         for why in "bc":
             note(writing, why)
             assert await writing.offer(writing.unit()) is True
-        assert [unit.status for unit in store.units if isinstance(unit, Append)] == [Status.RUNNING, Status.RUNNING, None]
+        assert [unit.status for unit in store.units if isinstance(unit, Append)] == [
+            Status.RUNNING,
+            Status.RUNNING,
+            None,
+        ]
 
 
 async def test_what_the_pen_writes_a_store_takes() -> None:
@@ -151,7 +169,9 @@ async def test_what_the_pen_writes_a_store_takes() -> None:
 
 
 async def test_a_settled_run_is_told_as_it_is_stored() -> None:
-    """Whoever waited for it gets what the store would give, and no body is read otherwise than from its record."""
+    """Whoever waited for it gets what the store would give, and no body is read otherwise than from
+    its record.
+    """
     with House(KIND) as house:
         run = await house.open(KIND)
         driven = await house.drive(run)
@@ -167,7 +187,9 @@ async def test_a_record_that_is_taken_back_is_not_read_again() -> None:
         mark = writing.scribe.mark()
         note(writing, "taken back")
         writing.take_back(mark)
-        written = writing.scribe.write(RecordKind.NOTE, "note", NoteBody(by="x", action="note", why="another"), 1)
+        written = writing.scribe.write(
+            RecordKind.NOTE, "note", NoteBody(by="x", action="note", why="another"), 1
+        )
         assert writing.read(written) == NoteBody(by="x", action="note", why="another")
         assert writing.read(writing.records[-1]) == NoteBody(by="x", action="note", why="kept")
 

@@ -27,7 +27,9 @@ ALLOW, ASK, DENY = Allow("c"), NeedsApproval("c", Tier.WRITE, MayAsk.PEOPLE), De
         (DENY, Deny("other"), PolicyChange.OTHER),
     ],
 )
-def test_a_yes_stands_between_no_and_allowed(before: AuthorizeOutcome, after: AuthorizeOutcome, change: PolicyChange) -> None:
+def test_a_yes_stands_between_no_and_allowed(
+    before: AuthorizeOutcome, after: AuthorizeOutcome, change: PolicyChange
+) -> None:
     """A call that needs a yes is less than one that is allowed and more than one that is denied."""
     assert change_of(before, after) is change
 
@@ -36,7 +38,10 @@ def test_tool_lists_are_longer_or_shorter() -> None:
     """Fewer tools are told apart from others: what is offered besides is never taken for less."""
     assert change_of(Scope(("a", "b")), Scope(("a",))) is PolicyChange.FEWER_TOOLS
     assert change_of(Scope(("a",)), Scope(("b",))) is PolicyChange.MORE_TOOLS
-    assert change_of(Entered(verb="v", tools=("a", "b")), Entered(verb="v", tools=("b", "a"))) is PolicyChange.OTHER
+    assert (
+        change_of(Entered(verb="v", tools=("a", "b")), Entered(verb="v", tools=("b", "a")))
+        is PolicyChange.OTHER
+    )
     assert change_of(ScopeRefused("a", "c"), Scope(("a",))) is PolicyChange.NEW_ALLOW
 
 
@@ -44,10 +49,16 @@ def test_another_verdict_is_told_apart_from_other_verbs_in_one() -> None:
     """Only the verdict itself makes a run judged otherwise."""
     ok, partial = Judged(verdict=RunVerdict.OK), Judged(verdict=RunVerdict.PARTIAL, verbs=("a",))
     assert change_of(ok, partial) is PolicyChange.VERDICT
-    assert change_of(partial, Judged(verdict=RunVerdict.PARTIAL, verbs=("b",))) is PolicyChange.OTHER
+    assert (
+        change_of(partial, Judged(verdict=RunVerdict.PARTIAL, verbs=("b",))) is PolicyChange.OTHER
+    )
 
 
 def test_a_refusal_names_its_verb() -> None:
     """Whichever of the two outcomes refuses, its verb is named; where none does, nothing is."""
-    assert refused_verb(Scope(("a",)), ScopeRefused("b", "c")) == refused_verb(ScopeRefused("b", "c"), Scope(("a",))) == "b"
+    assert (
+        refused_verb(Scope(("a",)), ScopeRefused("b", "c"))
+        == refused_verb(ScopeRefused("b", "c"), Scope(("a",)))
+        == "b"
+    )
     assert refused_verb(ALLOW, DENY) == ""

@@ -31,12 +31,17 @@ def test_a_reference_into_a_session_is_read_by_its_ends() -> None:
     """Both are in; of the one workspace, and once."""
     said, transcripts = reading()
     for _ in range(2):
-        assert at_once(said.having(lambda: (said("s1", 3, 5), said("s1", 4, 4)))) == ([3, 4, 5], [4])
+        assert at_once(said.having(lambda: (said("s1", 3, 5), said("s1", 4, 4)))) == (
+            [3, 4, 5],
+            [4],
+        )
     assert transcripts.asked == [("w", "s1", 3, 5), ("w", "s1", 4, 4)]
 
 
 def test_what_swallows_a_refusal_is_done_again() -> None:
-    """Foreign code may make anything of an error; what it gave without the entries is not what is made."""
+    """Foreign code may make anything of an error; what it gave without the entries is not what is
+    made.
+    """
     said, _ = reading()
 
     def swallowing() -> Any:

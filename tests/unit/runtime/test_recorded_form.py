@@ -37,10 +37,17 @@ class LooksLikeOne(Struct, tag_field="effect", tag="model_call"):
     deadline: int
 
 
-@pytest.mark.parametrize("wrap", [lambda call: call, lambda call: msgspec.Raw(msgspec.json.encode(call)), msgspec.to_builtins])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda call: call, lambda call: msgspec.Raw(msgspec.json.encode(call)), msgspec.to_builtins],
+)
 def test_whatever_encodes_as_a_model_call_is_one(wrap: Any) -> None:
     """Its type is its record's, so that it is reserved and settled like any other."""
-    asked = wrap(LooksLikeOne(purpose="any", refs=(0,), profile="p", max_tokens=1, bound_tokens=1, deadline=1))
+    asked = wrap(
+        LooksLikeOne(
+            purpose="any", refs=(0,), profile="p", max_tokens=1, bound_tokens=1, deadline=1
+        )
+    )
     effect, encoded = effect_form(asked)
     assert type(effect) is ModelCall
     assert msgspec.json.decode(encoded, type=ModelCall) == effect
@@ -49,14 +56,20 @@ def test_whatever_encodes_as_a_model_call_is_one(wrap: Any) -> None:
 def test_nothing_of_it_is_what_the_flow_holds() -> None:
     """What the flow changes afterwards changes neither the effect nor its record."""
     args = {"text": "first"}
-    effect, encoded = effect_form(ModelCall(purpose="any", refs=(), args=args, profile="p", max_tokens=1, bound_tokens=1, deadline=1))
+    effect, encoded = effect_form(
+        ModelCall(
+            purpose="any", refs=(), args=args, profile="p", max_tokens=1, bound_tokens=1, deadline=1
+        )
+    )
     args["text"] = "second"
     assert isinstance(effect, ModelCall)
     assert effect.args == {"text": "first"}
     assert b"second" not in bytes(encoded)
 
 
-@pytest.mark.parametrize("asked", [object(), {"effect": "none"}, 5, msgspec.Raw(b"not json"), Say(text="\ud800")])
+@pytest.mark.parametrize(
+    "asked", [object(), {"effect": "none"}, 5, msgspec.Raw(b"not json"), Say(text="\ud800")]
+)
 def test_what_no_record_holds_is_a_fault(asked: object) -> None:
     """Nothing goes live of it."""
     with pytest.raises(FlowFault, match="can hold"):
@@ -64,7 +77,9 @@ def test_what_no_record_holds_is_a_fault(asked: object) -> None:
 
 
 def test_an_outcome_is_what_is_read_back() -> None:
-    """A whole number where a fraction was declared, a list for a tuple: live the flow gets what replay will give it."""
+    """A whole number where a fraction was declared, a list for a tuple: live the flow gets what
+    replay will give it.
+    """
     encoded, given = outcome_form(rule(Rated), Rated(ratio=1, parts=[1, 2]))  # type: ignore[arg-type]
     assert given == Rated(ratio=1.0, parts=(1, 2))
     assert type(given.ratio) is float

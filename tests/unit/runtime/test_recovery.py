@@ -1,4 +1,6 @@
-"""What a start takes up: everything that has something to do, counted, and ever more carefully what the process dies on."""
+"""What a start takes up: everything that has something to do, counted, and ever more carefully what
+the process dies on.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ from tests.unit.runtime.house import BEGAN, SECOND, House
 
 async def _waiting(context: FlowContext, seconds: int) -> str:
     await context.fx.perform(
-        Wait(what=WaitFor.ANSWER if seconds else WaitFor.TIMER, about="x", deadline=context.now() + (seconds or 60) * SECOND)
+        Wait(
+            what=WaitFor.ANSWER if seconds else WaitFor.TIMER,
+            about="x",
+            deadline=context.now() + (seconds or 60) * SECOND,
+        )
     )
     return "over"
 
@@ -46,7 +52,11 @@ NUMBERS = count(2)
 
 async def plan(house: House) -> Plan:
     """Another engine takes up what is there."""
-    found, leases, lease = Plan(), SqliteLeases(house.store, house.clock.now), Lease(engine=next(NUMBERS))
+    found, leases, lease = (
+        Plan(),
+        SqliteLeases(house.store, house.clock.now),
+        Lease(engine=next(NUMBERS)),
+    )
     for held in await leases.hold(lease, limit=99, flows=None):
         match await taken_up(house.services, held):
             case TakenUp.DRIVEN:
@@ -81,14 +91,21 @@ async def test_what_is_ready_is_taken_up_and_what_waits_is_not() -> None:
 
 
 async def test_what_the_process_dies_on_is_driven_alone_and_then_set_aside() -> None:
-    """Alone from the second start that finds it at the same record, aside when it was driven alone twice; who says so can be asked."""
+    """Alone from the second start that finds it at the same record, aside when it was driven alone
+    twice; who says so can be asked.
+    """
     with House(KIND) as house:
         run = await house.open(KIND, 0)
         seen: list[tuple[str, Status]] = []
         for _ in range(QUARANTINE):
             await put(house, run, Status.RUNNING)  # so the process died
             found = await plan(house)
-            seen.append(("driven" if run in found.driven else "alone" if run in found.alone else "", house.stored(run).status))
+            seen.append(
+                (
+                    "driven" if run in found.driven else "alone" if run in found.alone else "",
+                    house.stored(run).status,
+                )
+            )
         alone = ("alone", Status.READY)
         assert seen == [("driven", Status.RUNNING), alone, alone, ("", Status.QUARANTINED)]
         assert house.stored(run).reason == "quarantined"
@@ -106,7 +123,9 @@ async def test_what_waits_for_its_turn_pays_for_nobody(starts: int) -> None:
 
 
 async def test_kills_from_outside_are_no_proof_against_those_who_wait() -> None:
-    """Two runs are at work at each of two kills, and then one alone at each further one: what waited beside it begins where it stood."""
+    """Two runs are at work at each of two kills, and then one alone at each further one: what
+    waited beside it begins where it stood.
+    """
     with House(KIND) as house:
         first, second = [await house.open(KIND, 0) for _ in range(2)]
         for _ in range(SUSPECT):
@@ -136,9 +155,14 @@ async def test_a_run_that_moves_is_counted_anew() -> None:
 
 
 @settings(max_examples=examples(20))
-@given(st.lists(st.sampled_from(["ready", "running", "waiting", "due", "mailed"]), max_size=6), st.integers(1, QUARANTINE + 1))
+@given(
+    st.lists(st.sampled_from(["ready", "running", "waiting", "due", "mailed"]), max_size=6),
+    st.integers(1, QUARANTINE + 1),
+)
 async def test_every_unsettled_run_is_in_one_place(standing: list[str], starts: int) -> None:
-    """Woken, driven alone, set aside, or with its timer: none is forgotten and none is in two places."""
+    """Woken, driven alone, set aside, or with its timer: none is forgotten and none is in two
+    places.
+    """
     with House(KIND) as house:
         runs: list[str] = []
         for what in standing:
@@ -155,7 +179,17 @@ async def test_every_unsettled_run_is_in_one_place(standing: list[str], starts: 
                     await put(house, run, Status.RUNNING)
             found = await plan(house)
         aside = [run for run in runs if house.stored(run).status is Status.QUARANTINED]
-        waiting = [run for run in runs if house.stored(run).status is Status.WAITING and run not in found.driven + found.alone]
+        waiting = [
+            run
+            for run in runs
+            if house.stored(run).status is Status.WAITING and run not in found.driven + found.alone
+        ]
         assert sorted([*found.driven, *found.alone, *aside, *waiting]) == sorted(runs)
-        assert waiting == [run for what, run in zip(standing, runs, strict=True) if what == "waiting"]
-        assert aside == [run for what, run in zip(standing, runs, strict=True) if what == "running" and starts >= QUARANTINE]
+        assert waiting == [
+            run for what, run in zip(standing, runs, strict=True) if what == "waiting"
+        ]
+        assert aside == [
+            run
+            for what, run in zip(standing, runs, strict=True)
+            if what == "running" and starts >= QUARANTINE
+        ]

@@ -1,4 +1,6 @@
-"""A rehearsed call: decided by the flows themselves, shown as far as it would go, with the prompt that would be sent."""
+"""A rehearsed call: decided by the flows themselves, shown as far as it would go, with the prompt
+that would be sent.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ def test_a_prompt_plan_shows_its_prompt() -> None:
 
 @pytest.mark.parametrize(
     ("verb", "args", "code"),
-    [("no.such", {}, "unknown_verb"), ("math.evaluate", {"no": 1}, "schema"), ("ask_user", {"question": "?"}, "session_only")],
+    [
+        ("no.such", {}, "unknown_verb"),
+        ("math.evaluate", {"no": 1}, "schema"),
+        ("ask_user", {"question": "?"}, "session_only"),
+    ],
 )
 def test_a_refused_call_says_why(verb: str, args: dict[str, object], code: str) -> None:
     """As its caller would be told."""

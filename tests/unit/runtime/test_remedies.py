@@ -15,7 +15,10 @@ from tests.shapes.headers import header
 
 def failed(*codes: str, **changes: object) -> str:
     """A header of attempts that failed so, at one model each time."""
-    told = tuple(HeaderLine(mark="fail", what="model worker", reason=code, excerpt="it said no") for code in codes)
+    told = tuple(
+        HeaderLine(mark="fail", what="model worker", reason=code, excerpt="it said no")
+        for code in codes
+    )
     return header(lines=told, **changes)
 
 
@@ -24,26 +27,45 @@ UNDONE = {"status": "failed", "reason": "connection", "acts": (), "answered": Fa
 
 @pytest.mark.parametrize("code", list(ModelErrorCode))
 def test_a_model_that_failed_is_told_with_what_to_do(code: ModelErrorCode) -> None:
-    """Every error of a model has its remedy, the one that `models test` gives, below the header that people read."""
+    """Every error of a model has its remedy, the one that `models test` gives, below the header
+    that people read.
+    """
     assert in_words(failed(code, **UNDONE), {}).endswith(f"\n→ worker: {REMEDIES[code]}")
 
 
 def test_the_last_failure_is_told_once() -> None:
-    """Of many attempts the last; a model that is left alone for a while by what it failed with before."""
+    """Of many attempts the last; a model that is left alone for a while by what it failed with
+    before.
+    """
     assert remedies(failed("overloaded", "connection", "connection", "circuit_open", **UNDONE)) == (
         f"worker: {REMEDIES[ModelErrorCode.CONNECTION]}",
     )
-    assert remedies(failed("circuit_open", **UNDONE)) == (f"worker: {REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}",)
+    assert remedies(failed("circuit_open", **UNDONE)) == (
+        f"worker: {REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}",
+    )
 
 
 def test_an_error_is_told_by_what_its_model_failed_with() -> None:
-    """The remedy of an error is that of its code, of an open circuit that of what opened it; an error that is no model's has none, whatever its code."""
+    """The remedy of an error is that of its code, of an open circuit that of what opened it; an
+    error that is no model's has none, whatever its code.
+    """
     told = remedies_by_code(failed("overloaded", "connection", "circuit_open", **UNDONE))
     assert told["connection"] == told["circuit_open"] == REMEDIES[ModelErrorCode.CONNECTION]
     alone = remedies_by_code(failed("circuit_open", **UNDONE))
     assert alone == {"circuit_open": REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}
-    lines = [("connection", "a"), ("authentication", "b"), ("connection", "a"), ("circuit_open", "a"), ("quota_exceeded", "b")]
-    told = header(lines=tuple(HeaderLine(mark="fail", what=f"model {who}", reason=code) for code, who in lines), **UNDONE)
+    lines = [
+        ("connection", "a"),
+        ("authentication", "b"),
+        ("connection", "a"),
+        ("circuit_open", "a"),
+        ("quota_exceeded", "b"),
+    ]
+    told = header(
+        lines=tuple(
+            HeaderLine(mark="fail", what=f"model {who}", reason=code) for code, who in lines
+        ),
+        **UNDONE,
+    )
     assert remedies_by_code(told)["circuit_open"] == REMEDIES[ModelErrorCode.CONNECTION]
     assert f"a: {REMEDIES[ModelErrorCode.CONNECTION]}" in remedies(told)
     timed_out = HeaderLine(mark="fail", what="web.read", reason="timed_out")
@@ -52,31 +74,49 @@ def test_an_error_is_told_by_what_its_model_failed_with() -> None:
 
 @pytest.mark.parametrize("told", sorted(enforcement.NOT_HELD))
 def test_who_answers_in_another_form_speaks_the_provider_s_language(told: str) -> None:
-    """What is not held to its schema is told so, and never as an address or a provider that is wrong; of any other malformed answer that may be."""
+    """What is not held to its schema is told so, and never as an address or a provider that is
+    wrong; of any other malformed answer that may be.
+    """
     line = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt=told)
     other = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt="not JSON")
     assert remedies(header(lines=(other, line), **UNDONE)) == (f"worker: {NOT_HELD}",)
     assert remedies_by_code(header(lines=(other, line), **UNDONE)) == {"malformed": NOT_HELD}
-    assert remedies(header(lines=(line, other), **UNDONE)) == (f"worker: {REMEDIES[ModelErrorCode.MALFORMED]}",)
+    assert remedies(header(lines=(line, other), **UNDONE)) == (
+        f"worker: {REMEDIES[ModelErrorCode.MALFORMED]}",
+    )
 
 
 def test_what_passed_by_itself_needs_no_remedy() -> None:
-    """Where the work was done all the same, a busy provider is not told; a key that is not accepted is."""
+    """Where the work was done all the same, a busy provider is not told; a key that is not accepted
+    is.
+    """
     assert remedies(failed("overloaded")) == ()
-    assert remedies(failed("authentication")) == (f"worker: {REMEDIES[ModelErrorCode.AUTHENTICATION]}",)
+    assert remedies(failed("authentication")) == (
+        f"worker: {REMEDIES[ModelErrorCode.AUTHENTICATION]}",
+    )
     assert remedies(header()) == ()
 
 
 def test_nothing_foreign_passes_for_a_failed_model() -> None:
     """What a verb or a model said stands in quotes on its line: no remedy comes of it."""
-    said = HeaderLine(mark="fail", what="web.read", reason="refused", excerpt="\n✗ model worker · authentication · x")
+    said = HeaderLine(
+        mark="fail",
+        what="web.read",
+        reason="refused",
+        excerpt="\n✗ model worker · authentication · x",
+    )
     assert remedies(header(lines=(said,), **UNDONE)) == ()
 
 
 def test_a_models_failure_is_what_work_ended_by() -> None:
-    """By the run's reason, or where that is another one, because each call of a model failed; of work that was done, or ended otherwise, there is none."""
+    """By the run's reason, or where that is another one, because each call of a model failed; of
+    work that was done, or ended otherwise, there is none.
+    """
     told = model_failure(failed("connection", **UNDONE))
-    assert told == ("connection", f"no model gave an answer (connection); worker: {REMEDIES[ModelErrorCode.CONNECTION]}")
+    assert told == (
+        "connection",
+        f"no model gave an answer (connection); worker: {REMEDIES[ModelErrorCode.CONNECTION]}",
+    )
     council = {**UNDONE, "reason": "council_no_quorum", "model_calls": 2}
     assert (model_failure(failed("timed_out", "connection", **council)) or ("",))[0] == "connection"
     assert model_failure(failed("connection", **council)) is None

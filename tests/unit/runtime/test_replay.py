@@ -1,4 +1,6 @@
-"""Replay: what is as recorded is equal, what is not is found and named, and what cannot be replayed says why."""
+"""Replay: what is as recorded is equal, what is not is found and named, and what cannot be replayed
+says why.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,30 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import Scribe, decode
-from ordain.journal.records import DecisionBody, EndedBody, FaultedBody, ObservationBody, RecordKind, Started, Status, raw
+from ordain.journal.records import (
+    DecisionBody,
+    EndedBody,
+    FaultedBody,
+    ObservationBody,
+    RecordKind,
+    Started,
+    Status,
+    raw,
+)
 from ordain.ports.store import StoredRun
 from ordain.runtime.replay import Replayed, opened, replay, short
 from ordain.testing import ScriptedEffects, call, catalog_of, finish, kind_of, returned
 from tests.unit.flows.house import KINDS, play, shipped
 
-REQUEST = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]})
+REQUEST = PlannerRequest.model_validate(
+    {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]}
+)
 RUN = play(
-    PLANNER, REQUEST, call("math.evaluate", expression="6 * 7"), returned({"result": "42", "decimal": "42", "exact": True}), finish("42")
+    PLANNER,
+    REQUEST,
+    call("math.evaluate", expression="6 * 7"),
+    returned({"result": "42", "decimal": "42", "exact": True}),
+    finish("42"),
 ).stored
 Change = Callable[[Any], Any]
 
@@ -33,7 +50,9 @@ Change = Callable[[Any], Any]
 def rewritten(change: Change, stored: StoredRun = RUN) -> StoredRun:
     """The run as if its records had said something else all along: digests and chain fit."""
     scribe = Scribe(stored.id, stored.key or b"")
-    written = [scribe.write(one.kind, one.name, change(decode(one)), one.at) for one in stored.records]
+    written = [
+        scribe.write(one.kind, one.name, change(decode(one)), one.at) for one in stored.records
+    ]
     return msgspec.structs.replace(stored, records=tuple(written))
 
 
@@ -50,25 +69,41 @@ def found(stored: StoredRun) -> Replayed:
 def test_an_untouched_run_is_equal() -> None:
     """Every record was looked at, every decision made anew."""
     report = found(RUN)
-    assert (report.verdict, report.settled, report.records, report.differences) == ("equal", True, len(RUN.records), [])
+    assert (report.verdict, report.settled, report.records, report.differences) == (
+        "equal",
+        True,
+        len(RUN.records),
+        [],
+    )
     assert report.decisions == sum(one.kind is RecordKind.DECISION for one in RUN.records)
 
 
 @given(st.integers(1, len(RUN.records) - 1))
 def test_a_run_is_replayed_as_far_as_it_goes(length: int) -> None:
     """Equal so far, and not settled."""
-    report = found(msgspec.structs.replace(RUN, records=RUN.records[:length], status=Status.RUNNING))
+    report = found(
+        msgspec.structs.replace(RUN, records=RUN.records[:length], status=Status.RUNNING)
+    )
     assert (report.equal, report.settled, report.records) == (True, False, length)
 
 
 def test_a_run_that_was_left_just_before_its_end_is_equal() -> None:
-    """Its last result was durable by itself; one that has settled has an end, and one whose last word is a fault did not come to it."""
+    """Its last result was durable by itself; one that has settled has an end, and one whose last
+    word is a fault did not come to it.
+    """
     records = RUN.records[:-1]
     for status, equal in ((Status.RUNNING, True), (Status.READY, True), (Status.COMPLETED, False)):
         assert found(msgspec.structs.replace(RUN, records=records, status=status)).equal is equal
     scribe = Scribe(RUN.id, RUN.key or b"", records[-1])
-    fault = scribe.write(RecordKind.FAULTED, "fault", FaultedBody(error="ValueError"), RUN.created_at)
-    assert found(msgspec.structs.replace(RUN, records=(*records, fault), status=Status.FAULTED)).verdict == "journal_diverged"
+    fault = scribe.write(
+        RecordKind.FAULTED, "fault", FaultedBody(error="ValueError"), RUN.created_at
+    )
+    assert (
+        found(
+            msgspec.structs.replace(RUN, records=(*records, fault), status=Status.FAULTED)
+        ).verdict
+        == "journal_diverged"
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,17 +127,30 @@ def test_what_is_not_as_recorded_is_named(change: Change, place: str | None) -> 
 
 def test_another_answer_was_asked_by_another_prompt() -> None:
     """The prompt is rendered anew for every answer, and its digest compared."""
-    seqs = [one.seq for one in RUN.records if one.kind is RecordKind.OBSERVATION and one.name == "model_call"]
+    seqs = [
+        one.seq
+        for one in RUN.records
+        if one.kind is RecordKind.OBSERVATION and one.name == "model_call"
+    ]
     seen = decode(RUN.records[seqs[-1]])
     assert isinstance(seen, ObservationBody)
     swapped = raw({**msgspec.json.decode(seen.result), "prompt_digest": "0" * 64})
-    report = found(rewritten(lambda body: msgspec.structs.replace(body, result=swapped) if body == seen else body))
-    assert [(one.place.partition("/")[2], one.recorded) for one in report.differences] == [("prompt", "0" * 64)]
+    report = found(
+        rewritten(
+            lambda body: msgspec.structs.replace(body, result=swapped) if body == seen else body
+        )
+    )
+    assert [(one.place.partition("/")[2], one.recorded) for one in report.differences] == [
+        ("prompt", "0" * 64)
+    ]
 
 
 def test_a_fact_that_is_otherwise_diverges() -> None:
     """Facts are compared byte for byte, before any rule is asked."""
-    assert found(rewritten(other(DecisionBody, facts=raw({"made": "up"})))).verdict == "journal_diverged"
+    assert (
+        found(rewritten(other(DecisionBody, facts=raw({"made": "up"})))).verdict
+        == "journal_diverged"
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,13 +172,17 @@ def test_what_cannot_be_replayed_says_why(row: dict[str, Any], verdict: str) -> 
 def test_a_run_is_replayed_under_what_it_pins() -> None:
     """No other catalog, and a kind of its own version."""
     assert replay(RUN, catalog_of(), KINDS).verdict == "journal_corrupt"
-    later = rewritten(lambda body: msgspec.structs.replace(body, flow_version=99) if isinstance(body, Started) else body)
+    later = rewritten(
+        lambda body: (
+            msgspec.structs.replace(body, flow_version=99) if isinstance(body, Started) else body
+        )
+    )
     assert found(later).verdict == "flow_unavailable"
     assert replay(RUN, shipped(), Kinds()).verdict == "flow_unavailable"
     assert opened(RUN, shipped(), KINDS).kind is PLANNER
 
 
-# --- flows that do otherwise ---------------------------------------------------------------------------------------------------------
+# --- flows that do otherwise ----------------------------------------------------------------------
 
 
 async def _once(context: FlowContext, given: Any) -> str:
@@ -170,7 +222,9 @@ def as_kind(flow: Any, stored: StoredRun, catalog: Any) -> Replayed:
     return replay(stored, catalog, Kinds((kind_of(flow),)))
 
 
-@pytest.mark.parametrize("flow", [_twice, _never, _raising, _sleeping], ids=lambda flow: flow.__name__)
+@pytest.mark.parametrize(
+    "flow", [_twice, _never, _raising, _sleeping], ids=lambda flow: flow.__name__
+)
 def test_a_flow_that_does_otherwise_is_not_equal(flow: Any) -> None:
     """One effect more, one less, an error of its own, or something that is not its port."""
     catalog = catalog_of()

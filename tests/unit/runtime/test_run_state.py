@@ -1,4 +1,6 @@
-"""Where an execution stands: one port call at a time, none after one that failed, and after an interrupt only words and reads."""
+"""Where an execution stands: one port call at a time, none after one that failed, and after an
+interrupt only words and reads.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,13 @@ EFFECTS: list[AnyEffect] = [
     Read(what="threads", args={"session": ""}, deadline=LATER),
     Wait(what=WaitFor.TIMER, about="x", deadline=LATER),
     Children(spawns=(SPAWN,), until=Join()),
-    VerbCall(authorized=Authorized(call=Call(verb="a.b", args={}), decision="0/authorize#0"), deadline=LATER),
-    ModelCall(purpose="p", refs=(), profile="default", max_tokens=1, bound_tokens=1, deadline=LATER),
+    VerbCall(
+        authorized=Authorized(call=Call(verb="a.b", args={}), decision="0/authorize#0"),
+        deadline=LATER,
+    ),
+    ModelCall(
+        purpose="p", refs=(), profile="default", max_tokens=1, bound_tokens=1, deadline=LATER
+    ),
 ]
 
 
@@ -59,9 +66,15 @@ def call(standing: RunState, what: str) -> None:
             raise endings[what]
 
 
-@given(st.lists(st.sampled_from(["works", "signals", "fails", "is broken off", "is closed"]), max_size=8))
+@given(
+    st.lists(
+        st.sampled_from(["works", "signals", "fails", "is broken off", "is closed"]), max_size=8
+    )
+)
 def test_the_first_failure_is_the_last_word(calls: list[str]) -> None:
-    """Whatever a flow makes of it: every call after one that failed or was broken off raises what that one left; a signal is no failure."""
+    """Whatever a flow makes of it: every call after one that failed or was broken off raises what
+    that one left; a signal is no failure.
+    """
     standing = state()
     for what in calls:
         with suppress(BaseException):
@@ -80,9 +93,15 @@ def test_the_first_failure_is_the_last_word(calls: list[str]) -> None:
 
 
 def test_a_run_is_sequential() -> None:
-    """A call beside an effect that is under way is a fault, and what asked for the effect does not get on either."""
+    """A call beside an effect that is under way is a fault, and what asked for the effect does not
+    get on either.
+    """
     standing = state()
-    with pytest.raises(FlowFault, match="sequential"), PortCall(standing, effect=True), PortCall(standing):
+    with (
+        pytest.raises(FlowFault, match="sequential"),
+        PortCall(standing, effect=True),
+        PortCall(standing),
+    ):
         pass
     with pytest.raises(FlowFault):
         call(standing, "works")
@@ -123,13 +142,17 @@ def test_after_an_interrupt_only_words_and_reads_follow(effect: AnyEffect) -> No
 
 @pytest.mark.parametrize("late", [False, True])
 def test_last_words_come_to_an_end(late: bool) -> None:
-    """After an interrupt or the run's deadline there are so many words and reads in a row; what waits begins anew, and before there is no such bound."""
+    """After an interrupt or the run's deadline there are so many words and reads in a row; what
+    waits begins anew, and before there is no such bound.
+    """
     standing = state()
     for _ in range(LAST_WORDS_MAX + 1):
         standing.admit(EFFECTS[0], 1, CATALOG)
     standing.masked, standing.flow_at = not late, standing.authority.deadline + late
     for number in range(LAST_WORDS_MAX):
-        (standing.announced if number % 3 else lambda effect: standing.admit(effect, 1, CATALOG))(EFFECTS[number % 2])
+        (standing.announced if number % 3 else lambda effect: standing.admit(effect, 1, CATALOG))(
+            EFFECTS[number % 2]
+        )
     with pytest.raises(FlowFault, match="words and reads in a row"):
         standing.admit(EFFECTS[0], 1, CATALOG)
     if late:

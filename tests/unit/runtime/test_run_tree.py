@@ -1,4 +1,6 @@
-"""``run_tree``: what is below a run, each before what is below it, with how it came out and what it cost."""
+"""``run_tree``: what is below a run, each before what is below it, with how it came out and what it
+cost.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from ordain.testing import ModelScript, call, finish
 from tests.shapes.council import QUESTION, judgement, verdict
 from tests.shapes.talk import PRINCIPAL, House
 
-BELOW, DEEPER = (call("plan.subgoal", goal=goal, tools=["plan.subgoal"]) for goal in ("Work out 6 * 7.", "Deeper."))
+BELOW, DEEPER = (
+    call("plan.subgoal", goal=goal, tools=["plan.subgoal"])
+    for goal in ("Work out 6 * 7.", "Deeper.")
+)
 SCRIPT = (
     ModelScript()
     .on("planner", DEEPER, role="subgoal", index=0, when=lambda one: '"Deeper.' not in one.user)
@@ -33,11 +38,15 @@ async def tree_of(house: House, request: Any, **more: int) -> RunTree:
 
 def plan(**more: Any) -> PlannerRequest:
     tools = [{"tool_id": "plan.subgoal"}, {"tool_id": "math.evaluate"}]
-    return PlannerRequest.model_validate({"goal": {"type": "chat", "description": "6 * 7"}, "toolset": tools, **more})
+    return PlannerRequest.model_validate(
+        {"goal": {"type": "chat", "description": "6 * 7"}, "toolset": tools, **more}
+    )
 
 
 async def test_a_plan_and_what_it_had_done(tmp_path: Path) -> None:
-    """Verbs that are runs, and runs below those, in order; the cost of each is with what is below it."""
+    """Verbs that are runs, and runs below those, in order; the cost of each is with what is below
+    it.
+    """
     async with House(tmp_path / "home", script=SCRIPT) as house:
         tree = await tree_of(house, plan())
         assert tree.whole

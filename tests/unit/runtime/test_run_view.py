@@ -1,4 +1,6 @@
-"""A run as people see it: why it has no result, whether its failure may pass, and what its records gave the flow."""
+"""A run as people see it: why it has no result, whether its failure may pass, and what its records
+gave the flow.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,19 @@ async def _price(context: FlowContext, title: str) -> str:
 
 
 async def _parent(context: FlowContext, given: Any) -> str:
-    child: Spawn[Any] = Spawn(flow="part", input=raw(None), deadline=context.hard, allowance=context.share(1))
+    child: Spawn[Any] = Spawn(
+        flow="part", input=raw(None), deadline=context.hard, allowance=context.share(1)
+    )
     await context.fx.children((child,), Join())
     return "joined"
 
 
 def run(*script: Any, flow: Any = _price) -> StoredRun:
-    return ScriptedEffects(kind_of(flow, verbs=["shelf.price"]), catalog_of(verbs=[price.spec])).play("atlas", script).stored
+    return (
+        ScriptedEffects(kind_of(flow, verbs=["shelf.price"]), catalog_of(verbs=[price.spec]))
+        .play("atlas", script)
+        .stored
+    )
 
 
 def view(stored: StoredRun) -> RunView:
@@ -75,7 +83,9 @@ def test_why_there_is_no_result(row: dict[str, Any], why: str) -> None:
         (returned({"cents": 9}), "busy", None),
     ],
 )
-def test_whether_a_failure_may_pass_its_verb_has_said(script: Any, code: str, passes: bool | None) -> None:
+def test_whether_a_failure_may_pass_its_verb_has_said(
+    script: Any, code: str, passes: bool | None
+) -> None:
     """Of that failure and no other; where no verb of the run failed nobody knows."""
     stored = run(script)
     assert may_pass(stored, code) is passes
@@ -86,18 +96,30 @@ def test_nobody_knows_of_what_was_never_tried_or_is_gone() -> None:
     """A run without an observation, and one whose last was swept."""
     stored = run(failed("busy", retryable=True))
     nothing = tuple(one for one in stored.records if one.kind is not RecordKind.OBSERVATION)
-    swept = tuple(msgspec.structs.replace(one, body=None) if one.kind is RecordKind.OBSERVATION else one for one in stored.records)
-    assert [may_pass(msgspec.structs.replace(stored, records=records), "busy") for records in (nothing, swept)] == [None, None]
+    swept = tuple(
+        msgspec.structs.replace(one, body=None) if one.kind is RecordKind.OBSERVATION else one
+        for one in stored.records
+    )
+    assert [
+        may_pass(msgspec.structs.replace(stored, records=records), "busy")
+        for records in (nothing, swept)
+    ] == [None, None]
 
 
 def test_a_record_gives_what_it_gave_the_flow() -> None:
-    """A verb's failure, a child's end; of others nothing; of one that was swept an error says so."""
+    """A verb's failure, a child's end; of others nothing; of one that was swept an error says
+    so.
+    """
     stored = run(failed("busy"))
     seqs = [one.seq for one in stored.records]
     (given,) = handed(stored.records, seqs).values()
     assert isinstance(given, VerbFailed)
     parent = run(joined(completed("done")), flow=_parent)
-    ends = [one for one in handed(parent.records, [one.seq for one in parent.records]).values() if isinstance(one, Completed)]
+    ends = [
+        one
+        for one in handed(parent.records, [one.seq for one in parent.records]).values()
+        if isinstance(one, Completed)
+    ]
     assert [bytes(end.value) for end in ends] == [b'"done"']
     swept = [msgspec.structs.replace(one, body=None) for one in stored.records]
     with pytest.raises(Erased):

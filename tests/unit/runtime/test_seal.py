@@ -23,7 +23,9 @@ from ordain.ports.verb import LeafFailed, LeafReturned
 from ordain.runtime.seal import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models
 
 SECRET = 'sk-"planted"/9f2c'
-secrets = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8, max_size=24).filter(lambda one: STRUCK not in one)
+secrets = st.text(
+    st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8, max_size=24
+).filter(lambda one: STRUCK not in one)
 
 
 class Saying:
@@ -32,13 +34,21 @@ class Saying:
     def __init__(self, pieces: list[str]) -> None:
         self.pieces = pieces
 
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+    async def attempt(
+        self, request: ModelRequest, heard: Heard | None = None
+    ) -> ModelReply | ModelError:
         if heard is not None:
             for piece in self.pieces:
                 heard(piece)
         if request.purpose == "fail":
             return ModelError(code=ModelErrorCode.REJECTED, message="".join(self.pieces))
-        return ModelReply(text="".join(self.pieces), model=SECRET, notice=f"key {SECRET}", input_tokens=1, output_tokens=1)
+        return ModelReply(
+            text="".join(self.pieces),
+            model=SECRET,
+            notice=f"key {SECRET}",
+            input_tokens=1,
+            output_tokens=1,
+        )
 
     async def close(self) -> None:
         return
@@ -71,9 +81,17 @@ def test_a_secret_is_struck_in_every_spelling(secret: str, before: str, after: s
 
 
 @given(secrets, st.text(max_size=10), st.text(max_size=10), st.data())
-def test_a_secret_is_struck_out_of_the_escapes_of_json(secret: str, before: str, after: str, data: st.DataObject) -> None:
-    """However a model spells its characters, what is read from its JSON does not hold it, and the rest is as it was."""
-    ways = [lambda c: f"\\u{ord(c):04x}", lambda c: f"\\u{ord(c):04X}", lambda c: {"/": "\\/"}.get(c, json.dumps(c)[1:-1])]
+def test_a_secret_is_struck_out_of_the_escapes_of_json(
+    secret: str, before: str, after: str, data: st.DataObject
+) -> None:
+    """However a model spells its characters, what is read from its JSON does not hold it, and the
+    rest is as it was.
+    """
+    ways = [
+        lambda c: f"\\u{ord(c):04x}",
+        lambda c: f"\\u{ord(c):04X}",
+        lambda c: {"/": "\\/"}.get(c, json.dumps(c)[1:-1]),
+    ]
     spelled = "".join(data.draw(st.sampled_from(ways))(character) for character in secret)
     first, last = json.dumps(before), json.dumps(after)
     said = json.loads(Seal([secret]).text(f'{{"a": {first}, "b": "{spelled}", "c": {last}}}'))
@@ -82,9 +100,19 @@ def test_a_secret_is_struck_out_of_the_escapes_of_json(secret: str, before: str,
         assert (said["a"], said["b"], said["c"]) == (before, STRUCK, after)
 
 
-@pytest.mark.parametrize("spelled", ["\\u0030" + "0" * 7, "0" * 7 + "\\u0030", "\\u00300" + "0" * 6, "x\\u0030" + "0" * 7 + "\\u0030y"])
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "\\u0030" + "0" * 7,
+        "0" * 7 + "\\u0030",
+        "\\u00300" + "0" * 6,
+        "x\\u0030" + "0" * 7 + "\\u0030y",
+    ],
+)
 def test_a_secret_of_zeros_takes_the_escapes_that_it_cuts(spelled: str) -> None:
-    """It begins or ends within an escape's own digits as well: what is left is JSON, and does not hold it."""
+    """It begins or ends within an escape's own digits as well: what is left is JSON, and does not
+    hold it.
+    """
     said = json.loads(Seal(["0" * 8]).text(f'{{"a": "{spelled}", "b": 3}}'))
     assert said == {"a": said["a"], "b": 3}
     assert "0" * 8 not in said["a"]
@@ -100,9 +128,15 @@ def test_a_text_without_a_secret_stays(text: str) -> None:
 
 
 @given(secrets, st.binary(max_size=9), st.binary(max_size=9), st.booleans())
-def test_a_secret_is_struck_in_base64(secret: str, before: bytes, after: bytes, url_safe: bool) -> None:
-    """Alone, and in the midst of other bytes such as the credentials of HTTP Basic, nothing can be decoded that holds it."""
-    encoded = (base64.urlsafe_b64encode if url_safe else base64.b64encode)(before + secret.encode() + after).decode()
+def test_a_secret_is_struck_in_base64(
+    secret: str, before: bytes, after: bytes, url_safe: bool
+) -> None:
+    """Alone, and in the midst of other bytes such as the credentials of HTTP Basic, nothing can be
+    decoded that holds it.
+    """
+    encoded = (base64.urlsafe_b64encode if url_safe else base64.b64encode)(
+        before + secret.encode() + after
+    ).decode()
     first, last = len(before) * 8 // 6 + 2, (len(before) + len(secret)) * 8 // 6 - 2
     assert encoded[first:last] not in Seal([secret]).text(f"Basic {encoded}").replace(STRUCK, "\n")
     assert STRUCK in Seal([secret]).text(encoded)
@@ -110,20 +144,31 @@ def test_a_secret_is_struck_in_base64(secret: str, before: bytes, after: bytes, 
 
 @given(st.binary(min_size=40, max_size=40), st.lists(st.integers(0, 90), max_size=8))
 def test_a_token_is_struck_where_no_secret_is_known(chance: bytes, cuts: list[int]) -> None:
-    """An installation without keys: a token goes into no answer of a model, whole or heard in pieces, and no result or error of a verb."""
+    """An installation without keys: a token goes into no answer of a model, whole or heard in
+    pieces, and no result or error of a verb.
+    """
     token, heard = mint_token(chance), list[str]()
     text = f"or so: {token} no"
     bounds = [0, *sorted(cuts), len(text)]
     pieces = [text[a:b] for a, b in pairwise(bounds)]
     reply = _run(SealedModel(Saying(pieces), Seal()).attempt(asked(), heard.append))
     assert reply.text == "".join(heard) == f"or so: {token[:20]}[secret] no"
-    given_back = LeafReturned(output={"n": 3, token: [token]}), LeafFailed(code="x", message=token, happened=False)
-    returned, failed = (_run(SealedVerbs(cast("Any", Giving(one)), Seal()).run(cast("Any", None))) for one in given_back)
+    given_back = (
+        LeafReturned(output={"n": 3, token: [token]}),
+        LeafFailed(code="x", message=token, happened=False),
+    )
+    returned, failed = (
+        _run(SealedVerbs(cast("Any", Giving(one)), Seal()).run(cast("Any", None)))
+        for one in given_back
+    )
     assert token[20:] not in str(returned.output) + failed.message
     assert returned.output["n"] == 3
 
 
-NAMED = {read: [f"&{name}" for name, other in html5.items() if other == read and name.endswith(";")] for read in html5.values()}
+NAMED = {
+    read: [f"&{name}" for name, other in html5.items() if other == read and name.endswith(";")]
+    for read in html5.values()
+}
 
 
 def _ways(character: str) -> list[str]:
@@ -131,51 +176,107 @@ def _ways(character: str) -> list[str]:
     code = f"\\u{ord(character):04x}"
     short = {"/": "\\/", '"': '\\"', "\\": "\\\\"}.get(character, code)
     number = ord(character)
-    entities = [f"&#{number};", f"&#00{number};", f"&#x{number:x};", f"&#X0{number:X};", *NAMED.get(character, ())]
-    return [percent, percent.lower(), code, code.upper().replace("U", "u", 1), short, code.replace("\\", "\\\\"), character, *entities]
+    entities = [
+        f"&#{number};",
+        f"&#00{number};",
+        f"&#x{number:x};",
+        f"&#X0{number:X};",
+        *NAMED.get(character, ()),
+    ]
+    return [
+        percent,
+        percent.lower(),
+        code,
+        code.upper().replace("U", "u", 1),
+        short,
+        code.replace("\\", "\\\\"),
+        character,
+        *entities,
+    ]
 
 
-mixed = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]) | st.sampled_from("éß中"), min_size=8, max_size=20).filter(
-    lambda one: not {"\\", "%", "&"} & set(one) and STRUCK not in one
-)
+mixed = st.text(
+    st.characters(codec="ascii", exclude_categories=["Cc"]) | st.sampled_from("éß中"),
+    min_size=8,
+    max_size=20,
+).filter(lambda one: not {"\\", "%", "&"} & set(one) and STRUCK not in one)
 
 
 @given(mixed, st.data())
-def test_a_secret_is_struck_however_each_of_its_characters_is_spelled(secret: str, data: st.DataObject) -> None:
-    """Percent signs with digits of either case, escapes of JSON in any form and in JSON again; whole, in a value's texts and keys, and heard in pieces."""
+def test_a_secret_is_struck_however_each_of_its_characters_is_spelled(
+    secret: str, data: st.DataObject
+) -> None:
+    """Percent signs with digits of either case, escapes of JSON in any form and in JSON again;
+    whole, in a value's texts and keys, and heard in pieces.
+    """
     spelled = "".join(data.draw(st.sampled_from(_ways(character))) for character in secret)
     seal, text = Seal([secret]), f"it is {spelled} so"
     assert seal.text(text) == f"it is {STRUCK} so"
     assert seal.value({text: [text]}) == {f"it is {STRUCK} so": [f"it is {STRUCK} so"]}
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     heard: list[str] = []
-    _run(SealedModel(Saying([text[a:b] for a, b in pairwise([0, *cuts, len(text)])]), seal).attempt(asked(), heard.append))
+    _run(
+        SealedModel(Saying([text[a:b] for a, b in pairwise([0, *cuts, len(text)])]), seal).attempt(
+            asked(), heard.append
+        )
+    )
     assert "".join(heard) == f"it is {STRUCK} so"
 
 
 @given(
     st.lists(
         st.sampled_from(
-            ["\\", "%", "&", "&#", "#", "x", ";", "amp", "lt", "u", "0", "7", "3", "C", "d", "s", "k", "\\u00", "\ud83d", " ", "é"]
+            [
+                "\\",
+                "%",
+                "&",
+                "&#",
+                "#",
+                "x",
+                ";",
+                "amp",
+                "lt",
+                "u",
+                "0",
+                "7",
+                "3",
+                "C",
+                "d",
+                "s",
+                "k",
+                "\\u00",
+                "\ud83d",
+                " ",
+                "é",
+            ]
         ),
         max_size=30,
     ),
     st.data(),
 )
-def test_what_only_looks_like_a_spelling_is_heard_as_it_was_said(parts: list[str], data: st.DataObject) -> None:
+def test_what_only_looks_like_a_spelling_is_heard_as_it_was_said(
+    parts: list[str], data: st.DataObject
+) -> None:
     """Cut anywhere, nothing is lost, doubled or struck."""
     text = "".join(parts).replace("\ud83d", "\\ud83d")
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     heard: list[str] = []
     reply = _run(
-        SealedModel(Saying([text[a:b] for a, b in pairwise([0, *cuts, len(text)])]), Seal([SECRET])).attempt(asked(), heard.append)
+        SealedModel(
+            Saying([text[a:b] for a, b in pairwise([0, *cuts, len(text)])]), Seal([SECRET])
+        ).attempt(asked(), heard.append)
     )
     assert "".join(heard) == reply.text == text
 
 
 @pytest.mark.parametrize(
     "spelled",
-    [quote("a b/c=d+e", safe="").lower(), "a+b%2fc%3Dd%2be", "a+b/c=d%2Be", base64.b64encode(b"a b/c=d+e").decode().replace("=", "%3d")],
+    [
+        quote("a b/c=d+e", safe="").lower(),
+        "a+b%2fc%3Dd%2be",
+        "a+b/c=d%2Be",
+        base64.b64encode(b"a b/c=d+e").decode().replace("=", "%3d"),
+    ],
 )
 def test_the_spellings_of_forms_are_struck(spelled: str) -> None:
     """A plus for a space, and a base64 text within an address."""
@@ -183,7 +284,9 @@ def test_the_spellings_of_forms_are_struck(spelled: str) -> None:
 
 
 def test_a_secret_that_is_a_number_is_struck_as_one() -> None:
-    """In a JSON value as well as in its text, alone and within a longer number; keys are looked at too, and other values keep their types."""
+    """In a JSON value as well as in its text, alone and within a longer number; keys are looked at
+    too, and other values keep their types.
+    """
     seal = Seal(["12345678", "-9876.543"])
     given_back = {
         "a": 12345678,
@@ -196,7 +299,8 @@ def test_a_secret_that_is_a_number_is_struck_as_one() -> None:
         12345678: (1, "x"),
     }
     assert seal.value(given_back) == {
-        "a": STRUCK, "b": [f"9{STRUCK}", f"{STRUCK}.0"], "c": STRUCK, "d": 1234567, "e": True, "f": 0.5, "g": None, STRUCK: (1, "x")
+        "a": STRUCK, "b": [f"9{STRUCK}", f"{STRUCK}.0"], "c": STRUCK, "d": 1234567, "e": True,
+            "f": 0.5, "g": None, STRUCK: (1, "x")
     }  # fmt: skip
     assert seal.text('{"n": 12345678}') == f'{{"n": {STRUCK}}}'
     assert Seal(["abcdefgh"]).value({"n": 12345678}) == {"n": 12345678}
@@ -204,23 +308,30 @@ def test_a_secret_that_is_a_number_is_struck_as_one() -> None:
 
 
 @given(mixed, st.data())
-def test_an_answer_that_breaks_off_within_a_secret_does_not_show_its_beginning(secret: str, data: st.DataObject) -> None:
-    """Eight characters, or more than half: neither who listens nor who reads the answer or the error has them; less may be any word."""
+def test_an_answer_that_breaks_off_within_a_secret_does_not_show_its_beginning(
+    secret: str, data: st.DataObject
+) -> None:
+    """Eight characters, or more than half: neither who listens nor who reads the answer or the
+    error has them; less may be any word.
+    """
     size = data.draw(st.integers(1, len(secret) - 1))
-    begun = "".join(data.draw(st.sampled_from(_ways(character))) for character in secret[:size]) + data.draw(
-        st.sampled_from(["", "%", "\\u00", "&", "&#", "&#x4", "&am"])
-    )
+    begun = "".join(
+        data.draw(st.sampled_from(_ways(character))) for character in secret[:size]
+    ) + data.draw(st.sampled_from(["", "%", "\\u00", "&", "&#", "&#x4", "&am"]))
     if secret[:size] in secret[1:]:
         return
     text = f"it is: {begun}"
     for purpose in ("chat", "fail"):
         heard: list[str] = []
-        given_back = _run(SealedModel(Saying(list(text)), Seal([secret])).attempt(asked(purpose), heard.append))
+        given_back = _run(
+            SealedModel(Saying(list(text)), Seal([secret])).attempt(asked(purpose), heard.append)
+        )
         said = given_back.text if isinstance(given_back, ModelReply) else given_back.message
         assert "".join(heard) == said
         if size >= 8 or 2 * size > len(secret):
             assert said == f"it is: {STRUCK}"
-        elif begun == secret[:size]:  # eight characters of a spelling are enough too, which are fewer of the secret
+        elif begun == secret[:size]:
+            # eight characters of a spelling are enough too, which are fewer of the secret
             assert said == text
 
 
@@ -243,8 +354,12 @@ class Giving:
 
 
 @given(secrets, st.lists(st.text("sk-plne/0 ", max_size=6), max_size=6), st.data())
-def test_what_is_heard_in_pieces_is_sealed_too(secret: str, filler: list[str], data: st.DataObject) -> None:
-    """However a secret is cut into pieces, nobody hears it, and everything else is heard in order."""
+def test_what_is_heard_in_pieces_is_sealed_too(
+    secret: str, filler: list[str], data: st.DataObject
+) -> None:
+    """However a secret is cut into pieces, nobody hears it, and everything else is heard in
+    order.
+    """
     text = secret.join(["".join(filler), "end"])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
@@ -257,33 +372,57 @@ def test_what_is_heard_in_pieces_is_sealed_too(secret: str, filler: list[str], d
 
 
 @given(
-    st.lists(st.text("ab", min_size=8, max_size=14), min_size=1, max_size=4), st.lists(st.text("abc", max_size=9), max_size=8), st.data()
+    st.lists(st.text("ab", min_size=8, max_size=14), min_size=1, max_size=4),
+    st.lists(st.text("abc", max_size=9), max_size=8),
+    st.data(),
 )
-def test_secrets_that_share_characters_are_heard_as_they_are_read(words: list[str], filler: list[str], data: st.DataObject) -> None:
-    """One that begins, holds or overlaps another: what is heard in pieces is what the whole text says, and no character of any of them is in it."""
+def test_secrets_that_share_characters_are_heard_as_they_are_read(
+    words: list[str], filler: list[str], data: st.DataObject
+) -> None:
+    """One that begins, holds or overlaps another: what is heard in pieces is what the whole text
+    says, and no character of any of them is in it.
+    """
     text = "".join(data.draw(st.permutations([*filler, *words])))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
     pieces = [text[a:b] for a, b in pairwise([0, *cuts, len(text)])]
     heard: list[str] = []
     seal = Seal(words)
     _run(SealedModel(Saying(pieces), seal).attempt(asked(), heard.append))
-    covered = {place for word in words for at in range(len(text)) if text.startswith(word, at) for place in range(at, at + len(word))}
-    begun = [at for word in words for at in range(len(text)) if _begins(word, text[at:])]  # a stream may have been broken off within one
+    covered = {
+        place
+        for word in words
+        for at in range(len(text))
+        if text.startswith(word, at)
+        for place in range(at, at + len(word))
+    }
+    # a stream may have been broken off within one
+    begun = [at for word in words for at in range(len(text)) if _begins(word, text[at:])]
     covered |= set(range(min(begun, default=len(text)), len(text)))
     said = "".join(heard)
     assert said == seal.ended(text)
-    assert said.replace(STRUCK, "") == "".join(one for place, one in enumerate(text) if place not in covered)
+    assert said.replace(STRUCK, "") == "".join(
+        one for place, one in enumerate(text) if place not in covered
+    )
 
 
 def _begins(word: str, end: str) -> bool:
-    """Whether a text that ends so holds enough of a secret's beginning to be struck: eight characters, or more than half."""
-    return len(end) < len(word) and word.startswith(end) and (len(end) >= 8 or 2 * len(end) > len(word))
+    """Whether a text that ends so holds enough of a secret's beginning to be struck: eight
+    characters, or more than half.
+    """
+    return (
+        len(end) < len(word)
+        and word.startswith(end)
+        and (len(end) >= 8 or 2 * len(end) > len(word))
+    )
 
 
 def test_a_secret_that_begins_another_shows_nothing_of_it() -> None:
     """While the longer one may still come, the shorter one is held back; neither's end is heard."""
     heard: list[str] = []
-    model = SealedModel(Saying(["key abcdefgh", "XYZTAIL99 end, abcdefgh", "XY", " too"]), Seal(["abcdefgh", "abcdefghXYZTAIL99"]))
+    model = SealedModel(
+        Saying(["key abcdefgh", "XYZTAIL99 end, abcdefgh", "XY", " too"]),
+        Seal(["abcdefgh", "abcdefghXYZTAIL99"]),
+    )
     _run(model.attempt(asked(), heard.append))
     assert "".join(heard) == f"key {STRUCK} end, {STRUCK}XY too"
 
@@ -297,16 +436,24 @@ def _run(attempt: Any) -> Any:
 
 
 def test_replies_and_errors_are_sealed() -> None:
-    """Text, the model's name, a notice and an error's message: none holds it; without secrets nothing is touched."""
+    """Text, the model's name, a notice and an error's message: none holds it; without secrets
+    nothing is touched.
+    """
     model = SealedModel(Saying(["the key is ", SECRET]), Seal([SECRET]))
     reply, error = _run(model.attempt(asked())), _run(model.attempt(asked("fail")))
-    assert (reply.text, reply.model, reply.notice) == (f"the key is {STRUCK}", STRUCK, f"key {STRUCK}")
+    assert (reply.text, reply.model, reply.notice) == (
+        f"the key is {STRUCK}",
+        STRUCK,
+        f"key {STRUCK}",
+    )
     assert error.message == f"the key is {STRUCK}"
     assert _run(SealedModel(Saying([SECRET]), Seal()).attempt(asked())).text == SECRET
 
 
 def test_short_words_are_no_secrets_and_tokens_always_are() -> None:
-    """A key of a few letters would strike out words; one of Ordain's own tokens is struck without being known."""
+    """A key of a few letters would strike out words; one of Ordain's own tokens is struck without
+    being known.
+    """
     assert Seal(["none"]).text("none of it") == "none of it"
     token = mint_token(bytes(range(40)))
     assert token not in Seal().text(f"it is {token}.")
@@ -321,7 +468,9 @@ def test_one_adapter_is_sealed_once() -> None:
 
 
 def test_how_short_a_secret_may_be_is_said() -> None:
-    """Of what went out with one request even three characters are struck; of what is known for ever words have to be left."""
+    """Of what went out with one request even three characters are struck; of what is known for ever
+    words have to be left.
+    """
     assert Seal(["k3y"]).text("the k3y, k%33y") == "the k3y, k%33y"
     assert Seal(["k3y"], shortest=1).text("the k3y, k%33y") == f"the {STRUCK}, {STRUCK}"
 
@@ -341,11 +490,16 @@ KEY = "sk-<&'\"key>-0123456789"
         "".join(f"&#{ord(one)};" for one in KEY),
         "".join(f"&#x{ord(one):x};" for one in KEY),
         *(base64.b64encode(bytes(before) + KEY.encode() + b"xyz").decode() for before in range(3)),
-        *(base64.urlsafe_b64encode(bytes(before) + KEY.encode() + b"xyz").decode() for before in range(3)),
+        *(
+            base64.urlsafe_b64encode(bytes(before) + KEY.encode() + b"xyz").decode()
+            for before in range(3)
+        ),
     ],
 )
 def test_usual_encodings_are_struck(spelled: str) -> None:
-    """Hexadecimal, base32, base64 at each alignment, the entities of HTML: what a server makes of a key that it was sent."""
+    """Hexadecimal, base32, base64 at each alignment, the entities of HTML: what a server makes of a
+    key that it was sent.
+    """
     struck = Seal([KEY]).text(f"it was {spelled}, it says")
     assert "[secret]" in struck
     assert spelled[4:-8] not in struck
@@ -366,12 +520,17 @@ ODD = "Zy+/ä-0123456789<k>"
         quote(ODD.replace("/", "&sol;")),
         "".join(one.upper() if at % 3 else one for at, one in enumerate(ODD.encode().hex())),
         *(base64.b32encode(b"x" * before + ODD.encode() + b"xyz").decode() for before in range(5)),
-        *(base64.b32encode(b"x" * before + ODD.encode() + b"xyz").decode().lower() for before in range(5)),
+        *(
+            base64.b32encode(b"x" * before + ODD.encode() + b"xyz").decode().lower()
+            for before in range(5)
+        ),
         base64.b32encode(ODD.encode()).decode().capitalize(),
     ],
 )
 def test_a_code_is_read_as_its_readers_read_it(spelled: str) -> None:
-    """Entities by name and number, with zeros, without a semicolon, in one another; hexadecimal and base32 in any case, base32 in the midst of other bytes; whole and in pieces."""
+    """Entities by name and number, with zeros, without a semicolon, in one another; hexadecimal and
+    base32 in any case, base32 in the midst of other bytes; whole and in pieces.
+    """
     text = f"it was {spelled}, it says"
     struck = Seal([ODD]).text(text)
     assert STRUCK in struck
@@ -383,19 +542,47 @@ def test_a_code_is_read_as_its_readers_read_it(spelled: str) -> None:
 
 @pytest.mark.parametrize("end", ["&#107", "&#x6B", "k", "&#107;"])
 def test_an_entity_at_the_end_needs_no_semicolon(end: str) -> None:
-    """While more may come it may become another one, so it is held back with what stands before it; at the end it is read."""
+    """While more may come it may become another one, so it is held back with what stands before it;
+    at the end it is read.
+    """
     heard: list[str] = []
-    reply = _run(SealedModel(Saying(["so: &#97;bcdefghij", end]), Seal(["abcdefghijk"])).attempt(asked(), heard.append))
+    reply = _run(
+        SealedModel(Saying(["so: &#97;bcdefghij", end]), Seal(["abcdefghijk"])).attempt(
+            asked(), heard.append
+        )
+    )
     assert "".join(heard) == reply.text == Seal(["abcdefghijk"]).text(reply.text) == f"so: {STRUCK}"
-    other = _run(SealedModel(Saying(["so: &#97;bcdefghij&#107", "0;"]), Seal(["abcdefghij\u042e"])).attempt(asked(), heard.append))
+    other = _run(
+        SealedModel(Saying(["so: &#97;bcdefghij&#107", "0;"]), Seal(["abcdefghij\u042e"])).attempt(
+            asked(), heard.append
+        )
+    )
     assert other.text == f"so: {STRUCK}"
 
 
 @pytest.mark.parametrize(
-    "piece", ["&", "&#", "&#0", "&#38;", "&amp;", "&ampamp", "&a", "&#x", "&NotEqualTilde;", "%26", "\\u0026", "&#92;u0026", "a", "&lt"]
+    "piece",
+    [
+        "&",
+        "&#",
+        "&#0",
+        "&#38;",
+        "&amp;",
+        "&ampamp",
+        "&a",
+        "&#x",
+        "&NotEqualTilde;",
+        "%26",
+        "\\u0026",
+        "&#92;u0026",
+        "a",
+        "&lt",
+    ],
 )
 def test_no_text_takes_long(piece: str) -> None:
-    """Made to be read again and again: it is read so many times, and not once for each of its codes."""
+    """Made to be read again and again: it is read so many times, and not once for each of its
+    codes.
+    """
     seal = Seal([ODD, "abababababababab", "&#38;&#38;&#38;"])
     text = (piece * 65_536)[:65_536]
     begun = time.process_time()

@@ -1,4 +1,6 @@
-"""The catalogs of a process: the current one, and those that runs began under, each read from storage as seldom as can be."""
+"""The catalogs of a process: the current one, and those that runs began under, each read from
+storage as seldom as can be.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from ordain.testing import catalog_of
 from tests.at_once import at_once, awaited
 from tests.lanes import examples
 
-MANY: list[Catalog] = [catalog_of(policy={"limits": {"timeout_seconds": 60 + number}}) for number in range(CATALOGS_KEPT + 4)]
+MANY: list[Catalog] = [
+    catalog_of(policy={"limits": {"timeout_seconds": 60 + number}})
+    for number in range(CATALOGS_KEPT + 4)
+]
 
 
 class Fetching:
@@ -51,7 +56,9 @@ def test_what_was_current_stays_for_its_runs() -> None:
 @settings(max_examples=examples(30))
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, len(MANY) - 1)), max_size=60))
 def test_every_pin_gives_its_own_catalog(steps: list[tuple[bool, int]]) -> None:
-    """However many were current or pinned before; and the one that is current now is never read again."""
+    """However many were current or pinned before; and the one that is current now is never read
+    again.
+    """
     fetch = Fetching(*MANY)
     catalogs = Catalogs(MANY[0], fetch)
     for swaps, number in steps:
@@ -82,7 +89,9 @@ def test_only_so_many_are_kept() -> None:
     assert fetch.fetched.count(MANY[1].digest) == 2
 
 
-@pytest.mark.parametrize(("stored", "says"), [({}, "is not stored"), ({MANY[1].digest: MANY[2].encoded}, "was altered")])
+@pytest.mark.parametrize(
+    ("stored", "says"), [({}, "is not stored"), ({MANY[1].digest: MANY[2].encoded}, "was altered")]
+)
 def test_a_catalog_is_the_one_of_its_digest_or_none(stored: dict[str, bytes], says: str) -> None:
     """What is not there, and what was changed in storage, is no catalog to decide by."""
     with pytest.raises(JournalCorrupt, match=says):

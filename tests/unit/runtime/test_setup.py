@@ -26,21 +26,40 @@ async def _look(context: FlowContext, given: Any) -> Any:
     assert isinstance(context.fx, FlowPort)
     assert isinstance(context.account, AccountView)
     assert {name for name in dir(context.fx) if not name.startswith("__")} == PORT
-    for target, name in ((context, "scope"), (context.fx, "perform"), (context.account, "cap"), (context.account, "spent")):
+    for target, name in (
+        (context, "scope"),
+        (context.fx, "perform"),
+        (context.account, "cap"),
+        (context.account, "spent"),
+    ):
         with pytest.raises(AttributeError):
             setattr(target, name, None)
     with pytest.raises(AttributeError):
         del context.fx.perform
-    return [list(context.scope.allowed), context.hard - context.now(), context.child, context.session, context.keep_thoughts]
+    return [
+        list(context.scope.allowed),
+        context.hard - context.now(),
+        context.child,
+        context.session,
+        context.keep_thoughts,
+    ]
 
 
 def look(standing: Standing, verbs: tuple[str, ...] = ("a", "b")) -> Any:
-    return ScriptedEffects(kind_of(_look, verbs=verbs), CATALOG, standing=standing).play(None).output
+    return (
+        ScriptedEffects(kind_of(_look, verbs=verbs), CATALOG, standing=standing).play(None).output
+    )
 
 
 def test_a_root_has_what_its_kind_grants() -> None:
     """And what its record says of session, time and thoughts."""
-    assert look(Standing(session="s1", keep_thoughts=False)) == [["a", "b"], 3_600_000_000, False, "s1", False]
+    assert look(Standing(session="s1", keep_thoughts=False)) == [
+        ["a", "b"],
+        3_600_000_000,
+        False,
+        "s1",
+        False,
+    ]
 
 
 def test_a_child_has_what_its_parent_let_it_have() -> None:
@@ -68,7 +87,9 @@ def test_a_record_without_a_grant_is_read_as_of_old() -> None:
         (Standing(child=True, depth=1), True, True, False),
     ],
 )
-def test_shared_accounts_come_first_where_they_bound_a_root(standing: Standing, charged: bool, bound: bool, owes: bool) -> None:
+def test_shared_accounts_come_first_where_they_bound_a_root(
+    standing: Standing, charged: bool, bound: bool, owes: bool
+) -> None:
     """Not of a child, whose parent has carved; nor of a kind that is not charged."""
 
     async def spawn(context: FlowContext, given: Any) -> Any:
@@ -76,9 +97,9 @@ def test_shared_accounts_come_first_where_they_bound_a_root(standing: Standing, 
         await context.fx.children((child,), Join())
 
     policy = {"budget": {"day_tokens": 100}} if bound else None
-    played = ScriptedEffects(kind_of(spawn, charged=charged), CATALOG, policy=policy, standing=standing).play(
-        None, lambda asked: joined(child_cancelled()), faults=True
-    )
+    played = ScriptedEffects(
+        kind_of(spawn, charged=charged), CATALOG, policy=policy, standing=standing
+    ).play(None, lambda asked: joined(child_cancelled()), faults=True)
     assert isinstance(played.fault, FlowFault) == owes
 
 
@@ -91,8 +112,15 @@ async def _forges_its_account(context: FlowContext, given: Any) -> list[int]:
 
 def test_an_amount_that_a_flow_is_given_is_a_copy() -> None:
     """Whatever it writes into it, by whatever means."""
-    cap, spent = ScriptedEffects(kind_of(_forges_its_account), CATALOG, standing=Standing()).play(None).output
-    assert (cap, spent) == (ScriptedEffects(kind_of(_caps), CATALOG, standing=Standing()).play(None).output, 0)
+    cap, spent = (
+        ScriptedEffects(kind_of(_forges_its_account), CATALOG, standing=Standing())
+        .play(None)
+        .output
+    )
+    assert (cap, spent) == (
+        ScriptedEffects(kind_of(_caps), CATALOG, standing=Standing()).play(None).output,
+        0,
+    )
 
 
 async def _caps(context: FlowContext, given: Any) -> int:

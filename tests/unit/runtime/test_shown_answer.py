@@ -1,4 +1,6 @@
-"""Whether an answer that a client shows is one that was given: whatever was answered, and however it was sent; nothing else is."""
+"""Whether an answer that a client shows is one that was given: whatever was answered, and however
+it was sent; nothing else is.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ HEADER = render_header(with_verdict(DONE))
 
 
 def answered(words: str, header: str = HEADER) -> MessageAnswer:
-    reply = Reply.model_validate({"header": header, "narrative": words, "ok": True, "verdict": "ok"})
+    reply = Reply.model_validate(
+        {"header": header, "narrative": words, "ok": True, "verdict": "ok"}
+    )
     return MessageAnswer(
         session_id="s",
         message_id="m",
@@ -35,11 +39,23 @@ def streamed(words: str, *, given_up: str = "") -> str:
     """The answer as it was sent in pieces, of which some may have been given up."""
     quoting = Quoting()
     told = answer_text_of(answered(words))
-    begun = f"{at_work(HEADER)}\n\n{Quoting().piece(given_up)}\n\n{REFUSED}\n\n" if given_up else f"{at_work(HEADER)}\n\n"
-    return begun + "".join(quoting.piece(words[at : at + 5]) for at in range(0, len(words), 5)) + f"\n\n{told.header}"
+    begun = (
+        f"{at_work(HEADER)}\n\n{Quoting().piece(given_up)}\n\n{REFUSED}\n\n"
+        if given_up
+        else f"{at_work(HEADER)}\n\n"
+    )
+    return (
+        begun
+        + "".join(quoting.piece(words[at : at + 5]) for at in range(0, len(words), 5))
+        + f"\n\n{told.header}"
+    )
 
 
-texts = st.text(st.sampled_from("ab> \n✓·1{}|") | st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80).filter(str.strip)
+texts = st.text(
+    st.sampled_from("ab> \n✓·1{}|") | st.characters(exclude_categories=("Cs",)),
+    min_size=1,
+    max_size=80,
+).filter(str.strip)
 
 
 @given(texts)
@@ -51,7 +67,15 @@ def test_what_was_sent_may_be_shown(words: str) -> None:
     assert was_given(f"\n{whole}\n\n", answer)
 
 
-@pytest.mark.parametrize("words", ["One.", "He said:\n\n> To be\n\nEnd.", "✓ ok · 9 tools · $0 · 01a2f3", "- a\n- b\n\n```\nx\n```"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "One.",
+        "He said:\n\n> To be\n\nEnd.",
+        "✓ ok · 9 tools · $0 · 01a2f3",
+        "- a\n- b\n\n```\nx\n```",
+    ],
+)
 def test_what_was_sent_in_pieces_may_be_shown(words: str) -> None:
     """With what stood above it while it was written, and what was given up."""
     assert was_given(streamed(words), answered(words))
@@ -94,7 +118,13 @@ def test_another_runs_answer_is_another() -> None:
 def test_what_nothing_followed_from_may_be_shown() -> None:
     """A line of code's alone."""
     nothing = MessageAnswer(
-        session_id="s", message_id="m", session_seq=1, attached="filler", reason="attach.filler", thread_id=None, run_id=None
+        session_id="s",
+        message_id="m",
+        session_seq=1,
+        attached="filler",
+        reason="attach.filler",
+        thread_id=None,
+        run_id=None,
     )
     assert was_given(answer_text_of(nothing).content, nothing)
     assert not was_given("> Something", nothing)

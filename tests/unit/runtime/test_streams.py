@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.events import ProgressEvent, ReplyEvent, SessionErasedEvent, SessionEvent, TextEvent
+from ordain.contracts.events import (
+    ProgressEvent,
+    ReplyEvent,
+    SessionErasedEvent,
+    SessionEvent,
+    TextEvent,
+)
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, EntryKind, SessionRow
 from ordain.ports.store import Change, StoredRun
@@ -46,7 +52,17 @@ RUN = StoredRun(
 def sitting(number: int, head: int) -> SessionRow:
     """A session's row."""
     return SessionRow(
-        id="s1", workspace="default", head=head, open=0, channel="web", user="ada", created_at=0, last_at=0, active=0, key=b"k", no=number
+        id="s1",
+        workspace="default",
+        head=head,
+        open=0,
+        channel="web",
+        user="ada",
+        created_at=0,
+        last_at=0,
+        active=0,
+        key=b"k",
+        no=number,
     )
 
 
@@ -65,7 +81,9 @@ class Transcript:
     async def session(self, workspace: str, session: str) -> SessionRow | None:
         return sitting(self.owner, len(self.said))
 
-    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(
+        self, workspace: str, session: str, *, after: int, limit: int
+    ) -> Sequence[Entry]:
         self.looks += 1
         return [entry for entry in self.said if entry.seq > after][:limit]
 
@@ -99,7 +117,9 @@ def streaming() -> tuple[Streams, Transcript]:
 
 
 async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
-    """A reader who follows a text looks into the store when it begins, when a turn begins and when the transcript has grown, and not for the pieces."""
+    """A reader who follows a text looks into the store when it begins, when a turn begins and when
+    the transcript has grown, and not for the pieces.
+    """
     streams, transcript = streaming()
     events: list[Any] = []
 
@@ -122,12 +142,20 @@ async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
     streams.heard(Change(sessions=(("default", "s1"),)))
     await reader
     assert transcript.looks == 3
-    assert [type(event) for event in events] == [ProgressEvent, TextEvent, TextEvent, TextEvent, ReplyEvent]
+    assert [type(event) for event in events] == [
+        ProgressEvent,
+        TextEvent,
+        TextEvent,
+        TextEvent,
+        ReplyEvent,
+    ]
     assert "".join(event.text for event in events if isinstance(event, TextEvent)) == "Hello there"
 
 
 async def test_whoever_waits_for_an_answer_is_not_woken_by_its_text() -> None:
-    """Pieces of text and steps of a turn leave a waiter asleep; a transcript that has grown wakes it, another session's does not."""
+    """Pieces of text and steps of a turn leave a waiter asleep; a transcript that has grown wakes
+    it, another session's does not.
+    """
     streams, _ = streaming()
     with streams.watching("default", "s1") as grown:
         heard = streams.attempt(RUN)
@@ -141,7 +169,9 @@ async def test_whoever_waits_for_an_answer_is_not_woken_by_its_text() -> None:
 
 
 async def test_nothing_stays_of_readers_and_turns_that_are_gone() -> None:
-    """After the last reader has left and the turn has come to rest, nothing is kept for the session."""
+    """After the last reader has left and the turn has come to rest, nothing is kept for the
+    session.
+    """
     streams, _ = streaming()
     stream = streams.events("default", "s1", 0)
     waiting = asyncio.ensure_future(anext(stream))
@@ -174,7 +204,9 @@ async def test_a_text_that_outlives_its_turn_is_shown_to_nobody() -> None:
 
 
 async def test_nothing_is_read_once_the_engine_is_gone() -> None:
-    """A stream that is opened after the end, or read on after it, ends: the store behind it may be closed."""
+    """A stream that is opened after the end, or read on after it, ends: the store behind it may be
+    closed.
+    """
     streams, transcript = streaming()
     streams.attempt(RUN)
     for _ in range(2):
@@ -193,7 +225,9 @@ async def test_nothing_is_read_once_the_engine_is_gone() -> None:
     moves=st.lists(st.sampled_from(["say", "write", "erase", "read", "read", "hint"]), max_size=14),
 )
 async def test_a_stream_is_of_one_session_and_ends_with_it(after: int, moves: list[str]) -> None:
-    """Whatever is said, written, erased and read in whatever order: a reader sees nothing of another session under the id, and its stream ends at the erasure."""
+    """Whatever is said, written, erased and read in whatever order: a reader sees nothing of
+    another session under the id, and its stream ends at the erasure.
+    """
     streams, transcript = streaming()
     for number in range(3):
         transcript.reply(f"r{number} of 0")
@@ -219,7 +253,9 @@ async def test_a_stream_is_of_one_session_and_ends_with_it(after: int, moves: li
                 transcript.reply(f"r{place} of {owner}")
                 streams.heard(hint)
             case "write":
-                run = msgspec.structs.replace(RUN, id=f"w{place} of {owner}", root=f"w{place} of {owner}")
+                run = msgspec.structs.replace(
+                    RUN, id=f"w{place} of {owner}", root=f"w{place} of {owner}"
+                )
                 streams.attempt(run)(f"of {owner}")
             case "erase":
                 for run in list(streams._places):
@@ -242,14 +278,20 @@ async def test_a_stream_is_of_one_session_and_ends_with_it(after: int, moves: li
 
 
 async def test_a_reader_who_comes_too_late_reads_nothing() -> None:
-    """Whoever asks for what comes after an entry that the session under the id does not have asked about another one, also where that begins then."""
+    """Whoever asks for what comes after an entry that the session under the id does not have asked
+    about another one, also where that begins then.
+    """
     streams, transcript = streaming()
     transcript.reply("r1")
-    assert [event async for event in streams.events("default", "s1", 2)] == [SessionErasedEvent(session="s1")]
+    assert [event async for event in streams.events("default", "s1", 2)] == [
+        SessionErasedEvent(session="s1")
+    ]
 
 
 async def test_a_new_turns_text_comes_behind_a_look_at_whose_session_it_is() -> None:
-    """Where the hint of an erasure is late, the text of a turn under the id is not shown before that was looked at."""
+    """Where the hint of an erasure is late, the text of a turn under the id is not shown before
+    that was looked at.
+    """
     streams, transcript = streaming()
     transcript.reply("r0")
     async with aclosing(streams.events("default", "s1", 0)) as stream:
@@ -267,21 +309,28 @@ SHOWN = "pay [U+202E]001[U+202C]␀␇ now␡[U+2066]!\n\t\u05d9\u05d5\u05dd"
 
 @pytest.mark.parametrize("kind", list(EntryKind))
 def test_what_was_said_commands_nobody_who_shows_it(kind: EntryKind) -> None:
-    """Of each kind of entry: NUL, DEL, other controls and what reorders a text are shown in its event; ends of lines and right-to-left words stay."""
+    """Of each kind of entry: NUL, DEL, other controls and what reorders a text are shown in its
+    event; ends of lines and right-to-left words stay.
+    """
     told: dict[str, Any] = dict.fromkeys(("channel", "attached", "reason", "anchor"), "")
     options = [{"key": "A", "label": HOSTILE}]
     body = msgspec.json.encode({"text": HOSTILE, "header": "h", "ok": True, "options": options})
     entry = Entry(
-        seq=1, kind=kind, at=0, thread=1, run="r", message_id="m", size=2, through=0, timestamp_ms=0, digest=b"", chain=b"", body=body,
+        seq=1, kind=kind, at=0, thread=1, run="r", message_id="m", size=2, through=0,
+            timestamp_ms=0, digest=b"", chain=b"", body=body,
         decision=None, **told,
     )  # fmt: skip
     event = event_of(entry)
     assert getattr(event, "narrative" if kind is EntryKind.REPLY else "text") == SHOWN
-    assert [option.label for option in getattr(event, "options", ())] == ([SHOWN] if kind is EntryKind.QUESTION else [])
+    assert [option.label for option in getattr(event, "options", ())] == (
+        [SHOWN] if kind is EntryKind.QUESTION else []
+    )
 
 
 async def test_a_piece_of_text_commands_nobody_who_shows_it() -> None:
-    """What a model says is made visible piece by piece, before anybody reads it; offsets count what was shown."""
+    """What a model says is made visible piece by piece, before anybody reads it; offsets count what
+    was shown.
+    """
     streams, _ = streaming()
     heard = streams.attempt(RUN)
     for piece in (HOSTILE[:6], HOSTILE[6:]):

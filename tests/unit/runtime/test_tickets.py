@@ -15,9 +15,20 @@ from ordain.runtime.tickets import ticket_of
 from tests.shapes.cards import hand_to
 
 
-def view(state: ApprovalState, subject: Subject = Subject.REVIEW, *, escalated: bool = True, claimed_by: str = "") -> ApprovalView:
+def view(
+    state: ApprovalState,
+    subject: Subject = Subject.REVIEW,
+    *,
+    escalated: bool = True,
+    claimed_by: str = "",
+) -> ApprovalView:
     review = {"risk": 0.8, "sources": ("compliance.high_risk",), "escalated": escalated}
-    asked = ApprovalAsked(subject=subject, calls=(hand_to("dropper"),), tier=Tier.DELEGATION, detail={"reviews": {"0": review}})
+    asked = ApprovalAsked(
+        subject=subject,
+        calls=(hand_to("dropper"),),
+        tier=Tier.DELEGATION,
+        detail={"reviews": {"0": review}},
+    )
     fields: dict[str, Any] = dict.fromkeys(ApprovalRow.__struct_fields__, "")
     fields |= {
         "id": "t",
@@ -29,11 +40,22 @@ def view(state: ApprovalState, subject: Subject = Subject.REVIEW, *, escalated: 
     }
     fields |= {"claimed_by": claimed_by, "claimed_at": 1 if claimed_by else 0}
     row = ApprovalRow(**fields)
-    return ApprovalView(row=row, asked=asked, words="", requester="local:ada", needs=(ApprovalRule(role="auditors"),))
+    return ApprovalView(
+        row=row,
+        asked=asked,
+        words="",
+        requester="local:ada",
+        needs=(ApprovalRule(role="auditors"),),
+    )
 
 
 @pytest.mark.parametrize(
-    ("state", "word"), [(ApprovalState.OPEN, "open"), (ApprovalState.APPROVED, "resolved"), (ApprovalState.DENIED, "dismissed")]
+    ("state", "word"),
+    [
+        (ApprovalState.OPEN, "open"),
+        (ApprovalState.APPROVED, "resolved"),
+        (ApprovalState.DENIED, "dismissed"),
+    ],
 )
 def test_a_ticket_has_the_sources_fields(state: ApprovalState, word: str) -> None:
     """Of a task that is escalated with all that it is, of one that is only looked at without."""
@@ -53,12 +75,26 @@ def test_a_ticket_has_the_sources_fields(state: ApprovalState, word: str) -> Non
     ("state", "word", "whom", "notes"),
     [
         (ApprovalState.OPEN, "in_review", "local:cleo", ("claimed by local:cleo",)),
-        (ApprovalState.APPROVED, "resolved", "auditors", ("claimed by local:cleo", "approved by local:ben")),
-        (ApprovalState.DENIED, "dismissed", "auditors", ("claimed by local:cleo", "denied by local:ben")),
+        (
+            ApprovalState.APPROVED,
+            "resolved",
+            "auditors",
+            ("claimed by local:cleo", "approved by local:ben"),
+        ),
+        (
+            ApprovalState.DENIED,
+            "dismissed",
+            "auditors",
+            ("claimed by local:cleo", "denied by local:ben"),
+        ),
     ],
 )
-def test_a_claimed_ticket_is_in_review_and_assigned(state: ApprovalState, word: str, whom: str, notes: tuple[str, ...]) -> None:
-    """C6 “status open|in_review|resolved|dismissed”: to who looks at it while it is open; after that it says who did, and who decided it."""
+def test_a_claimed_ticket_is_in_review_and_assigned(
+    state: ApprovalState, word: str, whom: str, notes: tuple[str, ...]
+) -> None:
+    """C6 “status open|in_review|resolved|dismissed”: to who looks at it while it is open; after
+    that it says who did, and who decided it.
+    """
     ticket = ticket_of(view(state, claimed_by="local:cleo"))
     assert ticket is not None
     assert (ticket.status, ticket.assigned_to, ticket.notes) == (word, (whom,), notes)

@@ -1,4 +1,6 @@
-"""Time-outs count time in which the process could work: the loop's clock is moved by hand, and nothing waits for it."""
+"""Time-outs count time in which the process could work: the loop's clock is moved by hand, and
+nothing waits for it.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ async def test_time_at_work_counts(seconds: float) -> None:
 @pytest.mark.parametrize("after", [0.0, 1.25, 2.75])
 @moved
 async def test_a_stop_longer_than_the_time_ends_nothing(after: float) -> None:
-    """Whenever it comes: what is there when the process goes on is taken, and who has no answer has the time that is left."""
+    """Whenever it comes: what is there when the process goes on is taken, and who has no answer has
+    the time that is left.
+    """
     task, answer = _begun(3.0)
     other, _ = _begun(3.0)
     await _settle()
@@ -146,7 +150,9 @@ async def test_a_task_is_left_alone_whatever_comes_of_the_time() -> None:
 
 @moved
 async def test_an_answer_that_came_in_the_last_moment_is_taken() -> None:
-    """The answer and the end of the time come in one turn of the loop, and nobody has read the answer yet."""
+    """The answer and the end of the time come in one turn of the loop, and nobody has read the
+    answer yet.
+    """
     task, answer = _begun(0.5)
     await _settle()
     loop = asyncio.get_running_loop()
@@ -159,7 +165,9 @@ async def test_an_answer_that_came_in_the_last_moment_is_taken() -> None:
 
 @moved
 async def test_who_is_cancelled_from_outside_is_cancelled() -> None:
-    """Also where the time is over in the same moment: the cancellation is not swallowed as a time-out."""
+    """Also where the time is over in the same moment: the cancellation is not swallowed as a
+    time-out.
+    """
     task, _ = _begun(0.5)
     await _settle()
     loop = asyncio.get_running_loop()

@@ -1,4 +1,6 @@
-"""Bearer tokens: shown once, replaced with a time of grace, taken away at once; and everything that was done with them is told."""
+"""Bearer tokens: shown once, replaced with a time of grace, taken away at once; and everything that
+was done with them is told.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ async def test_a_token_is_known_by_its_secret_and_keeps_none(house: House) -> No
     made = await tokens(house).create(CHAT, by="local:cli")
     assert known(house, made.secret).token == made.token
     assert (made.token.created_at, made.token.expires_at) == (BEGAN, BEGAN + 3600 * SECOND)
-    assert made.secret not in repr(made) + repr(known(house, made.secret)) + repr(await tokens(house).all())
+    assert made.secret not in repr(made) + repr(known(house, made.secret)) + repr(
+        await tokens(house).all()
+    )
 
 
 async def test_a_name_is_given_once(house: House) -> None:
@@ -61,10 +65,16 @@ async def test_a_replaced_secret_is_good_for_a_while(house: House) -> None:
     assert first.secret != second.secret
     assert known(house, first.secret).secret_ends_at == BEGAN + 60 * SECOND
     assert known(house, second.secret).secret_ends_at is None
-    assert known(house, first.secret).token == known(house, second.secret).token == await held.named("chat")
+    assert (
+        known(house, first.secret).token
+        == known(house, second.secret).token
+        == await held.named("chat")
+    )
 
 
-@pytest.mark.parametrize(("over", "code"), [("revoked", "token_revoked"), ("expired", "token_expired")])
+@pytest.mark.parametrize(
+    ("over", "code"), [("revoked", "token_revoked"), ("expired", "token_expired")]
+)
 async def test_what_is_over_is_not_replaced(house: House, over: str, code: str) -> None:
     """A new secret would bring it back."""
     held = tokens(house)
@@ -100,5 +110,11 @@ async def test_every_change_has_its_line(house: House) -> None:
     with pytest.raises(Conflict):
         await held.revoke("chat", by="eve")
     lines = await held.audit(limit=10, before=None, token="chat")
-    assert [(line.event, line.by) for line in lines] == [("revoked", "eve"), ("rotated", "bob"), ("created", "ada")]
-    assert [line.event for line in await held.audit(limit=1, before=lines[0].no, token=None)] == ["rotated"]
+    assert [(line.event, line.by) for line in lines] == [
+        ("revoked", "eve"),
+        ("rotated", "bob"),
+        ("created", "ada"),
+    ]
+    assert [line.event for line in await held.audit(limit=1, before=lines[0].no, token=None)] == [
+        "rotated"
+    ]

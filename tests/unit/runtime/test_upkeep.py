@@ -1,4 +1,6 @@
-"""Upkeep carried out: slice after slice, others in between, in an order that a crash does not matter to."""
+"""Upkeep carried out: slice after slice, others in between, in an order that a crash does not
+matter to.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ import asyncio
 
 from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import Policy, RetentionPolicy
-from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
+from ordain.ports.upkeep import (
+    BegunErasures,
+    EndedPeriods,
+    FreedSpace,
+    OldContent,
+    Reached,
+    Slice,
+    UpkeepRule,
+)
 from ordain.runtime.upkeep import carried_out, destroyed, swept
 
 
@@ -37,7 +47,9 @@ async def test_each_slice_begins_where_the_last_one_ended() -> None:
     upkeep = Sliced(3)
     assert await carried_out(upkeep, FreedSpace()) == 6
     assert await destroyed(upkeep, 7) == 6
-    assert upkeep.asked == [(what, after) for what in (FreedSpace(), 7) for after in (None, (1,), (2,))]
+    assert upkeep.asked == [
+        (what, after) for what in (FreedSpace(), 7) for after in (None, (1,), (2,))
+    ]
 
 
 async def test_others_go_on_between_two_slices() -> None:
@@ -57,7 +69,9 @@ async def test_others_go_on_between_two_slices() -> None:
 
 
 async def test_a_sweep_is_what_policy_keeps_no_longer() -> None:
-    """What was begun is ended first, then each class with its days, the periods that are over, and at last the room."""
+    """What was begun is ended first, then each class with its days, the periods that are over, and
+    at last the room.
+    """
     upkeep, now = Sliced(1), 400 * DAY_US
     policy = Policy(version=1, retention=RetentionPolicy(model_days=3, result_days=30))
     assert await swept(upkeep, policy, now) == {"model": 2, "result": 2}

@@ -10,7 +10,9 @@ from tests.unit.runtime.office import CALLS, Office, post
 
 
 async def test_intent_and_row_are_one() -> None:
-    """Whoever finds the intent durable finds the approval, open until the run's own end at the latest."""
+    """Whoever finds the intent durable finds the approval, open until the run's own end at the
+    latest.
+    """
     with Office() as office:
         view = await office.asked(post(), lasts=HOUR)
         assert len(office.bodies(view.row.run, RecordKind.INTENT)) == 1
@@ -26,7 +28,11 @@ async def test_waiting_costs_nothing_and_survives_its_process() -> None:
         before = office.stored(view.row.run).records
         for _ in range(3):
             await office.drive(view.row.run)
-        intents = [record for record in office.stored(view.row.run).records if record.kind is RecordKind.INTENT]
+        intents = [
+            record
+            for record in office.stored(view.row.run).records
+            if record.kind is RecordKind.INTENT
+        ]
         assert intents == [record for record in before if record.kind is RecordKind.INTENT]
         assert len(await office.desk.listed(DEFAULT_WORKSPACE, states=())) == 1
         office.clock.pass_s(60)
@@ -45,13 +51,18 @@ async def test_nobody_is_asked_for_what_may_not_be_done_any_more() -> None:
 
 
 async def test_time_stands_still_for_people() -> None:
-    """What the run waited for an approver is none of what it may take otherwise: the next approval stays open for as long."""
+    """What the run waited for an approver is none of what it may take otherwise: the next approval
+    stays open for as long.
+    """
     with Office() as office:
         view = await office.asked(post("a"), post("b"), lasts=HOUR)
         office.clock.pass_s(1800)
         assert await office.decide(view) == ""
         (again,) = await office.desk.listed(DEFAULT_WORKSPACE)
-        assert (again.row.asked_at - view.row.asked_at, again.row.expires_at - again.row.asked_at) == (1800 * SECOND, HOUR)
+        assert (
+            again.row.asked_at - view.row.asked_at,
+            again.row.expires_at - again.row.asked_at,
+        ) == (1800 * SECOND, HOUR)
 
 
 async def test_an_answer_that_came_before_is_passed_over_on_record() -> None:
@@ -62,5 +73,9 @@ async def test_an_answer_that_came_before_is_passed_over_on_record() -> None:
             await office.answer(run, addr, {"approve": True}, by="local:eve")
         await office.drive(run)
         (note,) = office.bodies(run, RecordKind.NOTE)
-        assert (office.stored(run).status, note.by, note.action) == (Status.WAITING, "local:eve", "answer")
+        assert (office.stored(run).status, note.by, note.action) == (
+            Status.WAITING,
+            "local:eve",
+            "answer",
+        )
         assert office.did == []

@@ -1,4 +1,6 @@
-"""How a profile's answers are held to their schema: what is stepped down to, what is learnt of an endpoint, and when it is forgotten."""
+"""How a profile's answers are held to their schema: what is stepped down to, what is learnt of an
+endpoint, and when it is forgotten.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,13 @@ def reply(held: Structured | None, text: str = '{"a": 1}') -> ModelReply:
 
 
 def error(said: ModelError, held: Structured | None) -> ModelError:
-    return ModelError(code=said.code, message=said.message, held=held, ignored=said.ignored, miscalled=said.miscalled)
+    return ModelError(
+        code=said.code,
+        message=said.message,
+        held=held,
+        ignored=said.ignored,
+        miscalled=said.miscalled,
+    )
 
 
 def meet(ways: Ways, said: ModelReply | ModelError, profile: ModelProfile = PROFILE) -> bool:
@@ -54,7 +62,9 @@ def meet(ways: Ways, said: ModelReply | ModelError, profile: ModelProfile = PROF
 
 
 def test_what_is_refused_is_asked_for_in_the_next_way() -> None:
-    """A schema, a tool, words: each refusal leads to the next way, and the one that is taken shows what was refused."""
+    """A schema, a tool, words: each refusal leads to the next way, and the one that is taken shows
+    what was refused.
+    """
     ways = Ways(shelf := Shelf())
     assert ways.way("m", PROFILE) is NATIVE
     assert meet(ways, error(REFUSED, NATIVE))
@@ -64,19 +74,31 @@ def test_what_is_refused_is_asked_for_in_the_next_way() -> None:
     assert shelf.kept == {}
     assert not meet(ways, reply(TEXT))
     assert ways.learnt("m", PROFILE) == {NATIVE: Learnt.REFUSED, TOOL: Learnt.REFUSED}
-    assert shelf.kept["m"] == LearntWays(endpoint=endpoint_digest(PROFILE), at=NOW, ways={NATIVE: Learnt.REFUSED, TOOL: Learnt.REFUSED})
+    assert shelf.kept["m"] == LearntWays(
+        endpoint=endpoint_digest(PROFILE),
+        at=NOW,
+        ways={NATIVE: Learnt.REFUSED, TOOL: Learnt.REFUSED},
+    )
 
 
 def test_what_is_refused_in_every_way_says_nothing_of_them() -> None:
-    """A request that words alone do not save was refused for another reason: nothing is learnt, and it begins again at the top."""
+    """A request that words alone do not save was refused for another reason: nothing is learnt, and
+    it begins again at the top.
+    """
     ways = Ways(shelf := Shelf())
     assert [meet(ways, error(REFUSED, way)) for way in (NATIVE, TOOL, TEXT)] == [True, True, False]
     assert (ways.way("m", PROFILE), shelf.written) == (NATIVE, 0)
 
 
-@pytest.mark.parametrize("said", [reply(NATIVE, "The sea is {blue}."), error(UNCALLED, NATIVE)], ids=["words", "no tool called"])
+@pytest.mark.parametrize(
+    "said",
+    [reply(NATIVE, "The sea is {blue}."), error(UNCALLED, NATIVE)],
+    ids=["words", "no tool called"],
+)
 def test_what_is_passed_over_is_learnt_at_once(said: ModelReply | ModelError) -> None:
-    """Words where a schema was to be kept are no answer but a failed attempt, which is repeated in the next way."""
+    """Words where a schema was to be kept are no answer but a failed attempt, which is repeated in
+    the next way.
+    """
     ways = Ways(shelf := Shelf())
     counted, lower = ways.heard("m", PROFILE, said, NOW)
     assert isinstance(counted, ModelError)
@@ -85,10 +107,14 @@ def test_what_is_passed_over_is_learnt_at_once(said: ModelReply | ModelError) ->
 
 
 def test_a_tool_that_is_called_wrongly_twice_is_passed_over() -> None:
-    """Once may be a slip of the model, which is asked again in the same way; a right call between says that it was one."""
+    """Once may be a slip of the model, which is asked again in the same way; a right call between
+    says that it was one.
+    """
     ways = Ways(shelf := Shelf())
     meet(ways, error(REFUSED, NATIVE))
-    assert [meet(ways, said) for said in (error(MISCALLED, TOOL), reply(TOOL), error(MISCALLED, TOOL))] == [False, False, False]
+    assert [
+        meet(ways, said) for said in (error(MISCALLED, TOOL), reply(TOOL), error(MISCALLED, TOOL))
+    ] == [False, False, False]
     assert ways.way("m", PROFILE) is TOOL
     assert meet(ways, error(MISCALLED, TOOL))
     assert ways.way("m", PROFILE) is TEXT
@@ -98,7 +124,10 @@ def test_a_tool_that_is_called_wrongly_twice_is_passed_over() -> None:
 def test_an_endpoint_that_ignores_one_way_is_believed_of_the_next() -> None:
     """Its first wrong call of a tool is no slip."""
     ways = Ways()
-    assert [meet(ways, said) for said in (error(UNCALLED, NATIVE), error(MISCALLED, TOOL))] == [True, True]
+    assert [meet(ways, said) for said in (error(UNCALLED, NATIVE), error(MISCALLED, TOOL))] == [
+        True,
+        True,
+    ]
     assert ways.learnt("m", PROFILE) == {NATIVE: Learnt.IGNORED, TOOL: Learnt.IGNORED}
 
 
@@ -107,19 +136,29 @@ def test_a_refusal_before_what_is_passed_over_is_learnt_with_it() -> None:
     ways = Ways()
     meet(ways, error(REFUSED, NATIVE))
     assert meet(ways, error(UNCALLED, TOOL))
-    assert (ways.learnt("m", PROFILE), ways.way("m", PROFILE)) == ({NATIVE: Learnt.REFUSED, TOOL: Learnt.IGNORED}, TEXT)
+    assert (ways.learnt("m", PROFILE), ways.way("m", PROFILE)) == (
+        {NATIVE: Learnt.REFUSED, TOOL: Learnt.IGNORED},
+        TEXT,
+    )
 
 
 def test_what_an_adapter_held_lower_by_itself_leads_below_that() -> None:
-    """A schema that the native format does not bear went by tool, which was not called: words are left, and not the native format again."""
+    """A schema that the native format does not bear went by tool, which was not called: words are
+    left, and not the native format again.
+    """
     ways = Ways()
     assert meet(ways, error(UNCALLED, TOOL))
     assert ways.way("m", PROFILE) is TEXT
 
 
-@pytest.mark.parametrize("text", ['{"a": 1}', '```json\n{"a": 1}\n```', '{"a": ', "[1, 2]", '{"a": 1} {"a": 2}', '  {"a": "x'])
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": 1}', '```json\n{"a": 1}\n```', '{"a": ', "[1, 2]", '{"a": 1} {"a": 2}', '  {"a": "x'],
+)
 def test_an_answer_that_begins_as_one_is_for_the_rules(text: str) -> None:
-    """Broken, fenced or of another shape: what an answer means a flow's rule judges, and nothing is learnt from it."""
+    """Broken, fenced or of another shape: what an answer means a flow's rule judges, and nothing is
+    learnt from it.
+    """
     ways = Ways()
     said = reply(NATIVE, text)
     assert ways.heard("m", PROFILE, said, NOW) == (said, False)
@@ -153,18 +192,28 @@ REQUEST = ModelRequest(
     ],
 )
 def test_what_no_schema_let_through_is_passed_over(text: str, calls: bool) -> None:
-    """Whatever JSON it holds: it is a failed attempt with its use, counts as a call where it means one, and the next way is asked for."""
+    """Whatever JSON it holds: it is a failed attempt with its use, counts as a call where it means
+    one, and the next way is asked for.
+    """
     ways = Ways()
     counted, lower = ways.heard("m", PROFILE, reply(NATIVE, text), NOW, REQUEST)
     assert isinstance(counted, ModelError)
-    assert (counted.code, counted.held, counted.ignored, counted.calls, lower) == (ModelErrorCode.MALFORMED, NATIVE, True, calls, True)
+    assert (counted.code, counted.held, counted.ignored, counted.calls, lower) == (
+        ModelErrorCode.MALFORMED,
+        NATIVE,
+        True,
+        calls,
+        True,
+    )
     assert (counted.input_tokens, counted.output_tokens) == (1, 1)
     assert (ways.learnt("m", PROFILE), ways.way("m", PROFILE)) == ({NATIVE: Learnt.IGNORED}, TOOL)
 
 
 @pytest.mark.parametrize("held", [TOOL, TEXT])
 def test_only_a_native_schema_is_enforced(held: Structured) -> None:
-    """What stands in a tool's input, or in words, a model may have got wrong: that is for the rules."""
+    """What stands in a tool's input, or in words, a model may have got wrong: that is for the
+    rules.
+    """
     ways, said = Ways(), reply(held, '{"b": 1}')
     assert ways.heard("m", PROFILE, said, NOW, REQUEST) == (said, False)
 
@@ -214,7 +263,15 @@ def test_it_is_known_after_a_restart_and_learnt_once() -> None:
     assert shelf.kept["m"].ways == {NATIVE: Learnt.REFUSED, TOOL: Learnt.IGNORED}
 
 
-@pytest.mark.parametrize("changed", [{"model": "large"}, {"base_url": "http://far.test/v1"}, {"api": "responses"}, {"structured": "tool"}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"model": "large"},
+        {"base_url": "http://far.test/v1"},
+        {"api": "responses"},
+        {"structured": "tool"},
+    ],
+)
 def test_another_endpoint_is_learnt_anew(changed: dict[str, str]) -> None:
     """What was learnt of one model at one address under one declaration holds for nothing else."""
     ways = Ways()
@@ -232,7 +289,9 @@ def test_each_profile_begins_as_it_declares() -> None:
     assert ModelProfile(provider="local", model="m", structured=TOOL).ways == (NATIVE, TEXT)
 
 
-def test_storage_that_takes_nothing_is_told_of_and_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+def test_storage_that_takes_nothing_is_told_of_and_no_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """What was learnt holds until the process ends."""
     ways = Ways(Shelf(full=True))
     with caplog.at_level(logging.WARNING, "ordain.models"):
@@ -254,7 +313,9 @@ SAID = st.sampled_from(
 
 @given(st.lists(st.tuples(st.sampled_from(Structured), SAID), max_size=12))
 def test_whatever_comes_there_is_a_way(met: list[tuple[Structured, object]]) -> None:
-    """In any order, late ones among them: the way is one of the profile's, words alone are never given up, and a step down leads lower."""
+    """In any order, late ones among them: the way is one of the profile's, words alone are never
+    given up, and a step down leads lower.
+    """
     ways = Ways()
     for held, make in met:
         said = make(held)  # type: ignore[operator]

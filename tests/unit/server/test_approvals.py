@@ -1,4 +1,6 @@
-"""What an approver is shown is spelled out beside the loop: whoever asks for a large one holds nobody else up."""
+"""What an approver is shown is spelled out beside the loop: whoever asks for a large one holds
+nobody else up.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def post_out(text: str) -> str:
 
 
 class Beside(ThreadPoolExecutor):
-    """A loop's threads, which tell what they did by the names of the functions, each with the thread."""
+    """A loop's threads, which tell what they did by the names of the functions, each with the
+    thread.
+    """
 
     def __init__(self) -> None:
         """Nothing was done."""
@@ -35,7 +39,9 @@ class Beside(ThreadPoolExecutor):
         self.done: list[tuple[str, int]] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """See ``Executor.submit``; of what ``asyncio.to_thread`` hands over, the function stands within the partial."""
+        """See ``Executor.submit``; of what ``asyncio.to_thread`` hands over, the function stands
+        within the partial.
+        """
         name = getattr(next(iter(getattr(fn, "args", ())), fn), "__qualname__", "")
 
         def noted() -> Any:
@@ -46,11 +52,17 @@ class Beside(ThreadPoolExecutor):
 
 
 async def test_large_arguments_are_spelled_out_beside_the_loop(tmp_path: Any) -> None:
-    """Of the look at one, and of the answer to a decision about it, all that takes long is done in another thread than the loop's."""
+    """Of the look at one, and of the answer to a decision about it, all that takes long is done in
+    another thread than the loop's.
+    """
     beside = Beside()
     asyncio.get_running_loop().set_default_executor(beside)
-    async with Ordain(load_settings({}, tmp_path), extras=Extras(verbs=(post_out,), memory=True)) as ordain:
-        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+    async with Ordain(
+        load_settings({}, tmp_path), extras=Extras(verbs=(post_out,), memory=True)
+    ) as ordain:
+        transport = httpx2.ASGITransport(
+            build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False
+        )
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             asked = VerbRequest(verb_id="post.out", payload={"text": WORD}, caller="test")
             await ordain.runtime.accept(asked, "local:test", waits=True)
@@ -62,7 +74,9 @@ async def test_large_arguments_are_spelled_out_beside_the_loop(tmp_path: Any) ->
             url = f"/approvals/{items[0]['approval_id']}"
             beside.done.clear()
             shown = (await http.get(url)).json()
-            denied = await http.post(f"{url}/deny", json={"digest": shown["digest"], "why": "too long"})
+            denied = await http.post(
+                f"{url}/deny", json={"digest": shown["digest"], "why": "too long"}
+            )
     assert denied.status_code == 200
     assert (shown["decided_why"], denied.json()["decided_why"]) == ("", "too long")
     assert shown["calls"][0]["args"] == {"text": WORD}

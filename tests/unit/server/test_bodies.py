@@ -1,4 +1,6 @@
-"""What a body holds is counted before any of it is built, and what does not fit is told by its first place."""
+"""What a body holds is counted before any of it is built, and what does not fit is told by its
+first place.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from ordain.server.bodies import BODY_VALUES, BodyBounds, check_json, validated
 
 TEXTS = st.text(alphabet='a"\\,:[]{} é\n', max_size=6)
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=20,
 )
@@ -31,8 +37,12 @@ def count(value: Any) -> int:
 
 
 @given(VALUES, st.sampled_from([None, 1]), st.booleans())
-def test_values_are_counted_as_they_are_built(value: Any, indent: int | None, escaped: bool) -> None:
-    """A body of just as many values as it may hold is read, one of one more is not, however texts and spaces are written."""
+def test_values_are_counted_as_they_are_built(
+    value: Any, indent: int | None, escaped: bool
+) -> None:
+    """A body of just as many values as it may hold is read, one of one more is not, however texts
+    and spaces are written.
+    """
     body, held = json.dumps(value, indent=indent, ensure_ascii=escaped).encode(), count(value)
     check_json(body, held)
     if held > 1:
@@ -59,7 +69,9 @@ WIDE = {
 
 @pytest.mark.parametrize("name", WIDE)
 def test_too_many_values_are_refused_before_anything_is_read(name: str) -> None:
-    """Whatever else is wrong with the body, that it holds too much is found first: nothing of it was decoded."""
+    """Whatever else is wrong with the body, that it holds too much is found first: nothing of it
+    was decoded.
+    """
     with pytest.raises(InvalidRequest) as refused:
         check_json(WIDE[name])
     assert refused.value.code == "too_many_values"
@@ -74,7 +86,12 @@ def test_brackets_that_close_nothing_are_no_json() -> None:
 
 def test_the_first_place_alone_is_told() -> None:
     """Of many places that do not fit the refusal names one, and no value."""
-    body = json.dumps({"goal": {"type": "analysis", "description": "x"}, **{f"unknown{i}": "secret" for i in range(50)}}).encode()
+    body = json.dumps(
+        {
+            "goal": {"type": "analysis", "description": "x"},
+            **{f"unknown{i}": "secret" for i in range(50)},
+        }
+    ).encode()
     with pytest.raises(InvalidRequest) as refused:
         validated(PlannerRequest, body)
     (told,) = refused.value.details["errors"]
@@ -84,7 +101,12 @@ def test_the_first_place_alone_is_told() -> None:
 
 def test_the_bounds_are_those_that_are_given() -> None:
     """What settings allow more of is read."""
-    body = json.dumps({"goal": {"type": "analysis", "description": "x"}, "context": {"external_facts": {"x": [[]] * MANY}}}).encode()
+    body = json.dumps(
+        {
+            "goal": {"type": "analysis", "description": "x"},
+            "context": {"external_facts": {"x": [[]] * MANY}},
+        }
+    ).encode()
     with pytest.raises(InvalidRequest):
         validated(PlannerRequest, body)
     assert validated(PlannerRequest, body, BodyBounds(values=2 * MANY)).goal.description == "x"
@@ -102,12 +124,16 @@ def test_the_bounds_are_those_that_are_given() -> None:
         (b'{"\\ud800": {"q": NaN}}', "not_finite", "/\\ud800/q"),
     ],
 )
-def test_json_that_is_not_strict_is_refused_by_its_place(body: bytes, code: str, place: str) -> None:
+def test_json_that_is_not_strict_is_refused_by_its_place(
+    body: bytes, code: str, place: str
+) -> None:
     """Also where that is the key's own fault; nothing but keys is told, as text."""
     with pytest.raises(InvalidRequest) as refused:
         check_json(body)
     assert refused.value.code == code
-    assert [(one["place"], one["code"]) for one in refused.value.details["errors"]] == [(place, code)]
+    assert [(one["place"], one["code"]) for one in refused.value.details["errors"]] == [
+        (place, code)
+    ]
 
 
 @pytest.mark.parametrize("body", [b'{"a": NaN', b'{"a": {"b": 1, "b": 2}, ', b"NaN"])
@@ -119,7 +145,9 @@ def test_what_ends_too_early_names_no_place_in_it(body: bytes) -> None:
 
 
 def said(content: Any) -> bytes:
-    return json.dumps({"model": "ordain", "messages": [{"role": "user", "content": content}]}).encode()
+    return json.dumps(
+        {"model": "ordain", "messages": [{"role": "user", "content": content}]}
+    ).encode()
 
 
 TEXT, OBJECT = "Input should be a valid string", "Input should be an object"
@@ -128,26 +156,63 @@ TEXT, OBJECT = "Input should be a valid string", "Input should be an object"
 @pytest.mark.parametrize(
     ("contract", "body", "place", "message"),
     [
-        (ChatCompletionRequest, said([{"type": "text", "text": 1}]), "/messages/0/content/0/text", TEXT),
-        (ChatCompletionRequest, said([{"type": "text", "text": "a"}, {"type": "file", "file": "x"}]), "/messages/0/content/1/file", OBJECT),
-        (ChatCompletionRequest, said([{"type": "image_url", "image_url": 5}]), "/messages/0/content/0/image_url", f"{TEXT} or an object"),
+        (
+            ChatCompletionRequest,
+            said([{"type": "text", "text": 1}]),
+            "/messages/0/content/0/text",
+            TEXT,
+        ),
+        (
+            ChatCompletionRequest,
+            said([{"type": "text", "text": "a"}, {"type": "file", "file": "x"}]),
+            "/messages/0/content/1/file",
+            OBJECT,
+        ),
+        (
+            ChatCompletionRequest,
+            said([{"type": "image_url", "image_url": 5}]),
+            "/messages/0/content/0/image_url",
+            f"{TEXT} or an object",
+        ),
         (ChatCompletionRequest, said(["x"]), "/messages/0/content/0", OBJECT),
-        (ChatCompletionRequest, said([{"text": "x"}]), "/messages/0/content/0/type", "Field required"),
+        (
+            ChatCompletionRequest,
+            said([{"text": "x"}]),
+            "/messages/0/content/0/type",
+            "Field required",
+        ),
         (ChatCompletionRequest, said(5), "/messages/0/content", f"{TEXT} or a valid array"),
         (
             ResponsesRequest,
-            b'{"model": "o", "input": [{"role": "user", "content": [{"type": "text", "text": 1}]}]}',
+            (
+                b'{"model": "o", "input": [{"role": "user", "content": [{"type": "text", "text": '
+                b"1}]}]}"
+            ),
             "/input/0/content/0/text",
             TEXT,
         ),
-        (ResponsesRequest, b'{"model": "o", "input": ""}', "/input", "String should have at least 1 character"),
-        (ResponsesRequest, b'{"model": "o", "input": []}', "/input", "List should have at least 1 item after validation, not 0"),
+        (
+            ResponsesRequest,
+            b'{"model": "o", "input": ""}',
+            "/input",
+            "String should have at least 1 character",
+        ),
+        (
+            ResponsesRequest,
+            b'{"model": "o", "input": []}',
+            "/input",
+            "List should have at least 1 item after validation, not 0",
+        ),
     ],
 )
 def test_what_may_have_several_shapes_is_refused_as_the_one_that_was_meant(
     contract: type[BaseModel], body: bytes, place: str, message: str
 ) -> None:
-    """By the place as it was written, in which no name of a shape stands; where it is of no kind that fits, all of them are told."""
+    """By the place as it was written, in which no name of a shape stands; where it is of no kind
+    that fits, all of them are told.
+    """
     with pytest.raises(InvalidRequest) as refused:
         validated(contract, body)
-    assert [(one["place"], one["message"]) for one in refused.value.details["errors"]] == [(place, message)]
+    assert [(one["place"], one["message"]) for one in refused.value.details["errors"]] == [
+        (place, message)
+    ]

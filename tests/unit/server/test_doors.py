@@ -1,4 +1,6 @@
-"""The table of scopes: no address of the face is left to the fallback, and the fallback is closed."""
+"""The table of scopes: no address of the face is left to the fallback, and the fallback is
+closed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def document() -> dict[str, Any]:
 
 def routes() -> list[tuple[str, str]]:
     """Method and path of every published operation, the socket and the document itself."""
-    published = [(method.upper(), path) for path, methods in document()["paths"].items() for method in methods]
+    published = [
+        (method.upper(), path)
+        for path, methods in document()["paths"].items()
+        for method in methods
+    ]
     return [*published, ("GET", "/ws"), ("GET", "/openapi.json")]
 
 
@@ -32,11 +38,15 @@ def test_every_route_has_its_row() -> None:
     """Each route of the face stands in the table; whoever adds one says there who may use it."""
     found = routes()
     assert len(found) > 25
-    assert [route for route in found if door_of(*route) is CLOSED and not route[1].startswith("/tokens")] == []
+    assert [
+        route for route in found if door_of(*route) is CLOSED and not route[1].startswith("/tokens")
+    ] == []
 
 
 def test_every_route_of_a_workspace_has_a_door_of_one() -> None:
-    """A route that reads the workspace header has a door that checks it: else a token without the header is let into the default one."""
+    """A route that reads the workspace header has a door that checks it: else a token without the
+    header is let into the default one.
+    """
     paths: dict[str, dict[str, Any]] = document()["paths"]
     placed = [
         (method.upper(), path)
@@ -79,7 +89,19 @@ def test_doors(method: str, path: str, scopes: set[str], in_workspace: bool) -> 
 
 
 @pytest.mark.parametrize(
-    "path", ["", "/", "/nowhere", "/Runs", "//runs", "/runs/x/y/z", "/health/", "/metricsx", "/runs\n", "/sessions/x/y/erase"]
+    "path",
+    [
+        "",
+        "/",
+        "/nowhere",
+        "/Runs",
+        "//runs",
+        "/runs/x/y/z",
+        "/health/",
+        "/metricsx",
+        "/runs\n",
+        "/sessions/x/y/erase",
+    ],
 )
 def test_what_is_in_no_row_is_closed(path: str) -> None:
     """An address that nobody thought of asks for admin."""
@@ -87,20 +109,32 @@ def test_what_is_in_no_row_is_closed(path: str) -> None:
 
 
 def test_openapi_says_who_may_and_how_it_refuses() -> None:
-    """Every operation but /health declares the bearer scheme with its scope, and 401, 403 and 429 as problems."""
+    """Every operation but /health declares the bearer scheme with its scope, and 401, 403 and 429
+    as problems.
+    """
     published = document()
     assert published["components"]["securitySchemes"] == {"bearer": BEARER}
-    operations = [(method.upper(), path, one) for path, methods in published["paths"].items() for method, one in methods.items()]
+    operations = [
+        (method.upper(), path, one)
+        for path, methods in published["paths"].items()
+        for method, one in methods.items()
+    ]
     assert len(operations) > 20
     for method, path, one in operations:
         if path == "/health":
             assert one["security"] == []
             continue
-        named = [{"bearer": [str(scope)]} for scope in door_of(method, path).scopes] or [{"bearer": []}]
+        named = [{"bearer": [str(scope)]} for scope in door_of(method, path).scopes] or [
+            {"bearer": []}
+        ]
         assert one["security"] == [{}, *named]  # the empty one: on loopback nobody is asked
         for status in ("401", "403", "429"):
-            response = published["components"]["responses"][one["responses"][status]["$ref"].rpartition("/")[2]]
+            response = published["components"]["responses"][
+                one["responses"][status]["$ref"].rpartition("/")[2]
+            ]
             (content,) = response["content"].values()
             fields = content["schema"]["properties"]
             codes = fields.get("error", {}).get("properties", fields)["code"]["enum"]
-            assert {"401": "unauthenticated", "403": "forbidden", "429": "rate_limited"}[status] in codes
+            assert {"401": "unauthenticated", "403": "forbidden", "429": "rate_limited"}[
+                status
+            ] in codes

@@ -1,4 +1,6 @@
-"""The published OpenAPI document is complete and true to itself: every route, every refusal, every example."""
+"""The published OpenAPI document is complete and true to itself: every route, every refusal, every
+example.
+"""
 
 import json
 import re
@@ -18,10 +20,13 @@ from ordain.server.refusals import BODY, EVERYWHERE, REFUSALS, UNSAFE
 from ordain.server.resource import DeclaredRoute
 from scripts.described import all_codes
 
-APP = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))  # no route runs: only what they declare is asked
+# no route runs: only what they declare is asked
+APP = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))
 DOCUMENT: dict[str, Any] = APP.openapi()
 NOT_OPERATIONS = {"/openapi.json", "/ws"}
-"""The document itself, and the WebSocket with its answer for whoever speaks none (both told in the document's description)."""
+"""The document itself, and the WebSocket with its answer for whoever speaks none (both told in the
+document's description).
+"""
 NOT_OF_AN_OPERATION = {
     "other_session",
     "upgrade_required",
@@ -60,25 +65,38 @@ def resolved(part: dict[str, Any]) -> dict[str, Any]:
 
 def contents(name: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(where, media type, content) of every body of an operation."""
-    yield from ((f"{name} request", kind, one) for kind, one in operation(name).get("requestBody", {}).get("content", {}).items())
+    yield from (
+        (f"{name} request", kind, one)
+        for kind, one in operation(name).get("requestBody", {}).get("content", {}).items()
+    )
     for status, response in operation(name)["responses"].items():
-        yield from ((f"{name} {status}", kind, one) for kind, one in resolved(response).get("content", {}).items())
+        yield from (
+            (f"{name} {status}", kind, one)
+            for kind, one in resolved(response).get("content", {}).items()
+        )
 
 
 @cache
 def validator(schema: str) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for({**json.loads(schema), "components": DOCUMENT["components"]}, validate_formats=True)
+    return jsonschema_rs.validator_for(
+        {**json.loads(schema), "components": DOCUMENT["components"]}, validate_formats=True
+    )
 
 
 def errors(schema: dict[str, Any], value: Any) -> list[str]:
-    return [f"{error.instance_path}: {error.message}" for error in validator(json.dumps(schema)).iter_errors(value)]
+    return [
+        f"{error.instance_path}: {error.message}"
+        for error in validator(json.dumps(schema)).iter_errors(value)
+    ]
 
 
 def test_every_route_is_documented_and_nothing_else_is() -> None:
     """Each route of the app is an operation of the document, and each operation is a route."""
     declared = [one for resource in APP.resources for one in resource.declared]
     routes = {(one.path, one.method.lower()) for one in declared if isinstance(one, DeclaredRoute)}
-    assert {one for one in routes if one[0] not in NOT_OPERATIONS} == {(path, method) for path, method, _ in operations()}
+    assert {one for one in routes if one[0] not in NOT_OPERATIONS} == {
+        (path, method) for path, method, _ in operations()
+    }
     others = {route.path for route in APP.routes if isinstance(route, Route)}
     sockets = {one.path for one in declared if isinstance(one, WebSocketRoute)}
     assert sockets
@@ -103,39 +121,69 @@ def test_operations_are_named_apart() -> None:
 
 def codes_of(response: dict[str, Any]) -> set[str]:
     """The codes that a refusal may have, whichever shape it is told in."""
-    fields = [content["schema"].get("properties", {}) for content in resolved(response).get("content", {}).values()]
-    return {code for one in fields for code in one.get("error", {}).get("properties", one).get("code", {}).get("enum", ())}
+    fields = [
+        content["schema"].get("properties", {})
+        for content in resolved(response).get("content", {}).values()
+    ]
+    return {
+        code
+        for one in fields
+        for code in one.get("error", {}).get("properties", one).get("code", {}).get("enum", ())
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_answer_has_a_status_and_a_shape(name: str) -> None:
-    """Each status is declared by itself, each success has a body with a schema (or is 204), each refusal is a problem with its codes."""
+    """Each status is declared by itself, each success has a body with a schema (or is 204), each
+    refusal is a problem with its codes.
+    """
     responses = operation(name)["responses"]
-    assert all(re.fullmatch(r"\d{3}", status) for status in responses), "declare statuses one by one: server/refusals.py, refusing()"
+    assert all(re.fullmatch(r"\d{3}", status) for status in responses), (
+        "declare statuses one by one: server/refusals.py, refusing()"
+    )
     for status, response in responses.items():
         content = resolved(response).get("content", {})
         if int(status) >= 400:
             if is_openai(name.partition(" ")[2]):
-                assert content["application/json"]["schema"]["$ref"] == "#/components/schemas/OpenAIRefusal"
+                assert (
+                    content["application/json"]["schema"]["$ref"]
+                    == "#/components/schemas/OpenAIRefusal"
+                )
             else:
                 assert content[MEDIA_TYPE]["schema"]["$ref"] == "#/components/schemas/Problem"
-                assert content[MEDIA_TYPE]["schema"]["properties"]["status"] == {"const": int(status)}
+                assert content[MEDIA_TYPE]["schema"]["properties"]["status"] == {
+                    "const": int(status)
+                }
             assert {REFUSALS[code].status for code in codes_of(response)} == {int(status)}
         elif status != "204":
-            assert content, f"{name} {status}: say what it answers with: server/documents.py, shown() or documented()"
+            assert content, (
+                f"{name} {status}: say what it answers with: server/documents.py, shown() or "
+                "documented()"
+            )
             for kind, one in content.items():
                 said = kind != "application/json" or "$ref" in one["schema"]
-                assert said, f"{name} {status}: a body has a named schema: server/documents.py, shown() or documented()"
+                assert said, (
+                    f"{name} {status}: a body has a named schema: server/documents.py, shown() or "
+                    "documented()"
+                )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_any_request_may_meet_is_declared(name: str) -> None:
-    """The codes that any request, any body and any unsafe method may be refused with stand at each operation."""
-    declared = {code for response in operation(name)["responses"].values() for code in codes_of(response)}
+    """The codes that any request, any body and any unsafe method may be refused with stand at each
+    operation.
+    """
+    declared = {
+        code for response in operation(name)["responses"].values() for code in codes_of(response)
+    }
     wanted = {
         *EVERYWHERE,
         *(() if name.startswith("GET ") else UNSAFE),
-        *(BODY if "application/json" in operation(name).get("requestBody", {}).get("content", {}) else ()),
+        *(
+            BODY
+            if "application/json" in operation(name).get("requestBody", {}).get("content", {})
+            else ()
+        ),
     }
     assert wanted <= declared
 
@@ -162,7 +210,10 @@ def test_every_reference_leads_somewhere() -> None:
 
 def test_links_lead_to_operations() -> None:
     """A link names an operation and parameters that it has."""
-    known = {one["operationId"]: {parameter["name"] for parameter in one.get("parameters", ())} for _, _, one in operations()}
+    known = {
+        one["operationId"]: {parameter["name"] for parameter in one.get("parameters", ())}
+        for _, _, one in operations()
+    }
     links = [
         link
         for _, _, one in operations()
@@ -175,11 +226,18 @@ def test_links_lead_to_operations() -> None:
 
 
 def test_the_table_of_refusals_has_every_code_of_the_face() -> None:
-    """Each code that the face, the runtime behind it or a kind gives an error stands in the table with its status, so that it can be declared."""
+    """Each code that the face, the runtime behind it or a kind gives an error stands in the table
+    with its status, so that it can be declared.
+    """
     given = {
         (one.code, one.status)
         for one in all_codes()
-        if one.module.startswith(("server/", "runtime/", "flows/")) and one.kind not in {"Failed", "ErrorBody", "ConfigurationError"}
+        if one.module.startswith(("server/", "runtime/", "flows/"))
+        and one.kind not in {"Failed", "ErrorBody", "ConfigurationError"}
     }
-    missing = {(code, status) for code, status in given if code not in NOT_OF_AN_OPERATION and REFUSALS.get(code, (None,))[0] != status}
+    missing = {
+        (code, status)
+        for code, status in given
+        if code not in NOT_OF_AN_OPERATION and REFUSALS.get(code, (None,))[0] != status
+    }
     assert not missing, f"add to server/refusals.py: {missing}"

@@ -1,4 +1,6 @@
-"""Who is at the other end: the user of a connection's process, and where a request behind proxies comes from."""
+"""Who is at the other end: the user of a connection's process, and where a request behind proxies
+comes from.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from ordain.server.peers import PEER, Peer, address_of, of_another_user
 from ordain.server.socket_owners import Ends, KernelSilent, SocketOwners, user_told, users_in
 
 ANOTHER = 65_533
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as another user")
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root runs a process as another user"
+)
 CONNECT = """
 import encodings.idna, os, socket, sys
 os.setgid({user}); os.setuid({user})
@@ -44,7 +48,9 @@ def connected(host: str, user: int, last: str = "") -> Iterator[Peer]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with closing(socket.create_server((host, 0), family=family)) as listener:
         text = CONNECT.format(host=host, port=listener.getsockname()[1], user=user, last=last)
-        with subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(
+            [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             assert process.stdout.readline() == b"sent\n"
@@ -78,7 +84,9 @@ def test_a_process_of_the_same_user_is_known(host: str, way: str) -> None:
 def test_a_server_of_both_families_knows_its_callers_of_the_older_one(way: str) -> None:
     """It has their addresses as ones of IPv6."""
     with (
-        closing(socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)) as listener,
+        closing(
+            socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+        ) as listener,
         closing(socket.create_connection(("127.0.0.1", listener.getsockname()[1]))),
         closing(listener.accept()[0]) as here,
     ):
@@ -88,7 +96,10 @@ def test_a_server_of_both_families_knows_its_callers_of_the_older_one(way: str) 
 
 @needs_root
 @both_ways
-@pytest.mark.parametrize(("host", "last"), [("127.0.0.1", ""), ("::1", ""), ("127.0.0.1", "mapped"), ("127.0.0.1", "half")])
+@pytest.mark.parametrize(
+    ("host", "last"),
+    [("127.0.0.1", ""), ("::1", ""), ("127.0.0.1", "mapped"), ("127.0.0.1", "half")],
+)
 def test_a_process_of_another_user_is_told_apart(host: str, last: str, way: str) -> None:
     """Over IPv4, IPv6, and IPv4 through a socket of IPv6."""
     with connected(host, ANOTHER, last) as peer:
@@ -98,15 +109,22 @@ def test_a_process_of_another_user_is_told_apart(host: str, last: str, way: str)
 @both_ways
 @pytest.mark.parametrize("user", [pytest.param(ANOTHER, marks=needs_root), os.geteuid()])
 def test_a_closed_socket_proves_nothing(user: int, way: str) -> None:
-    """The system shows a socket that its process has closed as root's: nobody is taken for root, nor for anybody else, by that."""
+    """The system shows a socket that its process has closed as root's: nobody is taken for root,
+    nor for anybody else, by that.
+    """
     with connected("127.0.0.1", user, "gone") as peer:
         assert foreign(peer, WAYS[way])
 
 
 def test_a_system_that_says_nothing_tells_nobody_apart(tmp_path: Path) -> None:
-    """Neither an answer nor /proc, and what came through no connection: loopback decides alone, as ever. A connection whose far end is gone proves nothing."""
+    """Neither an answer nor /proc, and what came through no connection: loopback decides alone, as
+    ever. A connection whose far end is gone proves nothing.
+    """
     peer = (("127.0.0.1", 1), ("127.0.0.1", 2))
-    silent, empty = SocketOwners((tmp_path / "none",), kernel=False), SocketOwners((tmp_path / "tcp",), kernel=False)
+    silent, empty = (
+        SocketOwners((tmp_path / "none",), kernel=False),
+        SocketOwners((tmp_path / "tcp",), kernel=False),
+    )
     (tmp_path / "tcp").write_text("")
     assert not foreign(Peer(*peer), silent)
     assert foreign(Peer(None, ("127.0.0.1", 2)), silent)
@@ -117,7 +135,9 @@ def test_a_system_that_says_nothing_tells_nobody_apart(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_has_not_answered_yet_may_know_of_no_socket() -> None:
-    """Its tables say it then: a kernel without the means for one socket answers as if there were none."""
+    """Its tables say it then: a kernel without the means for one socket answers as if there were
+    none.
+    """
     gone = Ends(("127.0.0.1", 1), ("127.0.0.1", 2))
     with pytest.raises(KernelSilent):
         asyncio.run(SocketOwners(NO_TABLES).user_of(gone))
@@ -128,32 +148,50 @@ def test_a_kernel_that_has_not_answered_yet_may_know_of_no_socket() -> None:
 
 
 def test_only_the_connection_itself_counts(tmp_path: Path) -> None:
-    """A socket with the same address that speaks to another port, or the server's own end, is another one."""
+    """A socket with the same address that speaks to another port, or the server's own end, is
+    another one.
+    """
     table = tmp_path / "tcp"
-    head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-    line = "   0: 0100007F:{:04X} 0100007F:{:04X} 01 00000000:00000000 00:00000000 00000000  {}        0 4711 1\n"
+    head = (
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "
+        "timeout inode\n"
+    )
+    line = (
+        "   0: 0100007F:{:04X} 0100007F:{:04X} 01 00000000:00000000 00:00000000 00000000  {}      "
+        "  0 4711 1\n"
+    )
     table.write_text(head + line.format(7, 9, 3) + line.format(8, 7, 4) + line.format(7, 8, 5))
     there, nowhere = (Ends(("127.0.0.1", port), ("127.0.0.1", 8)) for port in (7, 6))
     assert users_in((table, tmp_path / "none"), [there, nowhere]) == {there: 5}
 
 
 def test_a_listening_socket_of_the_same_address_is_another_one() -> None:
-    """The kernel names it where no connection has these ends: whose it is says nothing of who asks."""
+    """The kernel names it where no connection has these ends: whose it is says nothing of who
+    asks.
+    """
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         assert user_told(Ends(listener.getsockname(), ("127.0.0.1", 1))) is None
 
 
 def test_who_asks_while_tables_are_read_waits_for_one_more_reading(tmp_path: Path) -> None:
-    """However many ask: a reading that had begun before a connection was made may not show it, and one that begins later shows all."""
+    """However many ask: a reading that had begun before a connection was made may not show it, and
+    one that begins later shows all.
+    """
     os.mkfifo(tmp_path / "tcp")  # each reading of it waits for us to write
     owners = SocketOwners((tmp_path / "tcp",), kernel=False)
-    line = "0: 0100007F:{:04X} 0100007F:0001 01 00000000:00000000 00:00000000 00000000  9        0 4711 1\n"
+    line = (
+        "0: 0100007F:{:04X} 0100007F:0001 01 00000000:00000000 00:00000000 00000000  9        0 "
+        "4711 1\n"
+    )
 
     async def asking() -> list[int | None]:
         first = asyncio.create_task(owners.user_of(Ends(("127.0.0.1", 0x100), ("127.0.0.1", 1))))
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             writer = await asyncio.to_thread((tmp_path / "tcp").open, "w")
-            others = [group.create_task(owners.user_of(Ends(("127.0.0.1", 0x101 + n), ("127.0.0.1", 1)))) for n in range(50)]
+            others = [
+                group.create_task(owners.user_of(Ends(("127.0.0.1", 0x101 + n), ("127.0.0.1", 1))))
+                for n in range(50)
+            ]
             await asyncio.sleep(0)
             with writer:
                 writer.write(line.format(0x100))
@@ -167,7 +205,9 @@ def test_who_asks_while_tables_are_read_waits_for_one_more_reading(tmp_path: Pat
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_a_want_of_descriptors_is_no_proof_of_a_stranger(way: str) -> None:
-    """It is 503 out_of_resources, which comes again, and the next request of the connection is asked about anew."""
+    """It is 503 out_of_resources, which comes again, and the next request of the connection is
+    asked about anew.
+    """
     with connected("127.0.0.1", os.geteuid()) as peer:
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 
@@ -191,7 +231,10 @@ def test_of_a_connection_that_has_ended_nothing_is_asked(tmp_path: Path) -> None
 
 
 def scope(client: str, *forwarded: str) -> dict[str, Any]:
-    return {"client": (client, 1), "headers": [(b"x-forwarded-for", one.encode()) for one in forwarded]}
+    return {
+        "client": (client, 1),
+        "headers": [(b"x-forwarded-for", one.encode()) for one in forwarded],
+    }
 
 
 PROXIES = ("10.0.0.0/8", "127.0.0.1", "2001:db8::/64")
@@ -215,7 +258,9 @@ PROXIES = ("10.0.0.0/8", "127.0.0.1", "2001:db8::/64")
 def test_only_trusted_proxies_say_where_a_request_comes_from(
     client: str, forwarded: tuple[str, ...], proxies: tuple[str, ...], address: str
 ) -> None:
-    """X-Forwarded-For is read from its end, as far as trusted proxies wrote it: what anybody else put before is not."""
+    """X-Forwarded-For is read from its end, as far as trusted proxies wrote it: what anybody else
+    put before is not.
+    """
     assert address_of(scope(client, *forwarded), proxies) == address
 
 

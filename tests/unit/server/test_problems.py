@@ -25,16 +25,29 @@ def because(cause: BaseException) -> Exception:
 
 
 @pytest.mark.parametrize(
-    "error", [MemoryError(), OSError(errno.EMFILE, ""), OSError(errno.ENFILE, ""), OSError(errno.ENOMEM, ""), because(MemoryError())]
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.EMFILE, ""),
+        OSError(errno.ENFILE, ""),
+        OSError(errno.ENOMEM, ""),
+        because(MemoryError()),
+    ],
 )
 async def test_what_is_used_up_is_unavailable(error: Exception) -> None:
     """503 with a delay, whether it says so itself or came of it."""
     assert out_of_resources(error)
     answer = await used_up(REQUEST, error)
-    assert (answer.status_code, json.loads(bytes(answer.body))["code"], "retry-after" in answer.headers) == (503, "out_of_resources", True)
+    assert (
+        answer.status_code,
+        json.loads(bytes(answer.body))["code"],
+        "retry-after" in answer.headers,
+    ) == (503, "out_of_resources", True)
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EACCES, ""), FileNotFoundError(), because(ValueError())])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EACCES, ""), FileNotFoundError(), because(ValueError())]
+)
 async def test_anything_else_is_a_bug(error: Exception) -> None:
     """500, as of every error that nobody expected."""
     assert not out_of_resources(error)

@@ -22,31 +22,47 @@ FACE = Face(runtime=cast("Any", SimpleNamespace(conversation=None)))
 
 
 def at(app: Any) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app, raise_app_exceptions=False), base_url="http://127.0.0.1")
+    return httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app, raise_app_exceptions=False), base_url="http://127.0.0.1"
+    )
 
 
 async def test_a_resource_is_made_when_it_is_asked_for() -> None:
     """An address of nobody makes no routes; one of a resource makes that resource's, once."""
     app = build_app(FACE)
-    made = {route: route.routes for route in app.routes if isinstance(route, ResourceRoute) and "routes" in vars(route)}
+    made = {
+        route: route.routes
+        for route in app.routes
+        if isinstance(route, ResourceRoute) and "routes" in vars(route)
+    }
     assert made == {}
     async with at(app.router) as client:
         assert (await client.get("/no/such/route")).status_code == 404
         assert (await client.get("/schemas")).status_code == 200
         assert (await client.get("/schemas")).status_code == 200
-    made = {route: route.routes for route in app.routes if isinstance(route, ResourceRoute) and "routes" in vars(route)}
+    made = {
+        route: route.routes
+        for route in app.routes
+        if isinstance(route, ResourceRoute) and "routes" in vars(route)
+    }
     assert len(made) == 1
     assert [route.routes for route in made] == list(made.values())
 
 
 def test_a_resource_is_found_by_its_addresses() -> None:
-    """Each resource is asked for the first segments that its routes begin with, and for no others; each has a door."""
+    """Each resource is asked for the first segments that its routes begin with, and for no others;
+    each has a door.
+    """
     resources = [one for one in build_app(FACE).routes if isinstance(one, ResourceRoute)]
     for route, declared in zip(resources, RESOURCES.values(), strict=True):
         firsts = {one.path.split("/")[1] for one in route.routes}
         assert firsts == set(declared)
         assert firsts <= set(DOORS)
-        assert all(any(route.answering({"type": "http", "method": "GET", "path": one.path})) for one in route.routes if one.path != "/ws")
+        assert all(
+            any(route.answering({"type": "http", "method": "GET", "path": one.path}))
+            for one in route.routes
+            if one.path != "/ws"
+        )
 
 
 def words(word: Annotated[list[str] | None, from_query()] = None) -> tuple[str, ...]:
@@ -74,21 +90,29 @@ def listing() -> Resource:
 
 @pytest.fixture
 def app() -> Starlette:
-    served = Starlette(routes=[one.served() for one in listing().declared if isinstance(one, DeclaredRoute)])
+    served = Starlette(
+        routes=[one.served() for one in listing().declared if isinstance(one, DeclaredRoute)]
+    )
     install(served)
     return served
 
 
 async def test_parameters_are_read_as_they_are_declared(app: Starlette) -> None:
-    """From the path, the address (the last one, or all of a list), a header by its name with hyphens; else as the default says."""
+    """From the path, the address (the last one, or all of a list), a header by its name with
+    hyphens; else as the default says.
+    """
     async with at(app) as client:
         assert (await client.get("/things/7")).json() == [7, [], 5, False, None]
-        sent = await client.get("/things/7?limit=2&limit=3&word=a&word=b&all=1", headers={"Last-Seen": "4"})
+        sent = await client.get(
+            "/things/7?limit=2&limit=3&word=a&word=b&all=1", headers={"Last-Seen": "4"}
+        )
         assert sent.json() == [7, ["a", "b"], 3, True, 4]
 
 
 async def test_every_parameter_that_does_not_fit_is_told(app: Starlette) -> None:
-    """Each by its place, in the order of path, address and headers, after what is made of others; nothing of its value."""
+    """Each by its place, in the order of path, address and headers, after what is made of others;
+    nothing of its value.
+    """
     async with at(app) as client:
         answer = await client.get("/things/x?limit=0&all=perhaps", headers={"Last-Seen": "-1"})
         assert (await client.get("/things/x?word=no")).json()["code"] == "unknown_word"
@@ -109,7 +133,9 @@ async def test_a_parameter_without_a_default_is_needed() -> None:
     async def show(name: Annotated[str, from_query(min_length=1)]) -> Json:
         return Json(name)
 
-    app = Starlette(routes=[one.served() for one in made.declared if isinstance(one, DeclaredRoute)])
+    app = Starlette(
+        routes=[one.served() for one in made.declared if isinstance(one, DeclaredRoute)]
+    )
     install(app)
     async with at(app) as client:
         errors = (await client.get("/things")).json()["errors"]

@@ -1,4 +1,6 @@
-"""How many runs are accepted: never more than the limit, whoever opened them, and without counting those that wait at every arrival."""
+"""How many runs are accepted: never more than the limit, whoever opened them, and without counting
+those that wait at every arrival.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ BUSY = Outcome(refused="busy")
 def counted(store: SqliteStore) -> list[str]:
     """Each count of the runs that is made from now on."""
     made = list[str]()
-    store._db.set_trace_callback(lambda said: made.append(said) if "count(*) FROM runs" in said else None)
+    store._db.set_trace_callback(
+        lambda said: made.append(said) if "count(*) FROM runs" in said else None
+    )
     return made
 
 
@@ -32,14 +36,21 @@ async def test_runs_that_wait_are_not_counted_at_every_arrival() -> None:
 
 
 async def test_never_more_than_the_limit() -> None:
-    """Runs that open, end, and are refused and undone, in batches of any order: whether one more is accepted is as it would be counted then."""
+    """Runs that open, end, and are refused and undone, in batches of any order: whether one more is
+    accepted is as it would be counted then.
+    """
     store, chance = SqliteStore(None, StoreOptions(holder="test", lock=False)), random.Random(13)
     going, at_limit = list[Run](), 0
     for number in range(300):
-        ends = [going.pop(chance.randrange(len(going))) for _ in range(min(len(going), chance.choice((0, 0, 0, 0, 0, 1, 2))))]
+        ends = [
+            going.pop(chance.randrange(len(going)))
+            for _ in range(min(len(going), chance.choice((0, 0, 0, 0, 0, 1, 2))))
+        ]
         new, none = Run(f"r{number}"), Run(f"none{number}")
         units = [*(run.end() for run in ends), none.step(), new.open(accepted=MOST)]
-        *_, undone, outcome = await asyncio.gather(*map(store.submit, units), return_exceptions=True)
+        *_, undone, outcome = await asyncio.gather(
+            *map(store.submit, units), return_exceptions=True
+        )
         assert isinstance(undone, Exception | Outcome)
         assert outcome == (BUSY if len(going) >= MOST else Outcome(run=new.id)), number
         if outcome == BUSY:
@@ -52,7 +63,10 @@ async def test_never_more_than_the_limit() -> None:
 
 async def test_what_another_process_opened_counts(tmp_path: Path) -> None:
     """A guest of the folder opens runs; whoever drives them has no room for one more at once."""
-    store, guest = SqliteStore(tmp_path, StoreOptions(holder="test", lock=False)), SqliteStore(tmp_path)
+    store, guest = (
+        SqliteStore(tmp_path, StoreOptions(holder="test", lock=False)),
+        SqliteStore(tmp_path),
+    )
     assert (await store.submit(Run("a").open(accepted=MOST))).run == "a"
     for number in range(MOST - 1):
         assert (await guest.submit(Run(f"g{number}").open(accepted=MOST))).run

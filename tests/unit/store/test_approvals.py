@@ -1,4 +1,6 @@
-"""Who looks at an approval, as SQLite keeps it: on its ledger, beside what builds before wrote, and of nobody where such a database may not be written."""
+"""Who looks at an approval, as SQLite keeps it: on its ledger, beside what builds before wrote, and
+of nobody where such a database may not be written.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ from tests.unit.store.many import filled, said
 
 KEY = bytes(32)
 PUT = (
-    "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, digest, workflow, asked_at, expires_at, state,"
-    " decided_at, decided_by, granted) VALUES ('a1', 'w', 1, 1, 1, 1, 1, 'call', 'write', 'd', '', 1, 9, 'open', 0, '', '')"
+    "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, "
+    "digest, workflow, asked_at, expires_at, state,"
+    " decided_at, decided_by, granted) VALUES ('a1', 'w', 1, 1, 1, 1, 1, 'call', 'write', 'd', "
+    "'', 1, 9, 'open', 0, '', '')"
 )
 
 
@@ -46,15 +50,29 @@ def named(db: sqlite3.Connection) -> list[str]:
     fold = LedgerFold()
     for row in ledger_rows(db):
         fold.take(row)
-    return [found.place for item in standing_items(db) for found in fold.differing(item) if found.place.startswith("approval")]
+    return [
+        found.place
+        for item in standing_items(db)
+        for found in fold.differing(item)
+        if found.place.startswith("approval")
+    ]
 
 
 @pytest.mark.parametrize(
     "change",
-    ["claimed_by = 'eve'", "claimed_by = ''", "claimed_at = 6", "claimed_at = 0", "claimed_by = '', claimed_at = 0", "claimed_by = x'00'"],
+    [
+        "claimed_by = 'eve'",
+        "claimed_by = ''",
+        "claimed_at = 6",
+        "claimed_at = 0",
+        "claimed_by = '', claimed_at = 0",
+        "claimed_by = x'00'",
+    ],
 )
 def test_a_changed_claim_is_named(db: sqlite3.Connection, change: str) -> None:
-    """Another name, another moment, none: each is other than on the ledger; what was claimed, taken over and given up there is as it says."""
+    """Another name, another moment, none: each is other than on the ledger; what was claimed, taken
+    over and given up there is as it says.
+    """
     for by, at in (("ben", 5), ("cleo", 6), ("", 7), ("ben", 5)):
         claimed(db, by, at)
         assert named(db) == []
@@ -82,7 +100,9 @@ def test_of_what_nobody_claimed_the_ledger_says_what_builds_before_did() -> None
 
 
 def test_a_database_before_names_nobody(tmp_path: Path) -> None:
-    """One that may not be written is read as it lies, and stays so; brought on, it says the same and is claimed like any other."""
+    """One that may not be written is read as it lies, and stays so; brought on, it says the same
+    and is claimed like any other.
+    """
     file = tmp_path / "old.db"
     old = sqlite3.connect(file, isolation_level=None)
     make(old, WITH_CLAIMS - 1)

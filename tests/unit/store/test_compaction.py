@@ -1,4 +1,6 @@
-"""Compacting: an old store becomes as small as what stands in it and gives room back from then on; refused where it must not be done."""
+"""Compacting: an old store becomes as small as what stands in it and gives room back from then on;
+refused where it must not be done.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,13 @@ def left(folder: Path) -> set[str]:
 def killed(folder: Path, after_s: float) -> None:
     """Compact in another process, and kill that so long after it began."""
     code = (
-        "import pathlib, sys\nfrom ordain.store.compaction import compact\nprint('begun', flush=True)\n"
+        "import pathlib, sys\nfrom ordain.store.compaction import compact\n"
+        "print('begun', flush=True)\n"
         "compact(pathlib.Path(sys.argv[1]), lambda _: None, lambda *_: None)\n"
     )
-    with subprocess.Popen((sys.executable, "-c", code, str(folder)), stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        (sys.executable, "-c", code, str(folder)), stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(after_s)
@@ -52,7 +57,9 @@ def killed(folder: Path, after_s: float) -> None:
 
 
 async def an_older(folder: Path, *, runs: int = 400, size: int = 5000) -> Run:
-    """A folder as an older build left it, half of whose content is erased; with a run of its own."""
+    """A folder as an older build left it, half of whose content is erased; with a run of its
+    own.
+    """
     store = SqliteStore(folder, ENGINE)
     run = Run("a")
     await store.submit(run.open())
@@ -104,7 +111,9 @@ async def test_nobody_compacts_what_an_engine_serves(tmp_path: Path) -> None:
     store.close()
 
 
-async def test_without_room_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_room_nothing_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The disk is asked first; what it takes was told by then."""
     await an_older(tmp_path)
     before = (tmp_path / FILE).stat().st_size
@@ -129,7 +138,9 @@ async def test_an_older_schema_is_not_compacted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("after_s", [0.02, 0.08, 0.2, 0.4])
 async def test_a_kill_leaves_the_store_as_it_was(tmp_path: Path, after_s: float) -> None:
-    """Whenever it comes: everything is there, the database is sound, and nothing of the copy is left in its way."""
+    """Whenever it comes: everything is there, the database is sound, and nothing of the copy is
+    left in its way.
+    """
     run = await an_older(tmp_path, runs=4000)
     killed(tmp_path, after_s)
     store = SqliteStore(tmp_path, ENGINE)
@@ -145,15 +156,25 @@ async def test_a_kill_leaves_the_store_as_it_was(tmp_path: Path, after_s: float)
 
 def rows_and_sheets(folder: Path) -> tuple[int, int]:
     with closing(sqlite3.connect(folder / FILE)) as db:
-        return tuple(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("records", "sheets"))  # type: ignore[return-value]
+        return tuple(
+            db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("records", "sheets")
+        )  # type: ignore[return-value]
 
 
 async def an_older_journal(folder: Path) -> list[Run]:
-    """Runs that an earlier build stored a row for each record of: one settled, one that goes on, one whose result was swept, one that is erased."""
+    """Runs that an earlier build stored a row for each record of: one settled, one that goes on,
+    one whose result was swept, one that is erased.
+    """
     store, made = SqliteStore(folder, ENGINE), [Run(name) for name in "abcd"]
     for run in made:
         await store.submit(run.open())
-        call = (run.intent("model_call", "x"), run.observation("model_call", "y" * 5000), run.note(), run.intent("theirs"))
+        call = (
+            run.intent("model_call", "x"),
+            run.observation("model_call", "y" * 5000),
+            run.note(),
+            run.intent("theirs"),
+        )
         await store.submit(Append(run=run.id, epoch=1, records=call))
         if run.id != "b":
             await store.submit(run.end("z" * 5000))
@@ -169,7 +190,9 @@ async def an_older_journal(folder: Path) -> list[Run]:
 
 
 async def test_rows_of_earlier_builds_become_sheets(tmp_path: Path) -> None:
-    """Every run is what it was: whole, going on, without its result, erased; and content that stood apart stands once, to be erased."""
+    """Every run is what it was: whole, going on, without its result, erased; and content that stood
+    apart stands once, to be erased.
+    """
     made = await an_older_journal(tmp_path)
     store = SqliteStore(tmp_path, ENGINE)
     before = {run.id: store.stored(run.id) for run in made}
@@ -196,14 +219,28 @@ async def test_rows_of_earlier_builds_become_sheets(tmp_path: Path) -> None:
 
 
 async def test_what_is_damaged_is_left_as_it_is(tmp_path: Path) -> None:
-    """A run whose rows are none, do not follow one another or lack a payload stays as it was; the others are rewritten."""
+    """A run whose rows are none, do not follow one another or lack a payload stays as it was; the
+    others are rewritten.
+    """
     await an_older_journal(tmp_path)
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as db:
-        db.execute("UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = 'a')")
-        db.execute("DELETE FROM records WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = 'b')")
-        db.execute("UPDATE records SET payload = 999 WHERE payload IS NOT NULL AND run = (SELECT no FROM runs WHERE id = 'c')")
-        before = db.execute("SELECT * FROM records WHERE run <> (SELECT no FROM runs WHERE id = 'd') ORDER BY pos").fetchall()
+        db.execute(
+            "UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = (SELECT no FROM runs "
+            "WHERE id = 'a')"
+        )
+        db.execute(
+            "DELETE FROM records WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = 'b')"
+        )
+        db.execute(
+            "UPDATE records SET payload = 999 WHERE payload IS NOT NULL AND run = (SELECT no FROM "
+            "runs WHERE id = 'c')"
+        )
+        before = db.execute(
+            "SELECT * FROM records WHERE run <> (SELECT no FROM runs WHERE id = 'd') ORDER BY pos"
+        ).fetchall()
     compacted(tmp_path)
     with closing(sqlite3.connect(tmp_path / FILE)) as db:
         assert db.execute("SELECT * FROM records ORDER BY pos").fetchall() == before
-        assert db.execute("SELECT DISTINCT r.id FROM sheets s JOIN runs r ON r.no = s.run").fetchall() == [("d",)]
+        assert db.execute(
+            "SELECT DISTINCT r.id FROM sheets s JOIN runs r ON r.no = s.run"
+        ).fetchall() == [("d",)]

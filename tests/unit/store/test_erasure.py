@@ -1,4 +1,6 @@
-"""Erasure as SQLite carries it out: it holds the write lock, so what it looks through must not grow with the database, nor a slice with the subject."""
+"""Erasure as SQLite carries it out: it holds the write lock, so what it looks through must not grow
+with the database, nor a slice with the subject.
+"""
 
 from __future__ import annotations
 
@@ -46,20 +48,38 @@ def test_an_erasure_looks_through_no_table(db: sqlite3.Connection) -> None:
     slices(db)
     db.set_trace_callback(None)
     assert len(statements) > 20
-    looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
-    assert [look for look in looks if look.startswith("SCAN") and look not in {"SCAN CONSTANT ROW", "SCAN erasures"}] == []
+    looks = [
+        step[3]
+        for statement in statements
+        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
+    assert [
+        look
+        for look in looks
+        if look.startswith("SCAN") and look not in {"SCAN CONSTANT ROW", "SCAN erasures"}
+    ] == []
 
 
 def talked(db: sqlite3.Connection, turns: int) -> None:
-    """A session in which so many turns have ended: each with a thread, a request id and something approved."""
+    """A session in which so many turns have ended: each with a thread, a request id and something
+    approved.
+    """
     filled(db, runs=turns, records=1)
     said(db, session=1, subject=1, entries=turns)
-    db.executemany("INSERT INTO threads VALUES (1, ?, 'done', 'said', ?, NULL, '{}', NULL, 1)", [(n, f"r{n}") for n in range(1, turns + 1)])
-    db.executemany("INSERT INTO requests VALUES ('w', ?, 'digest', ?)", [(f"q{n}", n) for n in range(1, turns + 1)])
     db.executemany(
-        "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, digest, workflow, asked_at, expires_at, state,"
+        "INSERT INTO threads VALUES (1, ?, 'done', 'said', ?, NULL, '{}', NULL, 1)",
+        [(n, f"r{n}") for n in range(1, turns + 1)],
+    )
+    db.executemany(
+        "INSERT INTO requests VALUES ('w', ?, 'digest', ?)",
+        [(f"q{n}", n) for n in range(1, turns + 1)],
+    )
+    db.executemany(
+        "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, "
+        "digest, workflow, asked_at, expires_at, state,"
         " decided_at, decided_by, granted, claimed_by, claimed_at)"
-        " VALUES (?, 'w', ?, ?, 1, 1, ?, 'call', 'notify', 'd', '', 1, 2, 'approved', 1, 'ben', '', 'cleo', 1)",
+        " VALUES (?, 'w', ?, ?, 1, 1, ?, 'call', 'notify', 'd', '', 1, 2, 'approved', 1, 'ben', "
+        "'', 'cleo', 1)",
         [(f"a{n}", n, n, n) for n in range(1, turns + 1)],
     )
 
@@ -75,7 +95,9 @@ def standing(db: sqlite3.Connection) -> LedgerFold:
 
 
 def test_the_first_commit_does_not_grow_with_what_there_is(db: sqlite3.Connection) -> None:
-    """However long a session was talked in, the commit that ends all reading of it changes as many rows, and says as much on the ledger."""
+    """However long a session was talked in, the commit that ends all reading of it changes as many
+    rows, and says as much on the ledger.
+    """
 
     def costs(turns: int) -> tuple[int, int]:
         one = sqlite3.connect(":memory:", isolation_level=None)
@@ -92,7 +114,9 @@ def test_the_first_commit_does_not_grow_with_what_there_is(db: sqlite3.Connectio
 
 
 def test_a_session_is_erased_under_its_ledger(db: sqlite3.Connection) -> None:
-    """After the first commit and after each slice the ledger holds; no slice changes more than its rows, and in the end no word and no name is left."""
+    """After the first commit and after each slice the ledger holds; no slice changes more than its
+    rows, and in the end no word and no name is left.
+    """
     talked(db, 400)
     begin_ledger(db, 1)
     standing(db)
@@ -110,34 +134,52 @@ def test_a_session_is_erased_under_its_ledger(db: sqlite3.Connection) -> None:
         if after is None:
             break
     assert most <= SLICE_ROWS + 8
-    assert db.execute("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL").fetchone() == (
-        0,
-    )
-    assert db.execute("SELECT count(*) FROM approvals WHERE decided_by <> '' OR claimed_by <> ''").fetchone() == (0,)
-    assert db.execute("SELECT count(*) FROM requests WHERE request_id NOT LIKE 'erased:%'").fetchone() == (0,)
+    assert db.execute(
+        "SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS "
+        "NOT NULL"
+    ).fetchone() == (0,)
+    assert db.execute(
+        "SELECT count(*) FROM approvals WHERE decided_by <> '' OR claimed_by <> ''"
+    ).fetchone() == (0,)
+    assert db.execute(
+        "SELECT count(*) FROM requests WHERE request_id NOT LIKE 'erased:%'"
+    ).fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("runs", "records"), [(700, 2), (1, 3000), (3000, 0)])
-def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int, rows: bool) -> None:
-    """Neither many runs nor a long one make a slice longer; in the end nothing is left, and every row was counted once."""
+def test_a_slice_is_bounded_in_rows(
+    db: sqlite3.Connection, runs: int, records: int, rows: bool
+) -> None:
+    """Neither many runs nor a long one make a slice longer; in the end nothing is left, and every
+    row was counted once.
+    """
     filled(db, runs=runs, records=records, rows=rows)
     begin_erasure(db, {"run": "r1", "at": 1}, LedgerDraft())
     before, most, after, emptied = db.total_changes, 0, None, 0
     while True:
         made: Slice = erase_slice((db, LedgerDraft()), 1, after)
-        most, before, emptied, after = max(most, db.total_changes - before), db.total_changes, emptied + made.rows, made.after
+        most, before, emptied, after = (
+            max(most, db.total_changes - before),
+            db.total_changes,
+            emptied + made.rows,
+            made.after,
+        )
         if after is None:
             break
     assert most <= SLICE_ROWS + 4
     assert emptied == runs * records
-    assert journal_of(db).execute("SELECT count(*) FROM journal WHERE body IS NOT NULL").fetchone() == (0,)
+    assert journal_of(db).execute(
+        "SELECT count(*) FROM journal WHERE body IS NOT NULL"
+    ).fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)
 
 
 def test_a_slice_is_bounded_in_bytes(db: sqlite3.Connection) -> None:
-    """Large content goes a few values at a time; one that alone is larger than a slice goes by itself."""
+    """Large content goes a few values at a time; one that alone is larger than a slice goes by
+    itself.
+    """
     filled(db, runs=1, records=7, size=SLICE_BYTES // 2)
     filled(db, runs=1, records=1, size=3 * SLICE_BYTES, first=2)
     begin_erasure(db, {"run": "r1", "at": 1}, LedgerDraft())
@@ -145,7 +187,9 @@ def test_a_slice_is_bounded_in_bytes(db: sqlite3.Connection) -> None:
 
 
 def test_what_was_cut_off_is_ended_by_whoever_comes_next(db: sqlite3.Connection) -> None:
-    """Erasures stand in the store until their last slice; the next process finds all that were begun, and none after that."""
+    """Erasures stand in the store until their last slice; the next process finds all that were
+    begun, and none after that.
+    """
     filled(db, runs=600, records=2)
     filled(db, runs=1, records=2, first=601, subject=2)
     begin_erasure(db, {"run": "r1", "at": 1}, LedgerDraft())
@@ -157,19 +201,28 @@ def test_what_was_cut_off_is_ended_by_whoever_comes_next(db: sqlite3.Connection)
         emptied, after = emptied + made.rows, made.after
         if after is None:
             break
-    assert journal_of(db).execute("SELECT count(*) FROM journal WHERE body IS NOT NULL").fetchone() == (0,)
-    assert (emptied, erase_begun((db, LedgerDraft()), None)) == (1202 - SLICE_ROWS, Slice(rows=0, after=None))
+    assert journal_of(db).execute(
+        "SELECT count(*) FROM journal WHERE body IS NOT NULL"
+    ).fetchone() == (0,)
+    assert (emptied, erase_begun((db, LedgerDraft()), None)) == (
+        1202 - SLICE_ROWS,
+        Slice(rows=0, after=None),
+    )
 
 
 def test_a_subject_that_is_not_being_erased_is_left_alone(db: sqlite3.Connection) -> None:
     """Slices destroy nothing where the key was not destroyed before."""
     filled(db, runs=1, records=2)
     assert erase_slice((db, LedgerDraft()), 1, None) == Slice(rows=0, after=None)
-    assert journal_of(db).execute("SELECT count(*) FROM journal WHERE body IS NOT NULL").fetchone() == (2,)
+    assert journal_of(db).execute(
+        "SELECT count(*) FROM journal WHERE body IS NOT NULL"
+    ).fetchone() == (2,)
 
 
 def test_nobody_reads_what_is_not_destroyed_yet() -> None:
-    """With the key gone every read is without content: a run's records, those after one, and a transcript's entries."""
+    """With the key gone every read is without content: a run's records, those after one, and a
+    transcript's entries.
+    """
     store = SqliteStore(None, StoreOptions(holder="test", lock=False))
     filled(store._db, runs=1, records=3)
     before = store.stored("r1")
@@ -178,23 +231,34 @@ def test_nobody_reads_what_is_not_destroyed_yet() -> None:
     begin_erasure(store._db, {"run": "r1", "at": 1}, LedgerDraft())
     stored = store.stored("r1")
     assert stored is not None
-    assert [record.body for record in (*stored.records, *store.records_after("r1", -1))] == [None] * 6
-    assert [record.chain for record in stored.records] == [record.chain for record in before.records]
+    assert [record.body for record in (*stored.records, *store.records_after("r1", -1))] == [
+        None
+    ] * 6
+    assert [record.chain for record in stored.records] == [
+        record.chain for record in before.records
+    ]
     journal_of(store)
     assert store.query("SELECT count(*) FROM journal WHERE body IS NOT NULL") == [(3,)]
     store.close()
 
 
 async def test_nobody_reads_of_a_session_what_is_not_destroyed_yet() -> None:
-    """With the key gone no thread says what it was about, and no approval who decided it or looked at it."""
+    """With the key gone no thread says what it was about, and no approval who decided it or looked
+    at it.
+    """
     store = SqliteStore(None, StoreOptions(holder="test", lock=False))
     talked(store._db, 2)
 
     async def words() -> list[tuple[str, str]]:
         (session,) = await SqliteSessions(store).sessions("w", limit=9, before=None)
         threads = await SqliteSessions(store).threads("w", session.id, limit=9)
-        approvals = await SqliteApprovals(store).approvals("w", states=(), session="", limit=9, before=None)
-        return [*((thread.intent, str(thread.slots)) for thread in threads), *((row.decided_by, row.claimed_by) for row in approvals)]
+        approvals = await SqliteApprovals(store).approvals(
+            "w", states=(), session="", limit=9, before=None
+        )
+        return [
+            *((thread.intent, str(thread.slots)) for thread in threads),
+            *((row.decided_by, row.claimed_by) for row in approvals),
+        ]
 
     assert await words() == [("said", "{}")] * 2 + [("ben", "cleo")] * 2
     begin_erasure(store._db, {"workspace": "w", "session": "s1", "at": 1}, LedgerDraft())

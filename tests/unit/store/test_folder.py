@@ -1,4 +1,6 @@
-"""What the data folder's own files say: who holds it, that it was used, and that they are not the files any more that were opened."""
+"""What the data folder's own files say: who holds it, that it was used, and that they are not the
+files any more that were opened.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def refusal(folder: Path, options: StoreOptions = ENGINE) -> StorageUnavailable:
 
 
 def test_a_held_lock_names_process_and_address(tmp_path: Path) -> None:
-    """Whoever finds the folder held is told by whom, and where that listens, if it does; afterwards it is free."""
+    """Whoever finds the folder held is told by whom, and where that listens, if it does; afterwards
+    it is free.
+    """
     store = SqliteStore(tmp_path, ENGINE)
     error = refusal(tmp_path)
     assert error.code == "lock_held"
@@ -49,8 +53,12 @@ def test_a_held_lock_names_process_and_address(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [ENGINE, StoreOptions()], ids=["engine", "guest"])
 @pytest.mark.parametrize("gone", [False, True], ids=["empty", "gone"])
 @pytest.mark.parametrize("mark", [LOCK, WAL, SERVER_FILE])
-def test_a_database_that_was_lost_is_not_made_anew(tmp_path: Path, mark: str, gone: bool, options: StoreOptions) -> None:
-    """Beside what says that the folder was used, an empty database or none is refused, and nothing is changed."""
+def test_a_database_that_was_lost_is_not_made_anew(
+    tmp_path: Path, mark: str, gone: bool, options: StoreOptions
+) -> None:
+    """Beside what says that the folder was used, an empty database or none is refused, and nothing
+    is changed.
+    """
     (tmp_path / mark).write_bytes(b"process 1\n")
     if not gone:
         (tmp_path / FILE).touch()
@@ -59,7 +67,8 @@ def test_a_database_that_was_lost_is_not_made_anew(tmp_path: Path, mark: str, go
     assert str(tmp_path / FILE) in error.message
     assert str(tmp_path / mark) in error.message
     assert (
-        [(tmp_path / name).read_bytes() for name in (FILE, mark) if (tmp_path / name).exists()] == [b"process 1\n"]
+        [(tmp_path / name).read_bytes() for name in (FILE, mark) if (tmp_path / name).exists()]
+        == [b"process 1\n"]
         if gone
         else [b"", b"process 1\n"]
     )
@@ -96,18 +105,25 @@ def test_a_file_that_may_not_be_read_is_named(open_to_all: Path, name: str) -> N
         "from ordain.errors import StorageUnavailable\n"
         "from ordain.store.sqlite import SqliteStore, StoreOptions\n"
         "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
-        "try: SqliteStore(pathlib.Path(sys.argv[1]), StoreOptions(holder='other', lock=sys.argv[2] == 'ordain.lock'))\n"
+        "try: SqliteStore(pathlib.Path(sys.argv[1]), StoreOptions(holder='other', "
+        "lock=sys.argv[2] == 'ordain.lock'))\n"
         "except StorageUnavailable as error: print(error.message)\n"
     )
-    ended = subprocess.run((sys.executable, "-c", code, str(folder), name), capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        (sys.executable, "-c", code, str(folder), name), capture_output=True, text=True, check=False
+    )
     store.close()
     if "PermissionError" in ended.stderr or "No module" in ended.stderr:
         pytest.skip("another user may not run this interpreter here")
     assert str(folder / name) in ended.stdout, ended
 
 
-async def test_a_log_that_is_taken_away_is_noticed_and_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """What was acknowledged is saved into the database, it is said once and aloud, and every later write is refused."""
+async def test_a_log_that_is_taken_away_is_noticed_and_nothing_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was acknowledged is saved into the database, it is said once and aloud, and every later
+    write is refused.
+    """
     store = SqliteStore(tmp_path, ENGINE)
     run = Run("a")
     await store.submit(run.open())
@@ -130,7 +146,9 @@ async def test_a_log_that_is_taken_away_is_noticed_and_nothing_is_lost(tmp_path:
 
 @pytest.mark.parametrize("replaced", [False, True])
 async def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path, replaced: bool) -> None:
-    """Gone or another file of the same name: nothing is written any more, and no write is acknowledged."""
+    """Gone or another file of the same name: nothing is written any more, and no write is
+    acknowledged.
+    """
     store = SqliteStore(tmp_path, ENGINE)
     run = Run("a")
     await store.submit(run.open())
@@ -156,13 +174,19 @@ def test_a_folder_in_use_is_what_it_was(tmp_path: Path) -> None:
 def killed(folder: Path) -> None:
     """An engine that makes a run durable and ends without closing anything."""
     code = (
-        "import asyncio, os, sys; from pathlib import Path; from tests.contract.writing import Run\n"
+        "import asyncio, os, sys; from pathlib import Path; from tests.contract.writing "
+        "import Run\n"
         "from ordain.store.sqlite import SqliteStore, StoreOptions\n"
         "store = SqliteStore(Path(sys.argv[1]), StoreOptions(holder='engine', threaded=False))\n"
         "async def main(): await store.submit(Run('r1').open())\n"
         "asyncio.run(main()); os._exit(9)"
     )
-    ended = subprocess.run((sys.executable, "-c", code, str(folder)), cwd=Path(__file__).parents[3], capture_output=True, check=False)
+    ended = subprocess.run(
+        (sys.executable, "-c", code, str(folder)),
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        check=False,
+    )
     assert ended.returncode == 9, ended.stderr.decode()
 
 
@@ -174,11 +198,16 @@ def said(caplog: pytest.LogCaptureFixture) -> bool:
 
 
 @pytest.mark.parametrize("options", [ENGINE, StoreOptions()], ids=["engine", "guest"])
-def test_a_log_that_went_after_a_kill_is_told(tmp_path: Path, options: StoreOptions, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever opens the folder says that the log of a killed engine is gone; a start says it again after a guest, and once only."""
+def test_a_log_that_went_after_a_kill_is_told(
+    tmp_path: Path, options: StoreOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever opens the folder says that the log of a killed engine is gone; a start says it again
+    after a guest, and once only.
+    """
     killed(tmp_path)
     (tmp_path / WAL).unlink()
-    if options is not ENGINE:  # nor does it make a start silent that somebody has compacted the folder
+    if options is not ENGINE:
+        # nor does it make a start silent that somebody has compacted the folder
         compact(tmp_path, lambda _: None, lambda *_: None)
     SqliteStore(tmp_path, options).close()
     assert said(caplog)
@@ -189,8 +218,12 @@ def test_a_log_that_went_after_a_kill_is_told(tmp_path: Path, options: StoreOpti
 
 
 @pytest.mark.parametrize("first", ["engine", "guest", "compact"])
-def test_a_log_that_was_brought_in_is_not_missing(tmp_path: Path, first: str, caplog: pytest.LogCaptureFixture) -> None:
-    """After a kill, whoever opens and closes the folder brings the log in: an engine, a guest, compaction; nothing is told then or later."""
+def test_a_log_that_was_brought_in_is_not_missing(
+    tmp_path: Path, first: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After a kill, whoever opens and closes the folder brings the log in: an engine, a guest,
+    compaction; nothing is told then or later.
+    """
     killed(tmp_path)
     if first == "compact":
         compact(tmp_path, lambda _: None, lambda *_: None)
@@ -203,7 +236,9 @@ def test_a_log_that_was_brought_in_is_not_missing(tmp_path: Path, first: str, ca
     assert not said(caplog)
 
 
-def test_a_folder_of_a_build_that_did_not_say_is_not_accused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_of_a_build_that_did_not_say_is_not_accused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Builds before named the holder and never said that they closed the folder."""
     SqliteStore(tmp_path, ENGINE).close()
     (tmp_path / LOCK).write_bytes(b"process 1\n\n")
@@ -212,7 +247,9 @@ def test_a_folder_of_a_build_that_did_not_say_is_not_accused(tmp_path: Path, cap
 
 
 async def test_a_log_that_is_cut_in_use_is_noticed(tmp_path: Path) -> None:
-    """A log that is cut ends all writing; one that this engine, or whoever else has the database open, brings in and empties does not."""
+    """A log that is cut ends all writing; one that this engine, or whoever else has the database
+    open, brings in and empties does not.
+    """
     store, guest = SqliteStore(tmp_path, ENGINE), SqliteStore(tmp_path)
     for number, emptying in enumerate((store, guest)):
         await store.submit(Run(f"r{number}").open())
@@ -244,9 +281,16 @@ async def test_a_log_that_is_cut_by_one_page_is_noticed(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize(("needed", "cut"), [((4, 0), ""), ((-1,), ""), ((0, 0), ""), ((3, 4), ""), ((4, 4), WAL), ((2**60, 2**60), WAL)])
-def test_a_log_that_is_emptied_while_it_is_looked_at_is_not_cut(tmp_path: Path, needed: tuple[int, ...], cut: str) -> None:
-    """Whoever empties it does so at any moment of a look: what it must hold changes meanwhile then, and the next look sees more."""
+@pytest.mark.parametrize(
+    ("needed", "cut"),
+    [((4, 0), ""), ((-1,), ""), ((0, 0), ""), ((3, 4), ""), ((4, 4), WAL), ((2**60, 2**60), WAL)],
+)
+def test_a_log_that_is_emptied_while_it_is_looked_at_is_not_cut(
+    tmp_path: Path, needed: tuple[int, ...], cut: str
+) -> None:
+    """Whoever empties it does so at any moment of a look: what it must hold changes meanwhile then,
+    and the next look sees more.
+    """
     (tmp_path / WAL).write_bytes(b"a log")
     watch = FileWatch.of(tmp_path)
     assert (watch.lost(lambda: pytest.fail("it is as long as it was")), watch.log_bytes) == ("", 5)
@@ -257,10 +301,16 @@ def test_a_log_that_is_emptied_while_it_is_looked_at_is_not_cut(tmp_path: Path, 
     assert watch.log_bytes == 3
 
 
-def test_a_closing_engine_leaves_the_lock_to_nobody_before_it_has_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says that it closed the folder while it still holds the lock: whoever starts at once finds it free, and not held for another moment."""
+def test_a_closing_engine_leaves_the_lock_to_nobody_before_it_has_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that it closed the folder while it still holds the lock: whoever starts at once finds
+    it free, and not held for another moment.
+    """
     store = SqliteStore(tmp_path, ENGINE)
-    monkeypatch.setattr(folder_module, "_held", lambda _: pytest.fail("the lock was taken once more"))
+    monkeypatch.setattr(
+        folder_module, "_held", lambda _: pytest.fail("the lock was taken once more")
+    )
     store.close()
     assert (tmp_path / LOCK).read_text().endswith("closed\n")
 
@@ -280,8 +330,12 @@ def test_guests_that_come_and_go_do_not_turn_each_other_away(tmp_path: Path) -> 
         assert list(pool.map(look, range(200))) == [1] * 200
 
 
-def test_a_full_disk_is_said_with_folder_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite tells of an I/O error only; where there is room its own words are all there is to say."""
+def test_a_full_disk_is_said_with_folder_and_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite tells of an I/O error only; where there is room its own words are all there is to
+    say.
+    """
     error, usage = sqlite3.OperationalError("disk I/O error"), shutil.disk_usage(tmp_path)
     assert "the disk is full" not in why_not(tmp_path, error)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
@@ -290,14 +344,18 @@ def test_a_full_disk_is_said_with_folder_and_bytes(tmp_path: Path, monkeypatch: 
 
 
 def test_a_process_without_descriptors_is_told_so(tmp_path: Path) -> None:
-    """SQLite tells only that it cannot open its file; the store's error says why, and how many are permitted."""
+    """SQLite tells only that it cannot open its file; the store's error says why, and how many are
+    permitted.
+    """
     store = SqliteStore(tmp_path, StoreOptions(holder="test"))
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     lowest = os.open(tmp_path, os.O_RDONLY)
     os.close(lowest)
     resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
     try:
-        with pytest.raises(StorageUnavailable, match=f"as many files open as it may, {lowest}: raise that"):
+        with pytest.raises(
+            StorageUnavailable, match=f"as many files open as it may, {lowest}: raise that"
+        ):
             store.reader()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

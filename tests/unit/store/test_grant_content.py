@@ -1,4 +1,6 @@
-"""What of a grant stands apart counts under the key of the run whose approval it came with, and nowhere else: the ledger names it, and nobody acts on it."""
+"""What of a grant stands apart counts under the key of the run whose approval it came with, and
+nowhere else: the ledger names it, and nobody acts on it.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +39,22 @@ def grant(name: str, approval: str = "") -> Grant:
 
 @pytest.fixture
 def db() -> sqlite3.Connection:
-    """A store with a grant that was given by itself, one that came with an approval of session ``s1``, and a session of somebody else's; all on its ledger."""
+    """A store with a grant that was given by itself, one that came with an approval of session
+    ``s1``, and a session of somebody else's; all on its ledger.
+    """
     made = sqlite3.connect(":memory:", isolation_level=None)
     prepare(made)
     filled(made, runs=1, records=1)
     said(made, session=1, subject=1, entries=1)
     made.execute("INSERT INTO subjects(workspace, id, key) VALUES ('w', 'else', zeroblob(32))")
-    made.execute("INSERT INTO subjects(workspace, id, key, erased_at) VALUES ('w', 'gone', NULL, 1)")
     made.execute(
-        "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, digest, workflow, asked_at, expires_at, state,"
-        " decided_at, decided_by, granted) VALUES ('a1', 'w', 1, 1, 1, 1, 1, 'call', 'write', 'd', '', 1, 2, 'approved', 1, 'ben', 'with')"
+        "INSERT INTO subjects(workspace, id, key, erased_at) VALUES ('w', 'gone', NULL, 1)"
+    )
+    made.execute(
+        "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, "
+        "digest, workflow, asked_at, expires_at, state,"
+        " decided_at, decided_by, granted) VALUES ('a1', 'w', 1, 1, 1, 1, 1, 'call', 'write', "
+        "'d', '', 1, 2, 'approved', 1, 'ben', 'with')"
     )
     put_grant(made, "w", grant("alone"))
     put_grant(made, "w", grant("with", "a1"))
@@ -60,7 +68,12 @@ def named(db: sqlite3.Connection) -> set[str]:
     fold = LedgerFold()
     for row in ledger_rows(db):
         fold.take(row)
-    return {found.place for item in standing_items(db) for found in fold.differing(item) if found.place.startswith("grant")}
+    return {
+        found.place
+        for item in standing_items(db)
+        for found in fold.differing(item)
+        if found.place.startswith("grant")
+    }
 
 
 def committed(db: sqlite3.Connection, draft: LedgerDraft) -> None:
@@ -78,7 +91,9 @@ ASTRAY = {
 
 @pytest.mark.parametrize("what", ASTRAY)
 def test_what_stands_astray_is_named_and_widens_nothing(db: sqlite3.Connection, what: str) -> None:
-    """Whatever is written into a grant's row under no key, or another one's: the grant is for no more than it was, and stays named after a use of it."""
+    """Whatever is written into a grant's row under no key, or another one's: the grant is for no
+    more than it was, and stays named after a use of it.
+    """
     name, change = ASTRAY[what]
     before = read_grant(db, "w", name)
     assert before is not None
@@ -97,14 +112,18 @@ def test_what_stands_astray_is_named_and_widens_nothing(db: sqlite3.Connection, 
 
 
 @pytest.mark.parametrize("subject", [ELSE, ERASED, "1"])
-def test_whose_content_it_would_be_is_held_to_its_approval(db: sqlite3.Connection, subject: str) -> None:
+def test_whose_content_it_would_be_is_held_to_its_approval(
+    db: sqlite3.Connection, subject: str
+) -> None:
     """Its subject's column is derived and compared, also where nothing stands apart."""
     db.execute(f"UPDATE grants SET subject = {subject} WHERE id = 'alone'")
     assert len(named(db)) == 1
 
 
 def test_an_erased_grant_is_not_awoken(db: sqlite3.Connection) -> None:
-    """Written again after its key was destroyed, what it was for counts for nobody, and is named."""
+    """Written again after its key was destroyed, what it was for counts for nobody, and is
+    named.
+    """
     draft = LedgerDraft()
     begin_erasure(db, {"workspace": "w", "session": "s1", "at": 5}, draft)
     after = None
@@ -129,5 +148,9 @@ def test_what_is_as_it_was_given_stays_so(db: sqlite3.Connection) -> None:
         committed(db, draft)
         found = read_grant(db, "w", name)
         assert found is not None
-        assert (found.scope.targets, found.reason, found.audit.revoked_why) == (("ada@example.org",), "tea", "enough")
+        assert (found.scope.targets, found.reason, found.audit.revoked_why) == (
+            ("ada@example.org",),
+            "tea",
+            "enough",
+        )
     assert named(db) == set()

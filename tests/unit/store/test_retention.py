@@ -1,4 +1,6 @@
-"""Retention as SQLite carries it out: a slice is bounded whatever there is to sweep, and where there is nothing, nothing is looked at."""
+"""Retention as SQLite carries it out: a slice is bounded whatever there is to sweep, and where
+there is nothing, nothing is looked at.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ def db() -> sqlite3.Connection:
 
 def one(db: sqlite3.Connection, rule: UpkeepRule, after: Reached | None) -> Slice:
     ledger = LedgerDraft()
-    return sweep_content(db, ledger, rule, after) if isinstance(rule, OldContent) else drop_periods(db, ledger, rule, after)  # type: ignore[arg-type]
+    return (
+        sweep_content(db, ledger, rule, after)
+        if isinstance(rule, OldContent)
+        else drop_periods(db, ledger, rule, after)
+    )  # type: ignore[arg-type]
 
 
 def slices(db: sqlite3.Connection, rule: UpkeepRule = VERBS) -> list[tuple[int, int]]:
@@ -46,15 +52,22 @@ def slices(db: sqlite3.Connection, rule: UpkeepRule = VERBS) -> list[tuple[int, 
 def held(db: sqlite3.Connection) -> int:
     return (
         journal_of(db)
-        .execute("SELECT (SELECT count(*) FROM journal WHERE body IS NOT NULL) + (SELECT count(*) FROM payloads WHERE bytes IS NOT NULL)")
+        .execute(
+            "SELECT (SELECT count(*) FROM journal WHERE body IS NOT NULL) + (SELECT count(*) FROM "
+            "payloads WHERE bytes IS NOT NULL)"
+        )
         .fetchone()[0]
     )
 
 
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("runs", "records"), [(1500, 1), (1, 1500), (40, 40)])
-def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int, rows: bool) -> None:
-    """However the old content is spread over runs, all of it goes, and no slice changes more than its rows."""
+def test_a_slice_is_bounded_in_rows(
+    db: sqlite3.Connection, runs: int, records: int, rows: bool
+) -> None:
+    """However the old content is spread over runs, all of it goes, and no slice changes more than
+    its rows.
+    """
     filled(db, runs=runs, records=records, rows=rows)
     made = slices(db)
     assert sum(rows for rows, _ in made) == runs * records
@@ -86,7 +99,11 @@ def test_where_nothing_became_old_nothing_is_looked_at(db: sqlite3.Connection) -
     db.set_trace_callback(statements.append)
     assert slices(db) == [(0, 0)]
     db.set_trace_callback(None)
-    assert not [statement for statement in statements if "FROM records" in statement or "FROM sheets" in statement]
+    assert not [
+        statement
+        for statement in statements
+        if "FROM records" in statement or "FROM sheets" in statement
+    ]
 
 
 def test_what_became_old_since_is_swept(db: sqlite3.Connection) -> None:
@@ -117,13 +134,16 @@ def test_where_time_went_back_what_was_passed_is_looked_at_again(db: sqlite3.Con
 
 
 def test_what_was_said_is_found_by_what_still_holds_it(db: sqlite3.Connection) -> None:
-    """Old entries of sessions where nothing is open go, those where a turn goes on stay until it is over; nothing else is looked through."""
+    """Old entries of sessions where nothing is open go, those where a turn goes on stay until it is
+    over; nothing else is looked through.
+    """
     filled(db, runs=0, records=0)
     said(db, session=1, subject=1, entries=SLICE_ROWS + 50)
     said(db, session=2, subject=1, entries=3)
     db.execute("INSERT INTO turns VALUES (1, 'r1', 2, 1, 'live', 1)")
     db.execute(
-        "INSERT INTO threads VALUES (1, 1, 'open', 'said', 'r1', NULL, NULL, NULL, ?), (2, 1, 'open', 'said', 'r1', NULL, NULL, NULL, ?)",
+        "INSERT INTO threads VALUES (1, 1, 'open', 'said', 'r1', NULL, NULL, NULL, ?), (2, 1, "
+        "'open', 'said', 'r1', NULL, NULL, NULL, ?)",
         (DAY, DAY),
     )
     statements: list[str] = []
@@ -131,22 +151,43 @@ def test_what_was_said_is_found_by_what_still_holds_it(db: sqlite3.Connection) -
     made = slices(db, INPUT)
     db.set_trace_callback(None)
     assert (len(made) > 1, sum(rows for rows, _ in made)) == (True, SLICE_ROWS + 50)
-    assert db.execute("SELECT session, count(*) FROM transcript WHERE body IS NOT NULL GROUP BY session").fetchall() == [(2, 3)]
+    assert db.execute(
+        "SELECT session, count(*) FROM transcript WHERE body IS NOT NULL GROUP BY session"
+    ).fetchall() == [(2, 3)]
     assert db.execute("SELECT session, intent FROM threads").fetchall() == [(1, ""), (2, "said")]
-    looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    looks = [
+        step[3]
+        for statement in statements
+        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
     assert [look for look in looks if look.startswith("SCAN")] == []
-    assert all(f" INDEX {name}" in str(looks) for name in ("transcript_held", "threads_said", "runs_ended")), looks
+    assert all(
+        f" INDEX {name}" in str(looks) for name in ("transcript_held", "threads_said", "runs_ended")
+    ), looks
     db.execute("UPDATE turns SET state = 'over'")
     assert sum(rows for rows, _ in slices(db, INPUT)) == 3
 
 
 def test_accounts_of_ended_periods_go_in_slices(db: sqlite3.Connection) -> None:
-    """Days and months before the ones named go, whatever stands in the name; other kinds and later ones stay."""
+    """Days and months before the ones named go, whatever stands in the name; other kinds and later
+    ones stay.
+    """
     names = [f"session:s{number}:2026-01-{number % 28 + 1:02d}" for number in range(SLICE_ROWS * 2)]
-    kept = ["day:2026-02-03", "session:a:b:2026-02-03", "agent:x:2026-02", "else:2025-01-01", "session:2026-13", "session:x"]
+    kept = [
+        "day:2026-02-03",
+        "session:a:b:2026-02-03",
+        "agent:x:2026-02",
+        "else:2025-01-01",
+        "session:2026-13",
+        "session:x",
+    ]
     over = ["day:2026-01-30", "session:a:b:2026-02-02", "agent:x:2026-01"]
-    db.executemany("INSERT INTO accounts VALUES ('w', ?, 1, 1)", [(name,) for name in (*names, *kept, *over)])
-    made = slices(db, EndedPeriods(kinds=("day", "session", "agent"), before=("2026-02-03", "2026-02")))
+    db.executemany(
+        "INSERT INTO accounts VALUES ('w', ?, 1, 1)", [(name,) for name in (*names, *kept, *over)]
+    )
+    made = slices(
+        db, EndedPeriods(kinds=("day", "session", "agent"), before=("2026-02-03", "2026-02"))
+    )
     assert len(made) == 3
     assert sum(rows for rows, _ in made) == len(names) + len(over)
     assert {name for (name,) in db.execute("SELECT name FROM accounts")} == set(kept)

@@ -1,4 +1,6 @@
-"""The schema and its versions: an older database is brought up to date with its runs intact, a newer or foreign one is left alone."""
+"""The schema and its versions: an older database is brought up to date with its runs intact, a
+newer or foreign one is left alone.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +34,31 @@ def put_golden(db: sqlite3.Connection, name: str) -> str:
     """Store a golden journal as the first version would have; gives the run."""
     golden = read(GOLDEN / "v1" / f"{name}.json")
     run = golden.run
-    db.execute("INSERT INTO subjects VALUES (1, ?, ?, ?, NULL)", (run.workspace, run.subject, run.key))
+    db.execute(
+        "INSERT INTO subjects VALUES (1, ?, ?, ?, NULL)", (run.workspace, run.subject, run.key)
+    )
     db.execute("INSERT INTO catalogs VALUES (?, ?)", (run.catalog, golden.catalog))
     db.execute(
-        "INSERT INTO runs(no, id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
-        " reason, epoch, head_seq, resumes, resumes_at, created_at, ended_at) VALUES (1,?,NULL,-1,0,1,?,NULL,NULL,1,?,?,?,?,?,1,?,0,-1,?,?)",
+        "INSERT INTO runs(no, id, parent, parent_addr, child, root, workspace, session, thread, "
+        "subject, flow, flow_version, catalog, status,"
+        " reason, epoch, head_seq, resumes, resumes_at, created_at, ended_at) VALUES "
+        "(1,?,NULL,-1,0,1,?,NULL,NULL,1,?,?,?,?,?,1,?,0,-1,?,?)",
         (
-            *(run.id, run.workspace, run.flow, run.flow_version, run.catalog, run.status, run.reason),
+            *(
+                run.id,
+                run.workspace,
+                run.flow,
+                run.flow_version,
+                run.catalog,
+                run.status,
+                run.reason,
+            ),
             *(run.records[-1].seq, run.created_at, run.ended_at),
         ),
     )
     db.executemany(
-        "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body) VALUES (1,?,?,?,?,?,?,?,?)",
+        "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body) VALUES "
+        "(1,?,?,?,?,?,?,?,?)",
         [(r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, r.body) for r in run.records],
     )
     return run.id
@@ -51,16 +66,28 @@ def put_golden(db: sqlite3.Connection, name: str) -> str:
 
 def shape(db: sqlite3.Connection) -> list[tuple[str, ...]]:
     """Every table and index with the words it was made by."""
-    return db.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY type, name").fetchall()
+    return db.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY "
+        "type, name"
+    ).fetchall()
 
 
 def test_an_upgraded_database_is_a_new_one(tmp_path: Path) -> None:
-    """A database of the first version that was brought up to date has the same tables and indexes as a new one."""
-    old, new = first_version(tmp_path / "old.db"), sqlite3.connect(tmp_path / "new.db", isolation_level=None)
+    """A database of the first version that was brought up to date has the same tables and indexes
+    as a new one.
+    """
+    old, new = (
+        first_version(tmp_path / "old.db"),
+        sqlite3.connect(tmp_path / "new.db", isolation_level=None),
+    )
     prepare(old)
     prepare(new)
     assert shape(old) == shape(new)
-    assert old.execute("PRAGMA user_version").fetchone() == new.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    assert (
+        old.execute("PRAGMA user_version").fetchone()
+        == new.execute("PRAGMA user_version").fetchone()
+        == (VERSION,)
+    )
     prepare(old)
     assert shape(old) == shape(new)
 
@@ -71,7 +98,9 @@ def test_every_version_has_its_way_up() -> None:
 
 
 def test_a_failed_upgrade_changes_nothing(tmp_path: Path) -> None:
-    """An upgrade is whole or not at all: where it fails, the database is as the older version left it."""
+    """An upgrade is whole or not at all: where it fails, the database is as the older version left
+    it.
+    """
     old = first_version(tmp_path / "old.db")
     old.execute("CREATE TABLE transcript(x)")
     before = shape(old)
@@ -94,7 +123,9 @@ def test_a_newer_database_is_refused(tmp_path: Path, version: int) -> None:
 
 
 class Opener(StrEnum):
-    """Who opens a data folder: the process that drives runs, one beside it, and one that may not write there."""
+    """Who opens a data folder: the process that drives runs, one beside it, and one that may not
+    write there.
+    """
 
     ENGINE = "engine"
     GUEST = "guest"
@@ -102,8 +133,12 @@ class Opener(StrEnum):
 
 
 @pytest.mark.parametrize("opener", Opener)
-def test_a_newer_folder_is_refused_to_whoever_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opener: Opener) -> None:
-    """An engine, a guest and a guest that can only read refuse a newer database alike, leave its bytes as they are, and hold no lock after."""
+def test_a_newer_folder_is_refused_to_whoever_opens_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opener: Opener
+) -> None:
+    """An engine, a guest and a guest that can only read refuse a newer database alike, leave its
+    bytes as they are, and hold no lock after.
+    """
     SqliteStore(tmp_path, StoreOptions(holder="test")).close()
     file = tmp_path / FILE
     db = sqlite3.connect(file, isolation_level=None)
@@ -114,7 +149,8 @@ def test_a_newer_folder_is_refused_to_whoever_opens_it(tmp_path: Path, monkeypat
     with monkeypatch.context() as unwritable:
         if opener is Opener.READER:
             file.chmod(0o400)
-            unwritable.setattr(os, "access", lambda path, mode: not mode & os.W_OK)  # root may write whatever the mode says
+            # root may write whatever the mode says
+            unwritable.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
         with pytest.raises(ConfigurationError) as refused:
             SqliteStore(tmp_path, StoreOptions(holder="test" if opener is Opener.ENGINE else None))
     assert refused.value.code == "newer_schema"
@@ -126,8 +162,12 @@ def test_a_newer_folder_is_refused_to_whoever_opens_it(tmp_path: Path, monkeypat
     SqliteStore(tmp_path, StoreOptions(holder="test")).close()
 
 
-async def test_a_guest_that_can_only_read_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the file may not be written a guest looks at an older database as it is, and brings nothing up to date."""
+async def test_a_guest_that_can_only_read_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the file may not be written a guest looks at an older database as it is, and brings
+    nothing up to date.
+    """
     db = first_version(tmp_path / FILE)
     run = put_golden(db, "three_tools")
     db.close()
@@ -155,11 +195,18 @@ def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
     assert [name for _, name, _ in shape(db)] == ["notes"]
 
 
-def test_an_upgrade_overwrites_what_it_drops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where SQLite was built to leave deleted content in the file: of the older text index no word is left."""
+def test_an_upgrade_overwrites_what_it_drops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where SQLite was built to leave deleted content in the file: of the older text index no
+    word is left.
+    """
     db = first_version(tmp_path / FILE)
     db.executescript(f"{MIGRATIONS[1]}{MIGRATIONS[2]}PRAGMA user_version = 3;")
-    db.execute("CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', content_rowid='no')")
+    db.execute(
+        "CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', "
+        "content_rowid='no')"
+    )
     db.execute("INSERT INTO passages_text(rowid, heading, text) VALUES (1, '', 'zebrafink')")
     db.close()
     assert b"zebrafink" in (tmp_path / FILE).read_bytes()
@@ -176,7 +223,9 @@ def test_an_upgrade_overwrites_what_it_drops(tmp_path: Path, monkeypatch: pytest
 
 
 async def test_a_step_of_a_run_fills_no_table() -> None:
-    """SQLite makes a table for each list of three that an index's condition has, whenever it writes a row: no condition of the runs has one."""
+    """SQLite makes a table for each list of three that an index's condition has, whenever it writes
+    a row: no condition of the runs has one.
+    """
     async with House() as house:
         await house.say("hello")
         statements: list[str] = []
@@ -185,11 +234,18 @@ async def test_a_step_of_a_run_fills_no_table() -> None:
         house.ordain.store.writer._db.set_trace_callback(None)
         writes = [one for one in statements if one.startswith(("UPDATE runs", "INSERT INTO runs"))]
         assert len(writes) >= 4
-        assert [one for one in writes for step in house.query(f"EXPLAIN {one}") if step[1] == "OpenEphemeral"] == []
+        assert [
+            one
+            for one in writes
+            for step in house.query(f"EXPLAIN {one}")
+            if step[1] == "OpenEphemeral"
+        ] == []
 
 
 async def test_a_home_of_the_first_version_goes_on(tmp_path: Path) -> None:
-    """Ordain opens a home that the first version left: its runs are intact and replay, and a conversation begins beside them."""
+    """Ordain opens a home that the first version left: its runs are intact and replay, and a
+    conversation begins beside them.
+    """
     home = tmp_path / "home"
     home.mkdir()
     db = first_version(home / "ordain.db")

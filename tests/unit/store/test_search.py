@@ -1,4 +1,6 @@
-"""Searching runs: by status each is found by its index, however many others there are, and what comes back is what a look at all would give."""
+"""Searching runs: by status each is found by its index, however many others there are, and what
+comes back is what a look at all would give.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,38 @@ def search() -> SqliteSearch:
     for number in range(1, 121):
         store._db.execute(
             "UPDATE runs SET status = ?, parent = ?, workspace = ? WHERE no = ?",
-            (STATUSES[number * 7 % len(STATUSES)], 1 if number % 3 == 0 else None, "w" if number % 2 else "v", number),
+            (
+                STATUSES[number * 7 % len(STATUSES)],
+                1 if number % 3 == 0 else None,
+                "w" if number % 2 else "v",
+                number,
+            ),
         )
     return SqliteSearch(store)
 
 
 @pytest.mark.parametrize(
     ("statuses", "roots", "before", "workspace"),
-    list(product([(), ("faulted",), ("completed", "waiting", "completed"), tuple(STATUSES)], [False, True], [None, "r60"], [None, "w"])),
+    list(
+        product(
+            [(), ("faulted",), ("completed", "waiting", "completed"), tuple(STATUSES)],
+            [False, True],
+            [None, "r60"],
+            [None, "w"],
+        )
+    ),
 )
 async def test_pages_are_those_of_all_runs(
-    search: SqliteSearch, statuses: tuple[str, ...], roots: bool, before: str | None, workspace: str | None
+    search: SqliteSearch,
+    statuses: tuple[str, ...],
+    roots: bool,
+    before: str | None,
+    workspace: str | None,
 ) -> None:
     """Newest first, of these statuses, whatever else is asked."""
-    every = search._store.query("SELECT id, no, status, parent, workspace FROM runs ORDER BY no DESC")
+    every = search._store.query(
+        "SELECT id, no, status, parent, workspace FROM runs ORDER BY no DESC"
+    )
     wanted = [
         row[0]
         for row in every
@@ -45,16 +65,27 @@ async def test_pages_are_those_of_all_runs(
         and (before is None or row[1] < 60)
         and (workspace is None or row[4] == workspace)
     ]
-    found = await search.runs(statuses=statuses, roots_only=roots, limit=7, before=before, workspace=workspace)
+    found = await search.runs(
+        statuses=statuses, roots_only=roots, limit=7, before=before, workspace=workspace
+    )
     assert [row.id for row in found] == wanted[:7]
 
 
 @pytest.mark.parametrize("part", ["r6", "0", "60", "r60", "r", "x", "%", "r_", "r60r60"])
-async def test_runs_are_found_by_the_beginning_or_the_end_of_their_id(search: SqliteSearch, part: str) -> None:
-    """As text, no pattern; newest first, children too where they are asked for, and nothing of another workspace."""
-    every = [row[0] for row in search._store.query("SELECT id FROM runs WHERE workspace = 'w' ORDER BY no DESC")]
+async def test_runs_are_found_by_the_beginning_or_the_end_of_their_id(
+    search: SqliteSearch, part: str
+) -> None:
+    """As text, no pattern; newest first, children too where they are asked for, and nothing of
+    another workspace.
+    """
+    every = [
+        row[0]
+        for row in search._store.query("SELECT id FROM runs WHERE workspace = 'w' ORDER BY no DESC")
+    ]
     wanted = [run for run in every if run.startswith(part) or run.endswith(part)]
-    found = await search.runs(statuses=(), roots_only=False, limit=200, before=None, workspace="w", named=part)
+    found = await search.runs(
+        statuses=(), roots_only=False, limit=200, before=None, workspace="w", named=part
+    )
     assert [row.id for row in found] == wanted
 
 
@@ -63,15 +94,25 @@ async def test_an_id_is_looked_for_in_the_index_of_ids(search: SqliteSearch) -> 
     statements: list[str] = []
     db: sqlite3.Connection = search._store._db
     db.set_trace_callback(statements.append)
-    await search.runs(statuses=(), roots_only=False, limit=11, before=None, workspace="w", named="r6")
+    await search.runs(
+        statuses=(), roots_only=False, limit=11, before=None, workspace="w", named="r6"
+    )
     db.set_trace_callback(None)
-    looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
-    assert [look for look in looks if look.startswith("SCAN")] == ["SCAN runs USING COVERING INDEX sqlite_autoindex_runs_1"]
+    looks = [
+        step[3]
+        for statement in statements
+        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
+    assert [look for look in looks if look.startswith("SCAN")] == [
+        "SCAN runs USING COVERING INDEX sqlite_autoindex_runs_1"
+    ]
 
 
 async def test_counts_are_of_all_runs(search: SqliteSearch) -> None:
     """By status, those that there are."""
-    assert await search.counts() == dict(search._store.query("SELECT status, count(*) FROM runs GROUP BY status"))
+    assert await search.counts() == dict(
+        search._store.query("SELECT status, count(*) FROM runs GROUP BY status")
+    )
 
 
 async def test_nothing_is_looked_through(search: SqliteSearch) -> None:
@@ -82,11 +123,17 @@ async def test_nothing_is_looked_through(search: SqliteSearch) -> None:
     await search.counts()
     await search.runs(statuses=STATUSES, roots_only=True, limit=7, before="r60", workspace="w")
     db.set_trace_callback(None)
-    looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    looks = [
+        step[3]
+        for statement in statements
+        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
     assert [look for look in looks if look.startswith("SCAN") or "TEMP B-TREE" in look] == []
 
 
 async def test_a_status_that_nobody_knows_never_reaches_a_statement(search: SqliteSearch) -> None:
     """It is refused before."""
     with pytest.raises(ValueError, match="dancing"):
-        await search.runs(statuses=["dancing' OR '1'='1"], roots_only=True, limit=7, before=None, workspace=None)
+        await search.runs(
+            statuses=["dancing' OR '1'='1"], roots_only=True, limit=7, before=None, workspace=None
+        )

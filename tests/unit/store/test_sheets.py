@@ -1,4 +1,6 @@
-"""Sheets: what is laid out comes back, bounded; codes mean the same for ever; whatever byte of a stored run is altered, it is found."""
+"""Sheets: what is laid out comes back, bounded; codes mean the same for ever; whatever byte of a
+stored run is altered, it is found.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from ordain.journal.codec import verify
 from ordain.journal.records import PAYLOAD_BYTES, Record, RecordKind
 from ordain.ports.store import Append
 from ordain.store.schema import VERSION
-from ordain.store.sheets import KINDS, NAMES, SHEET_BYTES, SHEET_RECORDS, decode, lay_out, records_of
+from ordain.store.sheets import (
+    KINDS,
+    NAMES,
+    SHEET_BYTES,
+    SHEET_RECORDS,
+    decode,
+    lay_out,
+    records_of,
+)
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 
@@ -41,7 +51,9 @@ RECORDS = st.lists(
         at=st.integers(0, 2**62),
         digest=st.binary(min_size=16, max_size=16),
         chain=st.binary(min_size=16, max_size=16),
-        body=st.none() | st.binary(max_size=40) | st.integers(0, 2).map(lambda more: b"x" * (PAYLOAD_BYTES - 1 + more)),
+        body=st.none()
+        | st.binary(max_size=40)
+        | st.integers(0, 2).map(lambda more: b"x" * (PAYLOAD_BYTES - 1 + more)),
     ),
     max_size=3 * SHEET_RECORDS,
 )
@@ -61,27 +73,52 @@ def laid(records: Sequence[Record]) -> tuple[list[tuple[int, int, bytes]], list[
 @settings(max_examples=60)
 @given(first=st.integers(0, 10**6), made=RECORDS)
 def test_what_is_laid_out_comes_back(first: int, made: list[dict[str, object]]) -> None:
-    """Any records make sheets that hold them all, in order and each as it was, whatever stands in them and however their times run."""
+    """Any records make sheets that hold them all, in order and each as it was, whatever stands in
+    them and however their times run.
+    """
     records = [Record(seq=seq, **each) for seq, each in enumerate(made, first)]  # type: ignore[arg-type]
     rows, apart = laid(records)
-    assert [record for seq, _, sheet in rows for record in records_of(seq, decode(seq, sheet), apart.__getitem__)] == records
+    assert [
+        record
+        for seq, _, sheet in rows
+        for record in records_of(seq, decode(seq, sheet), apart.__getitem__)
+    ] == records
     assert all(len(body or b"") > PAYLOAD_BYTES for body in apart)
     for wanted in (first, first + 70):
-        assert [r for seq, _, sheet in rows for r in records_of(seq, decode(seq, sheet), apart.__getitem__, wanted)] == [
-            record for record in records if record.seq > wanted
-        ]
+        assert [
+            r
+            for seq, _, sheet in rows
+            for r in records_of(seq, decode(seq, sheet), apart.__getitem__, wanted)
+        ] == [record for record in records if record.seq > wanted]
 
 
 def test_a_sheet_is_bounded() -> None:
     """Neither many records nor long ones make a sheet that is long to write anew."""
-    few = [Record(seq=n, kind=RecordKind.NOTE, name="n", v=1, at=1, digest=b"", chain=b"", body=b"x" * PAYLOAD_BYTES) for n in range(100)]
-    many = [Record(seq=n, kind=RecordKind.NOTE, name="n", v=1, at=1, digest=b"", chain=b"", body=b"x") for n in range(1000)]
+    few = [
+        Record(
+            seq=n,
+            kind=RecordKind.NOTE,
+            name="n",
+            v=1,
+            at=1,
+            digest=b"",
+            chain=b"",
+            body=b"x" * PAYLOAD_BYTES,
+        )
+        for n in range(100)
+    ]
+    many = [
+        Record(seq=n, kind=RecordKind.NOTE, name="n", v=1, at=1, digest=b"", chain=b"", body=b"x")
+        for n in range(1000)
+    ]
     assert max(len(sheet) for _, _, sheet in laid(few)[0]) < SHEET_BYTES + 2 * PAYLOAD_BYTES
     assert max(len(decode(seq, sheet)) for seq, _, sheet in laid(many)[0]) == SHEET_RECORDS
 
 
 def test_codes_mean_the_same_for_ever() -> None:
-    """Another meaning, or a further code, comes with a version of the schema: a build of the same version could not read it."""
+    """Another meaning, or a further code, comes with a version of the schema: a build of the same
+    version could not read it.
+    """
     assert set(KINDS) == set(RecordKind)
     assert len(set(NAMES)) == len(NAMES)
     assert hashlib.sha256("\n".join((*KINDS, *NAMES)).encode()).hexdigest()[:8] == CODES[VERSION]
@@ -93,10 +130,16 @@ def store() -> SqliteStore:
 
 
 async def written(store: SqliteStore) -> Run:
-    """A run of three sheets, with names that have a code and one that has none, a body apart and an end."""
+    """A run of three sheets, with names that have a code and one that has none, a body apart and an
+    end.
+    """
     run = Run("a")
     await store.submit(run.open())
-    call = (run.intent("model_call", "x" * 200), run.observation("model_call", "y" * 300), run.intent("theirs"))
+    call = (
+        run.intent("model_call", "x" * 200),
+        run.observation("model_call", "y" * 300),
+        run.intent("theirs"),
+    )
     long = run.observation("verb_call", "z" * PAYLOAD_BYTES)
     await store.submit(Append(run="a", epoch=1, records=(*call, long)))
     await store.submit(run.end("done"))
@@ -112,7 +155,9 @@ def checked(store: SqliteStore) -> Sequence[Record]:
 
 
 async def test_every_altered_byte_is_found(store: SqliteStore) -> None:
-    """One byte of any sheet, or of a payload, is another: the run cannot be read, or its chain does not hold."""
+    """One byte of any sheet, or of a payload, is another: the run cannot be read, or its chain does
+    not hold.
+    """
     run = await written(store)
     db = store._db
     cells = [("sheets", "records", "pos"), ("payloads", "bytes", "id")]

@@ -16,7 +16,9 @@ from ordain.store.statuses import FROM, moving
 
 STORE = Path(ordain.store.__file__).parent
 MAKERS = {"statuses.py", "units.py", "schema.py"}
-"""Where the statements are made, where they are put together with what else a unit changes, and what brought folders of builds before up to date."""
+"""Where the statements are made, where they are put together with what else a unit changes, and
+what brought folders of builds before up to date.
+"""
 
 
 @pytest.fixture
@@ -29,16 +31,22 @@ def runs() -> sqlite3.Connection:
 
 
 @pytest.mark.parametrize("move", [HAS_MAIL, NEXT_IN_THREAD])
-def test_what_befalls_a_run_moves_it_from_where_the_table_says(runs: sqlite3.Connection, move: Transition) -> None:
+def test_what_befalls_a_run_moves_it_from_where_the_table_says(
+    runs: sqlite3.Connection, move: Transition
+) -> None:
     """And from nowhere else."""
     runs.executemany(moving(move), [(no,) for no, _ in enumerate(Status)])
     (target,) = move.targets
     stand = dict(runs.execute("SELECT no, status FROM runs"))
-    assert stand == {no: str(target if was in move.sources else was) for no, was in enumerate(Status)}
+    assert stand == {
+        no: str(target if was in move.sources else was) for no, was in enumerate(Status)
+    }
 
 
 @pytest.mark.parametrize("target", Status)
-def test_the_condition_of_a_status_holds_where_the_table_says(runs: sqlite3.Connection, target: Status) -> None:
+def test_the_condition_of_a_status_holds_where_the_table_says(
+    runs: sqlite3.Connection, target: Status
+) -> None:
     """A row may become it from these statuses, and from no other."""
     may = {status for (status,) in runs.execute(f"SELECT status FROM runs WHERE {FROM[target]}")}
     assert may == {str(source) for source in SOURCES[target]}
@@ -51,6 +59,8 @@ def test_no_other_statement_changes_a_status() -> None:
         file.name
         for file in STORE.glob("*.py")
         for text in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(text, ast.Constant) and isinstance(text.value, str) and setting.search(text.value)
+        if isinstance(text, ast.Constant)
+        and isinstance(text.value, str)
+        and setting.search(text.value)
     }
     assert found <= MAKERS

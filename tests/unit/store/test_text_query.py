@@ -26,12 +26,21 @@ from ordain.store.text_query import holds, of_literals, of_words, read_question,
     ],
 )
 def test_quotes_ids_and_paths_are_literals(question: str, literals: tuple[str, ...]) -> None:
-    """What stands in quotes, and what looks like an id, a path, an address, a date or a number, is asked for by its letters."""
+    """What stands in quotes, and what looks like an id, a path, an address, a date or a number, is
+    asked for by its letters.
+    """
     assert read_question(question).literals == literals
 
 
 @pytest.mark.parametrize(
-    "question", ["how does Ada take her tea?", "two or three words", "it's 5 o'clock", "well-known facts, e.g. dates", ""]
+    "question",
+    [
+        "how does Ada take her tea?",
+        "two or three words",
+        "it's 5 o'clock",
+        "well-known facts, e.g. dates",
+        "",
+    ],
 )
 def test_plain_words_are_none(question: str) -> None:
     """A question in plain words has no literals."""
@@ -45,7 +54,9 @@ def test_plain_words_are_none(question: str) -> None:
 @example("1.", "%")
 @example("a@", "%")
 def test_no_question_takes_more_than_its_length(unit: str, last: str) -> None:
-    """A word of 2000 characters that is nearly an id is read at all: no pattern tries its parts again and again."""
+    """A word of 2000 characters that is nearly an id is read at all: no pattern tries its parts
+    again and again.
+    """
     word = "1" + (unit * 2000)[:1998] + last
     assert set(read_question(word).literals) <= {word, word.rstrip(".,;:!?)]")}
 
@@ -56,7 +67,12 @@ def test_telling_words_are_looked_up() -> None:
     assert read_question("who is it").words == ("who", "is", "it")
 
 
-@given(st.text(max_size=200) | st.lists(st.sampled_from(['"', "a", "NEAR", "AND", "*", "(", "x-1", "col:", "\0", "“"])).map("".join))
+@given(
+    st.text(max_size=200)
+    | st.lists(st.sampled_from(['"', "a", "NEAR", "AND", "*", "(", "x-1", "col:", "\0", "“"])).map(
+        "".join
+    )
+)
 def test_every_question_is_an_expression_of_the_index(question: str) -> None:
     """Whatever is asked, the index takes what is made of it: there is no syntax in a question."""
     db = sqlite3.connect(":memory:")
@@ -69,9 +85,14 @@ def test_every_question_is_an_expression_of_the_index(question: str) -> None:
     db.close()
 
 
-@given(st.lists(st.tuples(st.text(min_size=1), st.integers(0, 50)), unique_by=lambda one: one[0]), st.integers(0, 100))
+@given(
+    st.lists(st.tuples(st.text(min_size=1), st.integers(0, 50)), unique_by=lambda one: one[0]),
+    st.integers(0, 100),
+)
 def test_the_commonest_words_are_left_out(counted: list[tuple[str, int]], most: int) -> None:
-    """No word that stays is commoner than one that goes; together they find no more than so much, unless one alone finds anything; no word more fits."""
+    """No word that stays is commoner than one that goes; together they find no more than so much,
+    unless one alone finds anything; no word more fits.
+    """
     words, counts = [word for word, _ in counted], [count for _, count in counted]
     kept = telling(words, counts, most)
     count = dict(counted)

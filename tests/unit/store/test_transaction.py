@@ -13,7 +13,9 @@ KEPT = 8
 
 
 async def test_what_is_known_of_runs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many runs are opened and gone on with, so many are remembered; each is found again, and a workspace's name is kept once."""
+    """However many runs are opened and gone on with, so many are remembered; each is found again,
+    and a workspace's name is kept once.
+    """
     monkeypatch.setattr(transaction, "NUMBERS_KEPT", KEPT)
     store = SqliteStore(None, StoreOptions(holder="test", lock=False))
     runs = [Run(f"run-{number}") for number in range(4 * KEPT)]

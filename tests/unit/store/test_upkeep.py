@@ -1,4 +1,6 @@
-"""SqliteUpkeep: readiness is a write that needs room, seldom enough that nobody can make it a load."""
+"""SqliteUpkeep: readiness is a write that needs room, seldom enough that nobody can make it a
+load.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def opened(folder: Path | None) -> tuple[SqliteStore, SqliteUpkeep]:
 
 @pytest.mark.parametrize("memory", [False, True])
 async def test_many_who_ask_at_once_are_one_write(tmp_path: Path, memory: bool) -> None:
-    """However many ask, one row is written, and later another one; nothing is left in the folder."""
+    """However many ask, one row is written, and later another one; nothing is left in the
+    folder.
+    """
     store, upkeep = opened(None if memory else tmp_path)
     before = store.writer.commits
     await asyncio.gather(*(upkeep.probe() for _ in range(100)))
@@ -37,10 +41,19 @@ async def test_many_who_ask_at_once_are_one_write(tmp_path: Path, memory: bool) 
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(errno.ENOSPC, "no room"), (errno.EMFILE, "no file can be opened"), (errno.EROFS, "Read-only")]
+    ("number", "said"),
+    [
+        (errno.ENOSPC, "no room"),
+        (errno.EMFILE, "no file can be opened"),
+        (errno.EROFS, "Read-only"),
+    ],
 )
-async def test_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str) -> None:
-    """What the system refuses the probe's own file with is what the error says; without it the storage is well again."""
+async def test_the_reason_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    """What the system refuses the probe's own file with is what the error says; without it the
+    storage is well again.
+    """
     store, upkeep = opened(tmp_path)
     really = os.open
 
@@ -58,7 +71,9 @@ async def test_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 async def test_a_limit_on_the_size_of_files_is_met(tmp_path: Path) -> None:
-    """Where database or log could not grow by a commit or two nothing is ready, though a small write still finds its place within."""
+    """Where database or log could not grow by a commit or two nothing is ready, though a small
+    write still finds its place within.
+    """
     store, upkeep = opened(tmp_path)
     await upkeep.probe()
     size = max((tmp_path / name).stat().st_size for name in (FILE, WAL))

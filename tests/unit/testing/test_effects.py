@@ -1,4 +1,6 @@
-"""``ScriptedEffects``: what is scripted happens as live, what is not is an error that says what was asked, and the journal replays."""
+"""``ScriptedEffects``: what is scripted happens as live, what is not is an error that says what was
+asked, and the journal replays.
+"""
 
 from __future__ import annotations
 
@@ -42,15 +44,29 @@ from ordain.testing import (
 )
 from tests.unit.flows.house import play, shipped
 
-REQUEST = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]})
+REQUEST = PlannerRequest.model_validate(
+    {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]}
+)
 SUM = call("math.evaluate", expression="6 * 7")
 RESULT = returned({"result": "42", "decimal": "42", "exact": True}, verb="math.evaluate")
-items = st.sampled_from([SUM, RESULT, finish("42"), failed("overflow"), interrupt(), interrupt(in_flight=True), after(50, finish("42"))])
+items = st.sampled_from(
+    [
+        SUM,
+        RESULT,
+        finish("42"),
+        failed("overflow"),
+        interrupt(),
+        interrupt(in_flight=True),
+        after(50, finish("42")),
+    ]
+)
 
 
 @given(st.lists(items, max_size=6))
 def test_whatever_is_scripted_replays_equal(script: list[Any]) -> None:
-    """Where the script fits the flow, the journal that comes of it is whole and every decision of it is made again."""
+    """Where the script fits the flow, the journal that comes of it is whole and every decision of
+    it is made again.
+    """
     try:
         played = play(PLANNER, REQUEST, *script)
     except ScriptError:
@@ -69,7 +85,10 @@ def test_the_same_script_gives_the_same_journal() -> None:
 def test_input_may_be_json() -> None:
     """As a request outside brings it."""
     given_json = Raw(REQUEST.model_dump_json(exclude_unset=True).encode())
-    assert ScriptedEffects(PLANNER, shipped()).play(given_json, [finish("42")]).status is Status.COMPLETED
+    assert (
+        ScriptedEffects(PLANNER, shipped()).play(given_json, [finish("42")]).status
+        is Status.COMPLETED
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +109,9 @@ def test_a_script_that_does_not_fit_says_what_was_asked(script: list[Any], says:
 
 
 async def _wait(context: FlowContext, given: Any) -> Any:
-    result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about="?", deadline=context.now() + 1_000_000))
+    result = await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about="?", deadline=context.now() + 1_000_000)
+    )
     return [type(result).__name__, context.now()]
 
 
@@ -104,9 +125,14 @@ async def _wait(context: FlowContext, given: Any) -> Any:
     ],
 )
 def test_time_moves_as_scripted(script: Any, name: str, moved: int) -> None:
-    """An answer after its deadline is none; the record's time is the clock's, and the flow's stands still while a person has the word."""
+    """An answer after its deadline is none; the record's time is the clock's, and the flow's stands
+    still while a person has the word.
+    """
     played = ScriptedEffects(kind_of(_wait), catalog_of()).play(None, [script])
-    began, (seen,) = played.stored.records[0].at, [record for record in played.stored.records if record.kind == "observation"]
+    began, (seen,) = (
+        played.stored.records[0].at,
+        [record for record in played.stored.records if record.kind == "observation"],
+    )
     assert (played.output, seen.at) == ([name, began], began + moved * 1000)
 
 
@@ -121,17 +147,27 @@ async def _swallow(context: FlowContext, given: Any) -> str:
 
 
 async def asks_and_works(context: FlowContext, given: Raw) -> list[int]:
-    """A person's word, then a rest of a minute: what time it is for the flow before, between and after."""
+    """A person's word, then a rest of a minute: what time it is for the flow before, between and
+    after.
+    """
     times = [context.now()]
-    await context.fx.perform(Wait(what=WaitFor.ANSWER, about="may I", deadline=context.now() + 86_400_000_000))
+    await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about="may I", deadline=context.now() + 86_400_000_000)
+    )
     times.append(context.now())
-    await context.fx.perform(Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + 60_000_000))
+    await context.fx.perform(
+        Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + 60_000_000)
+    )
     return [*times, context.now()]
 
 
-@pytest.mark.parametrize("word", [after(7_200_000, answered("yes")), expired(), after(90_000_000, answered("too late"))])
+@pytest.mark.parametrize(
+    "word", [after(7_200_000, answered("yes")), expired(), after(90_000_000, answered("too late"))]
+)
 def test_time_stands_still_while_a_person_has_the_word(word: Any) -> None:
-    """However long the answer takes, also where none comes, the run has the time that it had; the clock has gone on, and the journal replays."""
+    """However long the answer takes, also where none comes, the run has the time that it had; the
+    clock has gone on, and the journal replays.
+    """
     played = ScriptedEffects(kind_of(asks_and_works), catalog_of()).play(raw({}), [word])
     asked, told, rested = played.output or []
     assert (told - asked, rested - told) == (0, 60_000_000)
@@ -141,10 +177,13 @@ def test_time_stands_still_while_a_person_has_the_word(word: Any) -> None:
 
 
 def test_what_a_wait_took_is_on_record_as_live() -> None:
-    """``resumed`` before the observation, with what was lost; a wait that took no time has none, nor has a timer."""
+    """``resumed`` before the observation, with what was lost; a wait that took no time has none,
+    nor has a timer.
+    """
     kind = kind_of(asks_and_works)
     slow, quick = (
-        ScriptedEffects(kind, catalog_of()).play(raw({}), [word]).stored.records for word in (after(500, answered(1)), answered(1))
+        ScriptedEffects(kind, catalog_of()).play(raw({}), [word]).stored.records
+        for word in (after(500, answered(1)), answered(1))
     )
     assert [record.kind for record in slow if record.kind == "resumed"] == ["resumed"]
     assert [record.kind for record in slow][2:4] == ["resumed", "observation"]
@@ -156,7 +195,11 @@ def test_after_an_interrupt_only_words_and_reads() -> None:
     """As live: the run is cancelled however its flow ends, and anything else is its fault."""
     effects = ScriptedEffects(kind_of(_swallow), catalog_of())
     played = effects.play(False, [interrupt(by="user:ada")])
-    assert (played.said, played.status, played.output) == (("stopped by user:ada",), Status.CANCELLED, "done")
+    assert (played.said, played.status, played.output) == (
+        ("stopped by user:ada",),
+        Status.CANCELLED,
+        "done",
+    )
     with pytest.raises(FlowFault):
         effects.play(True, [interrupt()])
     kept = effects.play(True, [interrupt()], faults=True)
@@ -179,7 +222,10 @@ def test_a_bug_in_a_flow_is_raised_or_kept() -> None:
 
 async def _fan(context: FlowContext, given: Any) -> Any:
     share = context.share(3)
-    spawns = [Spawn[Any](flow="part", input=raw(None), deadline=context.deadline, allowance=share) for _ in range(3)]
+    spawns = [
+        Spawn[Any](flow="part", input=raw(None), deadline=context.deadline, allowance=share)
+        for _ in range(3)
+    ]
     ends = await context.fx.children(spawns, Join(mode=JoinMode.FIRST))
     return [type(end).__name__ for end in ends]
 
@@ -187,7 +233,15 @@ async def _fan(context: FlowContext, given: Any) -> Any:
 def test_children_end_in_the_order_of_the_script() -> None:
     """What they spent is booked, and the join is over once enough of them have completed."""
     played = ScriptedEffects(kind_of(_fan), catalog_of()).play(
-        None, [joined(child_cancelled(), completed(1, spent=Spend(tokens=5)), child_cancelled(), order=[1, 0, 2])]
+        None,
+        [
+            joined(
+                child_cancelled(),
+                completed(1, spent=Spend(tokens=5)),
+                child_cancelled(),
+                order=[1, 0, 2],
+            )
+        ],
     )
     assert played.output == ["Cancelled", "Completed", "Cancelled"]
     assert (played.spent.tokens, played.replayed().equal) == (5, True)
@@ -199,29 +253,45 @@ def test_children_end_in_the_order_of_the_script() -> None:
 def test_children_of_unknown_kinds_are_no_scripts_business() -> None:
     """Unless the kinds are given: then a child is one of them, as live."""
     with pytest.raises(FlowUnavailable):
-        ScriptedEffects(kind_of(_fan), catalog_of(), kinds=Kinds((PLANNER,))).play(None, [joined(*[child_cancelled()] * 3)])
+        ScriptedEffects(kind_of(_fan), catalog_of(), kinds=Kinds((PLANNER,))).play(
+            None, [joined(*[child_cancelled()] * 3)]
+        )
 
 
 async def _look(context: FlowContext, given: Any) -> Any:
     seen = await context.fx.perform(Read(what="run", args={}, deadline=context.hard))
-    return [context.session, context.child, context.keep_thoughts, len(context.scope.allowed), type(seen).__name__]
+    return [
+        context.session,
+        context.child,
+        context.keep_thoughts,
+        len(context.scope.allowed),
+        type(seen).__name__,
+    ]
 
 
 def test_a_run_stands_where_it_is_said_to() -> None:
     """Session, parent, scope and what may be kept are as live."""
-    standing = Standing(session="s1", child=True, keep_thoughts=False, scope=("a", "b"), lasts=timedelta(seconds=1))
+    standing = Standing(
+        session="s1", child=True, keep_thoughts=False, scope=("a", "b"), lasts=timedelta(seconds=1)
+    )
     answers = [read(None)]
-    assert ScriptedEffects(kind_of(_look), catalog_of(), standing=standing).play(None, answers).output == [
+    assert ScriptedEffects(kind_of(_look), catalog_of(), standing=standing).play(
+        None, answers
+    ).output == [
         "s1",
         True,
         False,
         2,
         "ReadValue",
     ]
-    assert ScriptedEffects(kind_of(_look), catalog_of(), standing=AS_CHILD).play(None, answers).output == ["", True, True, 0, "ReadValue"]
+    assert ScriptedEffects(kind_of(_look), catalog_of(), standing=AS_CHILD).play(
+        None, answers
+    ).output == ["", True, True, 0, "ReadValue"]
 
 
 def test_a_script_may_be_a_function() -> None:
     """Of each effect and claim, None where that ends by itself."""
-    played = ScriptedEffects(kind_of(_look), catalog_of()).play(None, lambda asked: read(None) if isinstance(asked, Read) else None)
+    played = ScriptedEffects(kind_of(_look), catalog_of()).play(
+        None, lambda asked: read(None) if isinstance(asked, Read) else None
+    )
     assert played.output[-1] == "ReadValue"

@@ -1,4 +1,6 @@
-"""``ScriptedModels``: which line answers, what is held, late, failed or not scripted, and that every request is recorded."""
+"""``ScriptedModels``: which line answers, what is held, late, failed or not scripted, and that
+every request is recorded.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,21 @@ from ordain.flows.turn.router import SCHEMA as PATH_SCHEMA
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from ordain.rules.route import Path
 from ordain.rules.supervise import Move
-from ordain.testing import ModelScript, ScriptedModels, ScriptError, after, call, fails, finish, hold, moves, output, routes, says, suggests
+from ordain.testing import (
+    ModelScript,
+    ScriptedModels,
+    ScriptError,
+    after,
+    call,
+    fails,
+    finish,
+    hold,
+    moves,
+    output,
+    routes,
+    says,
+    suggests,
+)
 from tests.unit.flows.house import KINDS
 
 
@@ -55,7 +71,9 @@ async def test_lists_answer_by_index() -> None:
 
 
 async def test_lines_answer_what_they_fit() -> None:
-    """By purpose, verb, role, index and typed inputs; the first that fits; a function may leave it to the next."""
+    """By purpose, verb, role, index and typed inputs; the first that fits; a function may leave it
+    to the next.
+    """
     script = (
         ModelScript()
         .on("planner", "chair", role="chair")
@@ -65,7 +83,12 @@ async def test_lines_answer_what_they_fit() -> None:
     )
     models = ScriptedModels(script)
     cases = [({"role": "chair"}, 0), ({"message": "the lamp"}, 0), ({}, 2), ({}, 0)]
-    assert [await text(models, request(index=index, inputs=inputs)) for inputs, index in cases] == ["chair", "lamp", "call 2", "any"]
+    assert [await text(models, request(index=index, inputs=inputs)) for inputs, index in cases] == [
+        "chair",
+        "lamp",
+        "call 2",
+        "any",
+    ]
 
 
 async def test_what_is_not_scripted_is_said() -> None:
@@ -101,9 +124,13 @@ async def test_a_held_call_waits_for_the_test() -> None:
 
 
 async def test_delays_move_a_clock_or_time_out_at_once() -> None:
-    """Nothing is slept for where somebody else moves the time, or where nobody would wait for it."""
+    """Nothing is slept for where somebody else moves the time, or where nobody would wait for
+    it.
+    """
     passed: list[int] = []
-    models = ScriptedModels(planner=[after(300, "late"), after(5000, "too late")], passes=passed.append)
+    models = ScriptedModels(
+        planner=[after(300, "late"), after(5000, "too late")], passes=passed.append
+    )
     assert [await text(models, request(index=index)) for index in (0, 1)] == ["late", "timed_out"]
     assert passed == [300]
 
@@ -119,16 +146,27 @@ async def test_whoever_listens_hears_the_narrative() -> None:
 
 async def test_failures_have_their_code_and_cost() -> None:
     """As an adapter reports them."""
-    reply = await ScriptedModels(planner=[fails("rate_limited", retry_after_ms=7)]).attempt(request())
+    reply = await ScriptedModels(planner=[fails("rate_limited", retry_after_ms=7)]).attempt(
+        request()
+    )
     assert isinstance(reply, ModelError)
     assert (reply.code, reply.retry_after_ms) == (ModelErrorCode.RATE_LIMITED, 7)
     with pytest.raises(ValueError, match="no such"):
         fails("no such")
 
 
-@given(st.sampled_from(list(Move)), st.sampled_from(list(Path)), st.floats(0, 1), st.text(min_size=1, max_size=20))
-def test_what_is_built_fits_its_contract(move: Move, path: Path, confidence: float, word: str) -> None:
-    """Every builder makes an answer that its prompt's schema accepts, for a purpose that a shipped kind has."""
+@given(
+    st.sampled_from(list(Move)),
+    st.sampled_from(list(Path)),
+    st.floats(0, 1),
+    st.text(min_size=1, max_size=20),
+)
+def test_what_is_built_fits_its_contract(
+    move: Move, path: Path, confidence: float, word: str
+) -> None:
+    """Every builder makes an answer that its prompt's schema accepts, for a purpose that a shipped
+    kind has.
+    """
     step = planner_step_schema((ToolRef(tool_id="t", input_schema={"type": "object"}),))
     built = [
         (call("t", word=word), step),
@@ -145,5 +183,16 @@ def test_what_is_built_fits_its_contract(move: Move, path: Path, confidence: flo
 
 def test_values_say_what_they_are() -> None:
     """In the message of a test that fails."""
-    shown = repr([says("x"), fails("rejected"), after(5, finish("42")), hold(), ScriptedModels(planner=["a"])])
-    assert all(part in shown for part in ("any: x", "rejected", "after 5 ms", "held (0 waiting", "asked 0 times"))
+    shown = repr(
+        [
+            says("x"),
+            fails("rejected"),
+            after(5, finish("42")),
+            hold(),
+            ScriptedModels(planner=["a"]),
+        ]
+    )
+    assert all(
+        part in shown
+        for part in ("any: x", "rejected", "after 5 ms", "held (0 waiting", "asked 0 times")
+    )

@@ -1,4 +1,6 @@
-"""Recording verbs: the calls that arrive, and answers by script, by call, or by the verb's own code; in a whole Ordain."""
+"""Recording verbs: the calls that arrive, and answers by script, by call, or by the verb's own
+code; in a whole Ordain.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ async def count(title: str, context: VerbContext) -> int:
 
 async def execute(recording: RecordingVerb[Any], **given: Any) -> Any:
     extras = Extras(verbs=[recording.verb], memory=True)
-    async with Ordain(load_settings(environment={}, home=Path("/nowhere")), extras=extras) as ordain:
+    async with Ordain(
+        load_settings(environment={}, home=Path("/nowhere")), extras=extras
+    ) as ordain:
         reply = (await ordain.execute(recording.verb.spec.name, given)).wire
     return reply["output"] if reply["ok"] else reply["error"]["code"]
 
@@ -59,7 +63,9 @@ async def test_what_is_not_scripted_any_more_fails() -> None:
 
 async def test_an_answer_may_depend_on_the_call() -> None:
     """On its arguments, its attempt."""
-    assert await execute(recorded(find, by=lambda made: {"state": made.args["title"]}), title="globe") == {"state": "globe"}
+    assert await execute(
+        recorded(find, by=lambda made: {"state": made.args["title"]}), title="globe"
+    ) == {"state": "globe"}
 
 
 async def test_it_may_hang() -> None:

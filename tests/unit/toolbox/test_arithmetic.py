@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.toolbox.arithmetic import BITS_MAX, DEPTH_MAX, EXPRESSION_MAX, Number, Uncomputable, evaluate
+from ordain.toolbox.arithmetic import (
+    BITS_MAX,
+    DEPTH_MAX,
+    EXPRESSION_MAX,
+    Number,
+    Uncomputable,
+    evaluate,
+)
 
 Tree = tuple[str, Fraction | None]
 """An expression as text, and its value by Python's fractions; None where it has none."""
@@ -23,7 +30,10 @@ def outcome(expression: str) -> Number | str:
 
 
 def _leaf(value: Fraction, digits: int) -> Tree:
-    return (f"{value.numerator / 10**digits:.{digits}f}", Fraction(f"{value.numerator / 10**digits:.{digits}f}"))
+    return (
+        f"{value.numerator / 10**digits:.{digits}f}",
+        Fraction(f"{value.numerator / 10**digits:.{digits}f}"),
+    )
 
 
 def _joined(left: Tree, operator: str, right: Tree) -> Tree:
@@ -33,7 +43,14 @@ def _joined(left: Tree, operator: str, right: Tree) -> Tree:
     a, b = left[1], right[1]
     if operator in {"/", "//", "%"} and not b:
         return text, None
-    return text, {"+": a + b, "-": a - b, "*": a * b, "/": a / (b or 1), "//": Fraction(a // (b or 1)), "%": a % (b or 1)}[operator]
+    return text, {
+        "+": a + b,
+        "-": a - b,
+        "*": a * b,
+        "/": a / (b or 1),
+        "//": Fraction(a // (b or 1)),
+        "%": a % (b or 1),
+    }[operator]
 
 
 def _called(name: str, arguments: list[Tree]) -> Tree:
@@ -51,14 +68,18 @@ def _called(name: str, arguments: list[Tree]) -> Tree:
 
 
 def _signed(operator: str, tree: Tree) -> Tree:
-    return f"{operator}({tree[0]})", None if tree[1] is None else abs(tree[1]) if operator == "abs" else -tree[1]
+    return f"{operator}({tree[0]})", None if tree[1] is None else abs(
+        tree[1]
+    ) if operator == "abs" else -tree[1]
 
 
 TREES = st.recursive(
     st.builds(_leaf, st.integers(-9999, 9999).map(Fraction), st.integers(0, 3)),
     lambda inner: (
         st.builds(_joined, inner, st.sampled_from(["+", "-", "*", "/", "//", "%"]), inner)
-        | st.builds(_called, st.sampled_from(["sum", "min", "max"]), st.lists(inner, min_size=1, max_size=3))
+        | st.builds(
+            _called, st.sampled_from(["sum", "min", "max"]), st.lists(inner, min_size=1, max_size=3)
+        )
         | st.builds(_signed, st.sampled_from(["-", "abs"]), inner)
     ),
     max_leaves=12,
@@ -85,7 +106,14 @@ def test_any_text_has_a_value_or_a_typed_refusal(text: str) -> None:
     """Nothing but Uncomputable comes out, and every number stays within its bound."""
     number = outcome(text)
     if isinstance(number, str):
-        assert number in {"syntax", "too_long", "too_deep", "too_large", "division_by_zero", "undefined"}
+        assert number in {
+            "syntax",
+            "too_long",
+            "too_deep",
+            "too_large",
+            "division_by_zero",
+            "undefined",
+        }
     else:
         assert number.value.numerator.bit_length() <= BITS_MAX
         assert len(number.text()) < 7000
@@ -94,7 +122,9 @@ def test_any_text_has_a_value_or_a_typed_refusal(text: str) -> None:
 
 @given(st.integers(-50, 50), st.integers(-20, 20))
 def test_powers_are_exact(base: int, exponent: int) -> None:
-    """A whole power, negative ones included, is the exact fraction; Python's precedence of sign and power holds."""
+    """A whole power, negative ones included, is the exact fraction; Python's precedence of sign and
+    power holds.
+    """
     if base or exponent >= 0:
         assert evaluate(f"({base}) ** {exponent}").value == Fraction(base) ** exponent
     assert evaluate("-2 ** 2").value == -4
@@ -132,7 +162,11 @@ def test_a_root_is_exact_or_says_that_it_is_not(value: Fraction) -> None:
         ("2 ** 100", "1267650600228229401496703205376", "1.26765060022822940149670320538E+30"),
         ("sqrt(2)", "1.41421356237309504880168872421", "1.41421356237309504880168872421"),
         ("sqrt(1e-300)", "1/1" + "0" * 150, "1E-150"),
-        ("sqrt(2e-300) * 1e150", "1.41421356237309504880168872421", "1.41421356237309504880168872421"),
+        (
+            "sqrt(2e-300) * 1e150",
+            "1.41421356237309504880168872421",
+            "1.41421356237309504880168872421",
+        ),
         ("0 ** 0", "1", "1"),
         ("(-1) ** 1e2", "1", "1"),
         (" ( 1 ) ", "1", "1"),
@@ -195,7 +229,9 @@ def test_results_read_as_promised(expression: str, result: str, decimal: str) ->
     ],
 )
 def test_what_has_no_value_is_typed(expression: str, code: str | None) -> None:
-    """Bad syntax, undefined operations and growth each have their code; the largest permitted inputs have none."""
+    """Bad syntax, undefined operations and growth each have their code; the largest permitted
+    inputs have none.
+    """
     if code is None:
         assert evaluate(expression).exact
         return

@@ -1,4 +1,6 @@
-"""Playbooks: found by words, given back word for word, read again when they change, never a crash."""
+"""Playbooks: found by words, given back word for word, read again when they change, never a
+crash.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
 from ordain.shipped_verbs import playbook_aids
 from ordain.toolbox.playbook_verb import SHIPPED, enterprise_playbook
-from ordain.toolbox.playbooks import FILE_BYTES_MAX, STEPS_MAX, PlaybookFolder, find_playbooks, parse_playbook
+from ordain.toolbox.playbooks import (
+    FILE_BYTES_MAX,
+    STEPS_MAX,
+    PlaybookFolder,
+    find_playbooks,
+    parse_playbook,
+)
 from ordain.verbs.yaml_document import parse_document
 from tests.shapes.leaf_calls import failure_of, output_of
 
@@ -50,9 +58,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_a_playbook_of_the_house_is_found_and_given_word_for_word(folder: Path) -> None:
-    """VRB-09 "`enterprise.playbook`": the steps of the operator's own file come back as they stand, each with its line."""
-    output = await output_of(enterprise_playbook(PLAYBOOK_AIDS, folder), situation="A pipe burst, there is WATER in the archive!")
-    assert (output["name"], output["source"], output["left_out"], output["problems"]) == ("flood", "own", 0, [])
+    """VRB-09 "`enterprise.playbook`": the steps of the operator's own file come back as they stand,
+    each with its line.
+    """
+    output = await output_of(
+        enterprise_playbook(PLAYBOOK_AIDS, folder),
+        situation="A pipe burst, there is WATER in the archive!",
+    )
+    assert (output["name"], output["source"], output["left_out"], output["problems"]) == (
+        "flood",
+        "own",
+        0,
+        [],
+    )
     assert [(one["number"], one["line"], one["text"]) for one in output["steps"]] == [
         (1, 10, "Switch off the power of the cellar at the main board."),
         (2, 11, "Shut the main valve.\nIt is behind the red door:\n\n    left of the meter"),
@@ -63,7 +81,9 @@ async def test_a_playbook_of_the_house_is_found_and_given_word_for_word(folder: 
 
 
 async def test_the_shipped_examples_stand_in_for_an_empty_folder(tmp_path: Path) -> None:
-    """Without a file of one's own the examples are used, and marked as shipped; each is found by its situation, cut as asked."""
+    """Without a file of one's own the examples are used, and marked as shipped; each is found by
+    its situation, cut as asked.
+    """
     verb = enterprise_playbook(PLAYBOOK_AIDS, tmp_path / "none")
     for situation, name in [
         ("Payments have been unavailable for ten minutes", "incident"),
@@ -81,25 +101,42 @@ async def test_the_shipped_examples_stand_in_for_an_empty_folder(tmp_path: Path)
 
 
 async def test_files_are_read_again_when_they_change(folder: Path) -> None:
-    """What is written while the process runs counts at the next call: a changed step, a new file, a file that is gone."""
+    """What is written while the process runs counts at the next call: a changed step, a new file, a
+    file that is gone.
+    """
     verb = enterprise_playbook(PLAYBOOK_AIDS, folder)
     assert len((await output_of(verb, name="flood"))["steps"]) == 3
-    (folder / "flood.md").write_text(FLOOD.replace("2. Shut the main valve.", "2. Shut both valves."), encoding="utf-8")
-    (folder / "fire.md").write_text("---\ntitle: Fire\nwhen: it burns\n---\n- Leave.\n- Call 112.\n", encoding="utf-8")
+    (folder / "flood.md").write_text(
+        FLOOD.replace("2. Shut the main valve.", "2. Shut both valves."), encoding="utf-8"
+    )
+    (folder / "fire.md").write_text(
+        "---\ntitle: Fire\nwhen: it burns\n---\n- Leave.\n- Call 112.\n", encoding="utf-8"
+    )
     assert (await output_of(verb, name="flood"))["steps"][1]["text"].startswith("Shut both valves.")
-    assert [one["text"] for one in (await output_of(verb, situation="it burns"))["steps"]] == ["Leave.", "Call 112."]
+    assert [one["text"] for one in (await output_of(verb, situation="it burns"))["steps"]] == [
+        "Leave.",
+        "Call 112.",
+    ]
     (folder / "fire.md").unlink()
     assert (await failure_of(verb, name="fire")).code == "no_playbook"
 
 
 async def test_a_bad_file_is_told_and_spoils_no_other(folder: Path) -> None:
-    """A file that is no playbook is named with its line beside what was found, and by name it is the failure."""
-    (folder / "broken.md").write_text("---\ntitle: Broken\nkeywords: [a\n---\n1. x\n", encoding="utf-8")
+    """A file that is no playbook is named with its line beside what was found, and by name it is
+    the failure.
+    """
+    (folder / "broken.md").write_text(
+        "---\ntitle: Broken\nkeywords: [a\n---\n1. x\n", encoding="utf-8"
+    )
     (folder / "link.md").symlink_to("/etc/passwd")
     (folder / "pipe.md").mkdir()
     output = await output_of(enterprise_playbook(PLAYBOOK_AIDS, folder), situation="flood")
     assert output["name"] == "flood"
-    assert [one.partition(": ")[0] for one in output["problems"]] == ["broken.md:4", "link.md", "pipe.md"]
+    assert [one.partition(": ")[0] for one in output["problems"]] == [
+        "broken.md:4",
+        "link.md",
+        "pipe.md",
+    ]
     failed = await failure_of(enterprise_playbook(PLAYBOOK_AIDS, folder), name="broken")
     assert (failed.code, failed.message.partition(": ")[0]) == ("bad_playbook", "broken.md:4")
 
@@ -142,7 +179,9 @@ def test_any_file_is_a_playbook_or_a_refusal(front: str, body: str) -> None:
         book, refused = None, error.message
     lines = text.splitlines()
     assert refused.startswith("p.md:") or book is not None
-    assert book is None or all(step.text.splitlines()[0].strip() in lines[step.line - 1] for step in book.steps)
+    assert book is None or all(
+        step.text.splitlines()[0].strip() in lines[step.line - 1] for step in book.steps
+    )
 
 
 async def test_sizes_are_bounded(folder: Path) -> None:
@@ -159,7 +198,9 @@ async def test_sizes_are_bounded(folder: Path) -> None:
 
 
 async def test_a_situation_without_a_playbook_names_those_there_are(folder: Path) -> None:
-    """Nothing is returned for a situation that shares no word, and both or neither argument is a mistake of the caller."""
+    """Nothing is returned for a situation that shares no word, and both or neither argument is a
+    mistake of the caller.
+    """
     verb = enterprise_playbook(PLAYBOOK_AIDS, folder)
     failed = await failure_of(verb, situation="Who won the cup?")
     assert (failed.code, failed.message) == ("no_playbook", "no playbook fits; there are flood")
@@ -169,7 +210,9 @@ async def test_a_situation_without_a_playbook_names_those_there_are(folder: Path
 
 async def test_two_that_fit_alike_are_said_to(folder: Path) -> None:
     """Where another playbook fits just as well the answer says so and names it."""
-    (folder / "drought.md").write_text("---\ntitle: Dry wells\nkeywords: [well, flood]\n---\n- Wait.\n", encoding="utf-8")
+    (folder / "drought.md").write_text(
+        "---\ntitle: Dry wells\nkeywords: [well, flood]\n---\n- Wait.\n", encoding="utf-8"
+    )
     output = await output_of(enterprise_playbook(PLAYBOOK_AIDS, folder), situation="a flood")
     assert output["ambiguous"] is True
     assert {output["name"], output["others"][0]["name"]} == {"flood", "drought"}
@@ -180,4 +223,7 @@ def test_order_and_case_of_words_do_not_matter(words: list[str]) -> None:
     """The same words find the same playbooks, in whatever order and case."""
     books = PlaybookFolder(PLAYBOOK_AIDS, None, SHIPPED).look().playbooks
     found = [match.playbook.name for match in find_playbooks(books, " ".join(words), COMMON_WORDS)]
-    assert found == [match.playbook.name for match in find_playbooks(books, " ".join(reversed(words)).upper(), COMMON_WORDS)]
+    assert found == [
+        match.playbook.name
+        for match in find_playbooks(books, " ".join(reversed(words)).upper(), COMMON_WORDS)
+    ]

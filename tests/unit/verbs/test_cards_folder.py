@@ -1,4 +1,6 @@
-"""The folders of cards and of seats: one loader, whole or not at all, by file and line, whatever somebody wrote into them."""
+"""The folders of cards and of seats: one loader, whole or not at all, by file and line, whatever
+somebody wrote into them.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +58,22 @@ def test_a_file_is_one_more(tmp_path: Path, which: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("domain: legal", "domain: finance", "legal_agent.yaml:3: domain: finance belongs to finance_agent"),
+        (
+            "domain: legal",
+            "domain: finance",
+            "legal_agent.yaml:3: domain: finance belongs to finance_agent",
+        ),
         ("general_agent", "nobody", "legal_agent.yaml:5: fallback_agent: there is no card nobody"),
-        ("general_agent", "legal_agent", "legal_agent.yaml:5: fallback_agent: legal_agent cannot take its own place"),
-        ("name: legal_agent", "name: other", "legal_agent.yaml:1: name must be 'legal_agent', as the file is named"),
+        (
+            "general_agent",
+            "legal_agent",
+            "legal_agent.yaml:5: fallback_agent: legal_agent cannot take its own place",
+        ),
+        (
+            "name: legal_agent",
+            "name: other",
+            "legal_agent.yaml:1: name must be 'legal_agent', as the file is named",
+        ),
         ("domain: legal\n", "", "domain is missing"),
         ("deny:", "scope:", "legal_agent.yaml:6: scope: there is no such key"),
         ("[mail.*]", "mail.*", "legal_agent.yaml:6: deny: should be a valid array"),
@@ -69,11 +83,21 @@ def test_a_file_is_one_more(tmp_path: Path, which: str) -> None:
             "domain: legal\nconfidence_bias: 2",
             "legal_agent.yaml:4: confidence_bias: should be less than or equal to 1",
         ),
-        ("domain: legal", "domain: legal\nconfidence_bias: .nan", "legal_agent.yaml:4: confidence_bias: should be a valid number"),
-        ("Reads contracts.", '"a\\u2028b"', "legal_agent.yaml:2: description: String should match pattern"),
+        (
+            "domain: legal",
+            "domain: legal\nconfidence_bias: .nan",
+            "legal_agent.yaml:4: confidence_bias: should be a valid number",
+        ),
+        (
+            "Reads contracts.",
+            '"a\\u2028b"',
+            "legal_agent.yaml:2: description: String should match pattern",
+        ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_what_is_wrong_is_named_with_its_place(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
     """File, line and field: of one by itself, and of cards together."""
     assert says in refusal(written(tmp_path, TEXT.replace(old, new)))
 
@@ -88,7 +112,9 @@ def test_hostile_yaml_is_none(tmp_path: Path, which: str, name: str) -> None:
 
 @pytest.mark.parametrize("which", FOLDERS)
 def test_names_with_line_ends_and_misspelt_ones_are_refused(tmp_path: Path, which: str) -> None:
-    """A file whose name is none of these is none; one that ends otherwise is not overlooked, nor one that is no mapping or too large."""
+    """A file whose name is none of these is none; one that ends otherwise is not overlooked, nor
+    one that is no mapping or too large.
+    """
     kind, text, file = FOLDERS[which]
     stem = file.removesuffix(".yaml")
     written(tmp_path, text.replace(f"name: {stem}", 'name: "a\\nb"'), "a\nb.yaml")
@@ -97,7 +123,10 @@ def test_names_with_line_ends_and_misspelt_ones_are_refused(tmp_path: Path, whic
     written(tmp_path, text, f"{stem}.yml")
     assert f"a {kind.noun} is named <name>.yaml" in refusal(tmp_path, kind)
     (tmp_path / f"{stem}.yml").unlink()
-    for words, says in (("[]", f"a {kind.noun} is a mapping"), ("# " + "x" * FILE_BYTES_MAX, "larger than")):
+    for words, says in (
+        ("[]", f"a {kind.noun} is a mapping"),
+        ("# " + "x" * FILE_BYTES_MAX, "larger than"),
+    ):
         assert says in refusal(written(tmp_path, words, file), kind)
 
 
@@ -128,23 +157,32 @@ def test_a_name_that_is_taken_is_nobodys_to_change(tmp_path: Path) -> None:
     )
     (tmp_path / "finance_agent.yaml").unlink()
     own = {"legal_agent": AgentCard(name="legal_agent", domain="law")}
-    assert "legal_agent is an embedded card: give it another name" in refusal(written(tmp_path), beside=own)
+    assert "legal_agent is an embedded card: give it another name" in refusal(
+        written(tmp_path), beside=own
+    )
     (tmp_path / "legal_agent.yaml").unlink()
     assert CARDS.of(tmp_path, own) == {**shipped_cards(), **own}
-    assert "finance_agent is a shipped card" in refusal(tmp_path, beside={"finance_agent": own["legal_agent"]})
+    assert "finance_agent is a shipped card" in refusal(
+        tmp_path, beside={"finance_agent": own["legal_agent"]}
+    )
     assert "card legal_agent: domain: finance belongs to finance_agent" in refusal(
         tmp_path, beside={"legal_agent": AgentCard(name="legal_agent", domain="finance")}
     )
 
 
 @pytest.mark.parametrize("which", FOLDERS)
-def test_what_cannot_be_used_is_left_out_where_the_rest_is_wanted(tmp_path: Path, which: str) -> None:
+def test_what_cannot_be_used_is_left_out_where_the_rest_is_wanted(
+    tmp_path: Path, which: str
+) -> None:
     """Each file of its own, and told; of more than there may be none is taken."""
     kind, text, file = FOLDERS[which]
     written(tmp_path, text, file)
     written(tmp_path, "nonsense: [", "broken.yaml")
     left_out: list[ConfigurationError] = []
-    assert set(kind.of(tmp_path, left_out=left_out)) == {*kind.shipped(), file.removesuffix(".yaml")}
+    assert set(kind.of(tmp_path, left_out=left_out)) == {
+        *kind.shipped(),
+        file.removesuffix(".yaml"),
+    }
     assert [Path(str(error.details["file"])).name for error in left_out] == ["broken.yaml"]
     for number in range(kind.most):
         written(tmp_path, "", f"t{number}.yaml")
@@ -154,14 +192,21 @@ def test_what_cannot_be_used_is_left_out_where_the_rest_is_wanted(tmp_path: Path
 
 
 def test_who_needs_a_card_that_is_left_out_is_left_out_too(tmp_path: Path) -> None:
-    """What is left goes together: one whose place another was to take that cannot be used, one whose domain is owned, and a name that is taken."""
+    """What is left goes together: one whose place another was to take that cannot be used, one
+    whose domain is owned, and a name that is taken.
+    """
     written(tmp_path, TEXT.replace("general_agent", "broken"))
     written(tmp_path, "nonsense: [", "broken.yaml")
     written(tmp_path, "name: second\ndomain: finance\n", "second.yaml")
     written(tmp_path, "name: finance_agent\ndomain: money\n", "finance_agent.yaml")
     left_out: list[ConfigurationError] = []
     assert CARDS.of(tmp_path, left_out=left_out) == dict(shipped_cards())
-    assert {Path(str(error.details["file"])).stem for error in left_out} == {"legal_agent", "broken", "second", "finance_agent"}
+    assert {Path(str(error.details["file"])).stem for error in left_out} == {
+        "legal_agent",
+        "broken",
+        "second",
+        "finance_agent",
+    }
 
 
 @pytest.mark.parametrize(
@@ -173,7 +218,8 @@ def test_who_needs_a_card_that_is_left_out_is_left_out_too(tmp_path: Path) -> No
     ],
 )
 def test_a_name_that_code_makes_is_no_cards(tmp_path: Path, name: str, says: str) -> None:
-    """So that a line of a header says whom work was handed to; another number behind a name is a name like any.
+    """So that a line of a header says whom work was handed to; another number behind a name is a
+    name like any.
 
     HND-06 "Temporary sub-agents allowed for bounded parallel work, explicitly traced."
     """
@@ -186,12 +232,18 @@ def test_a_name_that_code_makes_is_no_cards(tmp_path: Path, name: str, says: str
     assert says in refusal(tmp_path)
     with pytest.raises(ConfigurationError, match="name"):
         CARDS.of(
-            tmp_path / "nowhere", {"legal_agent": AgentCard(name="legal_agent", domain="law"), name: AgentCard(name=name, domain="more")}
+            tmp_path / "nowhere",
+            {
+                "legal_agent": AgentCard(name="legal_agent", domain="law"),
+                name: AgentCard(name=name, domain="more"),
+            },
         )
 
 
 def test_no_more_seats_are_taken_up_than_one_round_asks(tmp_path: Path) -> None:
-    """Shipped and own together: the last own one by name is refused with its file and place, and left out where the rest is wanted."""
+    """Shipped and own together: the last own one by name is refused with its file and place, and
+    left out where the rest is wanted.
+    """
     room = SEATS_MAX - len(sitting(SEATS.shipped()))
     for number in range(room):
         written(tmp_path, f"name: A{number:02}\n", f"A{number:02}.yaml")

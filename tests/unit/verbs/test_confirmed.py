@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.errors import ConfigurationError
-from ordain.verbs.confirmed import FILE, FILE_BYTES, Confirmation, declaration_digest, read_confirmed, write_confirmed
+from ordain.verbs.confirmed import (
+    FILE,
+    FILE_BYTES,
+    Confirmation,
+    declaration_digest,
+    read_confirmed,
+    write_confirmed,
+)
 from ordain.verbs.folder import load_folder
 from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.own_verbs import OwnVerbs
@@ -38,16 +45,23 @@ def count(text: str) -> int:
     return WORDS
 '''
 KEPT = Confirmation(digest="a" * 64, by="local:ada", at="2026-01-01T00:00:00+00:00")
-json_values = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3),
+)
 fields = st.dictionaries(st.text(max_size=6), json_values, max_size=4)
 
 
 @given(fields, fields)
 def test_a_digest_tells_declarations_apart(one: dict[str, Any], other: dict[str, Any]) -> None:
-    """Equal declarations have equal digests in whatever order their keys stand; others have others; a template counts."""
+    """Equal declarations have equal digests in whatever order their keys stand; others have others;
+    a template counts.
+    """
     turned = dict(reversed(one.items()))
     assert declaration_digest(turned, {}) == declaration_digest(one, {})
-    assert (declaration_digest(one, {}) == declaration_digest(other, {})) == (repr(sorted(one.items())) == repr(sorted(other.items())))
+    assert (declaration_digest(one, {}) == declaration_digest(other, {})) == (
+        repr(sorted(one.items())) == repr(sorted(other.items()))
+    )
     assert declaration_digest(one, {"x.j2": "a"}) != declaration_digest(one, {"x.j2": "b"})
 
 
@@ -58,16 +72,29 @@ def digest(folder: Path, text: str = VERB, template: str = "{{ input.text | json
 
 
 def test_what_a_verb_is_made_of_is_in_its_digest(tmp_path: Path) -> None:
-    """A key, a value and a word of the template change it; a comment and the order of keys do not."""
+    """A key, a value and a word of the template change it; a comment and the order of keys do
+    not.
+    """
     first = digest(tmp_path)
     assert digest(tmp_path, "# about\n" + VERB) == first
     lines = VERB.splitlines(keepends=True)
     assert digest(tmp_path, "".join([*lines[1:], lines[0]])) == first
-    assert len({first, digest(tmp_path, VERB + "timeout_ms: 5\n"), digest(tmp_path, template="{{ input.text | cut(9) | json }}")}) == 3
+    assert (
+        len(
+            {
+                first,
+                digest(tmp_path, VERB + "timeout_ms: 5\n"),
+                digest(tmp_path, template="{{ input.text | cut(9) | json }}"),
+            }
+        )
+        == 3
+    )
 
 
 def test_a_python_verb_is_all_of_its_file(tmp_path: Path) -> None:
-    """Whatever changes in the file asks again, for each of its verbs; what is unconfirmed is the operator's own alone."""
+    """Whatever changes in the file asks again, for each of its verbs; what is unconfirmed is the
+    operator's own alone.
+    """
     own = OwnVerbs(tmp_path, HttpAccess(), python=True)
     (tmp_path / "a.py").write_text(CODE.format(name="a", words=1), encoding="utf-8")
     registry = own.added_to(Registry())[0]
@@ -82,7 +109,9 @@ def test_a_python_verb_is_all_of_its_file(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    """The file gives back what was put into it, and is its owner's alone; without one nothing is confirmed."""
+    """The file gives back what was put into it, and is its owner's alone; without one nothing is
+    confirmed.
+    """
     file = tmp_path / FILE
     assert read_confirmed(file) == {}
     write_confirmed(file, {"a.b": KEPT})
@@ -107,7 +136,19 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         b'{"version": 1, "verbs": {}, "more": 1}',
         b" " * (FILE_BYTES + 1),
     ],
-    ids=["empty", "cut", "no text", "deep", "newer", "no digest", "line end", "last line end", "line end in a digest", "unknown", "huge"],
+    ids=[
+        "empty",
+        "cut",
+        "no text",
+        "deep",
+        "newer",
+        "no digest",
+        "line end",
+        "last line end",
+        "line end in a digest",
+        "unknown",
+        "huge",
+    ],
 )
 def test_a_file_that_is_none_confirms_nothing(tmp_path: Path, content: bytes) -> None:
     """Whatever stands there is refused with the file's name, and never half read."""

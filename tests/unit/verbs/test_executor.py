@@ -57,8 +57,10 @@ async def give(what: str) -> Any:
     for _ in range(100_000):
         deep = [deep]
     return {
-        "int": 1, "none": None, "model": Model(name="n"), "data": Data(Model(name="m"), (1, 2)), "key": {1: "one"}, "null word": "null",
-        "nan": float("nan"), "inf": [{"x": float("-inf")}], "object": object(), "surrogate": "\ud800", "deep": deep, "lambda": lambda: 1,
+        "int": 1, "none": None, "model": Model(name="n"), "data": Data(Model(name="m"), (1, 2)),
+            "key": {1: "one"}, "null word": "null",
+        "nan": float("nan"), "inf": [{"x": float("-inf")}], "object": object(),
+            "surrogate": "\ud800", "deep": deep, "lambda": lambda: 1,
         "big": "x" * OUTPUT_BYTES_MAX, "huge int": 10**40, "set": {"a"},
     }[what]  # fmt: skip
 
@@ -78,7 +80,9 @@ async def give(what: str) -> Any:
 )
 async def test_results_become_plain_json(executor_of: Executors, what: str, result: Any) -> None:
     """Models, dataclasses and the like arrive as the JSON that their schema describes."""
-    assert await executor_of(give).run(call(give, what=what)) == LeafReturned(output={"result": result})
+    assert await executor_of(give).run(call(give, what=what)) == LeafReturned(
+        output={"result": result}
+    )
 
 
 @pytest.mark.parametrize("what", ["nan", "inf", "object", "surrogate", "deep", "lambda"])
@@ -104,7 +108,10 @@ async def test_what_a_plain_function_should_have_awaited_is_said(executor_of: Ex
     """The failure says what to do, and nothing is left behind unawaited."""
     result = await executor_of(around).run(call(around))
     assert isinstance(result, LeafFailed)
-    assert (result.code, result.message) == ("bad_output", "the function returned what has to be awaited: make it `async`")
+    assert (result.code, result.message) == (
+        "bad_output",
+        "the function returned what has to be awaited: make it `async`",
+    )
 
 
 async def test_an_output_has_a_largest_size(executor_of: Executors) -> None:
@@ -139,15 +146,24 @@ class FoundNow:
     of: int = 0
 
 
-async def test_a_run_is_told_what_the_build_that_it_is_pinned_to_promised(executor_of: Executors) -> None:
-    """Fields that a later build's verb has beside those of the pinned schema are left out, at every depth; one that it lacks is refused as ever."""
+async def test_a_run_is_told_what_the_build_that_it_is_pinned_to_promised(
+    executor_of: Executors,
+) -> None:
+    """Fields that a later build's verb has beside those of the pinned schema are left out, at every
+    depth; one that it lacks is refused as ever.
+    """
 
     @verb(effect="read")
     def look() -> FoundNow:
         """Look."""
         return FoundNow([Now("a", "b")], 3)
 
-    part = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+    part = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    }
     before = {
         "type": "object",
         "properties": {"parts": {"type": "array", "items": {"$ref": "#/$defs/Now"}}},
@@ -156,9 +172,18 @@ async def test_a_run_is_told_what_the_build_that_it_is_pinned_to_promised(execut
         "$defs": {"Now": part},
     }
     executor = executor_of(look)
-    pinned = call(look.__class__(look.spec.model_copy(update={"output_schema": before}), look.function, look.signature, look.asynchronous))
+    pinned = call(
+        look.__class__(
+            look.spec.model_copy(update={"output_schema": before}),
+            look.function,
+            look.signature,
+            look.asynchronous,
+        )
+    )
     assert await executor.run(pinned) == LeafReturned(output={"parts": [{"text": "a"}]})
-    assert await executor.run(call(look)) == LeafReturned(output={"parts": [{"text": "a", "heading": "b"}], "of": 3})
+    assert await executor.run(call(look)) == LeafReturned(
+        output={"parts": [{"text": "a", "heading": "b"}], "of": 3}
+    )
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
@@ -176,7 +201,9 @@ async def test_the_context_tells_of_the_call(executor_of: Executors, asynchronou
         return [context.key, context.attempt, context.left_s]
 
     function = see if asynchronous else see_plain
-    assert await executor_of(function).run(call(function)) == LeafReturned(output={"result": ["key-1", 2, LONG_S]})
+    assert await executor_of(function).run(call(function)) == LeafReturned(
+        output={"result": ["key-1", 2, LONG_S]}
+    )
 
 
 FAULTS: dict[str, BaseException] = {
@@ -205,8 +232,12 @@ def fail_plain(how: str) -> None:
 
 @pytest.mark.parametrize("function", [fail, fail_plain])
 @pytest.mark.parametrize("how", FAULTS)
-async def test_what_verb_code_raises_is_a_value(executor_of: Executors, function: FunctionVerb[..., Any], how: str) -> None:
-    """Any exception ends as a failure with type and place; its text, made of the verb's values, stays out."""
+async def test_what_verb_code_raises_is_a_value(
+    executor_of: Executors, function: FunctionVerb[..., Any], how: str
+) -> None:
+    """Any exception ends as a failure with type and place; its text, made of the verb's values,
+    stays out.
+    """
     executor = executor_of(function)
     result = await executor.run(call(function, how=how))
     assert isinstance(result, LeafFailed)
@@ -219,27 +250,43 @@ async def test_what_verb_code_raises_is_a_value(executor_of: Executors, function
 
 
 async def test_a_declared_failure_says_what_it_declares(executor_of: Executors) -> None:
-    """VerbError carries code, words, retryable and whether it happened; a read's effect never happened; words are cut."""
+    """VerbError carries code, words, retryable and whether it happened; a read's effect never
+    happened; words are cut.
+    """
 
     def failing(effect: Any) -> FunctionVerb[..., Any]:
-        @verb(effect=effect, arguments={} if effect == "read" else {"code": ArgumentRole.LABEL, "happened": ArgumentRole.FLAG})
+        @verb(
+            effect=effect,
+            arguments={}
+            if effect == "read"
+            else {"code": ArgumentRole.LABEL, "happened": ArgumentRole.FLAG},
+        )
         async def declare(code: str, happened: bool | None) -> None:
             """Declare."""
             raise VerbError(code, "m" * 1000, retryable=True, happened=happened)
 
         return declare
 
-    for effect, given, expected in [("private", None, None), ("private", False, False), ("private", True, True), ("read", None, False)]:
+    for effect, given, expected in [
+        ("private", None, None),
+        ("private", False, False),
+        ("private", True, True),
+        ("read", None, False),
+    ]:
         function = failing(effect)
         result = await executor_of(function).run(call(function, code="busy", happened=given))
-        assert result == LeafFailed(code="busy", message="m" * 300, retryable=True, happened=expected)
+        assert result == LeafFailed(
+            code="busy", message="m" * 300, retryable=True, happened=expected
+        )
     odd = await executor_of(function).run(call(function, code="Not a code!\n", happened=None))
     assert isinstance(odd, LeafFailed)
     assert odd.code == "verb_error"
 
 
 async def test_an_ill_made_declared_failure_is_still_one(executor_of: Executors) -> None:
-    """A VerbError made by careless code, of other types or by a subclass of its own, gives well-formed values all the same."""
+    """A VerbError made by careless code, of other types or by a subclass of its own, gives
+    well-formed values all the same.
+    """
 
     class Careless(VerbError):
         def __init__(self) -> None:
@@ -279,8 +326,12 @@ class Odd(str):  # noqa: SLOT000 - as foreign code makes them
         ("retry_after_s", "soon", {"retry_after_ms": 0}),
     ],
 )
-async def test_what_a_failure_declares_is_of_its_type(executor_of: Executors, attribute: str, given: Any, told: dict[str, Any]) -> None:
-    """Its attributes can be set to anything; what is not of its type says nothing, and the rest stands."""
+async def test_what_a_failure_declares_is_of_its_type(
+    executor_of: Executors, attribute: str, given: Any, told: dict[str, Any]
+) -> None:
+    """Its attributes can be set to anything; what is not of its type says nothing, and the rest
+    stands.
+    """
     error = VerbError("busy", "m", retryable=True, happened=False, retry_after_s=2)
     setattr(error, attribute, given)
 
@@ -291,7 +342,14 @@ async def test_what_a_failure_declares_is_of_its_type(executor_of: Executors, at
 
     result = await executor_of(declare).run(call(declare))
     assert isinstance(result, LeafFailed)
-    fields = {"code": "busy", "message": "m", "retryable": True, "retry_after_ms": 2000, "happened": False, **told}
+    fields = {
+        "code": "busy",
+        "message": "m",
+        "retryable": True,
+        "retry_after_ms": 2000,
+        "happened": False,
+        **told,
+    }
     assert result == LeafFailed(**fields)
     assert (type(result.code), type(result.message)) == (str, str)
 
@@ -317,7 +375,9 @@ class ExitingError(VerbError):
 
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("raises", [True, False])
-async def test_what_reading_a_result_raises_is_the_verbs_failure(executor_of: Executors, asynchronous: bool, raises: bool) -> None:
+async def test_what_reading_a_result_raises_is_the_verbs_failure(
+    executor_of: Executors, asynchronous: bool, raises: bool
+) -> None:
     """Encoding what a verb returned, or reading the failure that it raised, runs its code too."""
 
     def end() -> dict[str, Any]:
@@ -338,7 +398,10 @@ async def test_what_reading_a_result_raises_is_the_verbs_failure(executor_of: Ex
     function = awaited if asynchronous else called
     result = await executor_of(function).run(call(function))
     assert isinstance(result, LeafFailed)
-    assert (result.code, result.message.startswith("raised SystemExit at test_executor.py:")) == ("verb_raised", True)
+    assert (result.code, result.message.startswith("raised SystemExit at test_executor.py:")) == (
+        "verb_raised",
+        True,
+    )
 
 
 async def test_arguments_that_do_not_fit_never_reach_the_code(executor_of: Executors) -> None:
@@ -408,8 +471,12 @@ class Gate:
         self.verb = wait
 
     async def time_out(self, executor: LeafExecutor) -> None:
-        """Let one call run past its time-out; on a busy machine it may take several to be started in so little time."""
-        while isinstance(result := await executor.run(call(self.verb, timeout_s=SHORT_S)), LeafFailed):
+        """Let one call run past its time-out; on a busy machine it may take several to be started
+        in so little time.
+        """
+        while isinstance(
+            result := await executor.run(call(self.verb, timeout_s=SHORT_S)), LeafFailed
+        ):
             assert result.code == "no_slot"
         assert result == LeafTimedOut()
 
@@ -418,7 +485,9 @@ class Gate:
 
 
 async def test_a_plain_function_keeps_its_slot_past_its_time_out(executor_of: Executors) -> None:
-    """After the time-out the slot stays taken, so the next call finds none; when the function ends it is free again."""
+    """After the time-out the slot stays taken, so the next call finds none; when the function ends
+    it is free again.
+    """
     gate = Gate()
     executor = executor_of(gate.verb, threads=1)
     await gate.time_out(executor)
@@ -431,8 +500,12 @@ async def test_a_plain_function_keeps_its_slot_past_its_time_out(executor_of: Ex
     assert gate.ran == 2
 
 
-async def test_a_thread_that_cannot_be_started_takes_no_slot(executor_of: Executors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system has no more threads a call fails, certainly not begun; once it has, the next one finds the slot free."""
+async def test_a_thread_that_cannot_be_started_takes_no_slot(
+    executor_of: Executors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system has no more threads a call fails, certainly not begun; once it has, the next
+    one finds the slot free.
+    """
     gate = Gate()
     gate.open.set()
     executor = executor_of(gate.verb, threads=1)
@@ -443,9 +516,11 @@ async def test_a_thread_that_cannot_be_started_takes_no_slot(executor_of: Execut
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", none_left)
         refused = [await executor.run(call(gate.verb)) for _ in range(2)]
-    assert {(result.code, result.retryable, result.happened) for result in refused if isinstance(result, LeafFailed)} == {
-        ("no_slot", True, False)
-    }
+    assert {
+        (result.code, result.retryable, result.happened)
+        for result in refused
+        if isinstance(result, LeafFailed)
+    } == {("no_slot", True, False)}
     assert await executor.run(call(gate.verb, number=7)) == LeafReturned(output={"result": 7})
     assert gate.ran == 1
 
@@ -454,12 +529,16 @@ async def test_no_more_plain_functions_run_than_there_are_slots(executor_of: Exe
     """Twelve calls on three slots: three run, nine wait their turn, all end."""
     gate = Gate()
     executor = executor_of(gate.verb, threads=3)
-    calls = [asyncio.create_task(executor.run(call(gate.verb, number=number))) for number in range(12)]
+    calls = [
+        asyncio.create_task(executor.run(call(gate.verb, number=number))) for number in range(12)
+    ]
     for _ in range(3):
         await gate.has_entered()
     assert gate.ran == 3
     gate.open.set()
-    assert await asyncio.gather(*calls) == [LeafReturned(output={"result": number}) for number in range(12)]
+    assert await asyncio.gather(*calls) == [
+        LeafReturned(output={"result": number}) for number in range(12)
+    ]
 
 
 async def test_a_waiting_call_that_gives_up_never_runs(executor_of: Executors) -> None:
@@ -478,7 +557,9 @@ async def test_a_waiting_call_that_gives_up_never_runs(executor_of: Executors) -
 
 @pytest.mark.parametrize("running", [True, False])
 async def test_cancellation_passes(executor_of: Executors, running: bool) -> None:
-    """Cancelling the caller cancels the wait at once; a running function keeps its slot, a waiting one never starts."""
+    """Cancelling the caller cancels the wait at once; a running function keeps its slot, a waiting
+    one never starts.
+    """
     gate = Gate()
     executor = executor_of(gate.verb, threads=1)
     first = asyncio.create_task(executor.run(call(gate.verb)))
@@ -516,7 +597,9 @@ async def test_cancelling_an_async_function_passes() -> None:
 
 
 async def test_closing_waits_for_what_runs(executor_of: Executors) -> None:
-    """close() lets running functions end within their time-outs and takes no more calls; a second close is the same."""
+    """close() lets running functions end within their time-outs and takes no more calls; a second
+    close is the same.
+    """
     gate = Gate()
     executor = executor_of(gate.verb, threads=1)
     running = asyncio.create_task(executor.run(call(gate.verb, number=5)))
@@ -562,7 +645,9 @@ async def test_closing_waits_for_a_cancelled_call_that_still_runs(executor_of: E
 async def test_an_async_function_that_ignores_its_cancellation_is_left_behind(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A verb that swallows its cancellation ends for the run at its time-out all the same; once all is closed no loop waits for it."""
+    """A verb that swallows its cancellation ends for the run at its time-out all the same; once all
+    is closed no loop waits for it.
+    """
     monkeypatch.setattr(executor_module, "END_S", SHORT_S)
     going = asyncio.Event()
 
@@ -585,7 +670,9 @@ async def test_an_async_function_that_ignores_its_cancellation_is_left_behind(
         await executor.close()
         assert asyncio.all_tasks() == tasks
         assert not left.done()
-        assert [record.getMessage() for record in caplog.records] == ["a verb ignores its cancellation and is left behind: stubborn"]
+        assert [record.getMessage() for record in caplog.records] == [
+            "a verb ignores its cancellation and is left behind: stubborn"
+        ]
     finally:
         going.set()
         await left

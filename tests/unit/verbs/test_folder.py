@@ -23,7 +23,9 @@ plan:
 """
 
 
-def write(folder: Path, name: str = "tell", extra: str = "", template: str = "{{ input.text | json }}") -> Path:
+def write(
+    folder: Path, name: str = "tell", extra: str = "", template: str = "{{ input.text | json }}"
+) -> Path:
     (folder / f"{name}.yaml").write_text(VERB.format(name=name) + extra)
     (folder / f"{name}_prompt.j2").write_text(template)
     return folder / f"{name}.yaml"
@@ -46,7 +48,11 @@ def test_a_file_is_a_verb(tmp_path: Path) -> None:
     loaded = load_folder(tmp_path)
     assert set(loaded.specs) == {"tell"}
     spec = loaded.specs["tell"]
-    assert (spec.timeout_ms, spec.effect, spec.prompt_template) == (1500, VerbEffect.READ, "tell_prompt.j2")
+    assert (spec.timeout_ms, spec.effect, spec.prompt_template) == (
+        1500,
+        VerbEffect.READ,
+        "tell_prompt.j2",
+    )
     assert loaded.templates == {"tell_prompt.j2": "{{ input.text | json }}"}
     assert loaded.origins["tell"].endswith("tell.yaml")
 
@@ -68,8 +74,14 @@ def test_a_step_may_bring_its_own_template(tmp_path: Path) -> None:
         ("category: Magic\n", "tell.yaml:8: category: should be"),
         ("name: tell\n", "tell.yaml:8: duplicate key 'name'"),
         ("interruptible: no\n", "tell.yaml:8: interruptible: should be a valid boolean"),
-        ("arguments:\n  who: {role: recipient}\n", "tell.yaml:9: arguments.who: arguments not in input_schema: who"),
-        ("  - {name: more, order: 1, shell: rm}\n", "tell.yaml:8: plan.1.shell: there is no such key"),
+        (
+            "arguments:\n  who: {role: recipient}\n",
+            "tell.yaml:9: arguments.who: arguments not in input_schema: who",
+        ),
+        (
+            "  - {name: more, order: 1, shell: rm}\n",
+            "tell.yaml:8: plan.1.shell: there is no such key",
+        ),
         ("prompt_template: ../tell_prompt.j2\n", "is not the name of a .j2 file beside it"),
         ("prompt_template: /etc/passwd\n", "is not the name of a .j2 file beside it"),
         ("prompt_template: absent.j2\n", "absent.j2: cannot be read: No such file"),
@@ -100,12 +112,17 @@ def test_a_template_is_checked_when_it_is_loaded(tmp_path: Path, template: str, 
 
 def test_names_that_a_template_sets_are_known(tmp_path: Path) -> None:
     """Loop variables and set names are no unknown names."""
-    write(tmp_path, template="{% for item in input.items %}{% set text = item %}{{ text }}{% endfor %}")
+    write(
+        tmp_path,
+        template="{% for item in input.items %}{% set text = item %}{{ text }}{% endfor %}",
+    )
     assert load_folder(tmp_path).specs
 
 
 def test_the_file_name_is_the_id(tmp_path: Path) -> None:
-    """A file whose verb has another name is refused, so that an id always says where it came from."""
+    """A file whose verb has another name is refused, so that an id always says where it came
+    from.
+    """
     write(tmp_path).rename(tmp_path / "ask.yaml")
     assert "ask.yaml:1: name must be 'ask'" in refusal(tmp_path)
 
@@ -170,9 +187,13 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "nowhere" in refusal(tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize("said", ["trust_class: native\n", "declared_effect: read\n", "trust_class: plugin\n"])
+@pytest.mark.parametrize(
+    "said", ["trust_class: native\n", "declared_effect: read\n", "trust_class: plugin\n"]
+)
 def test_no_file_says_where_it_comes_from(tmp_path: Path, said: str) -> None:
-    """What Ordain itself finds of a verb is no key of a file, whatever its value; an operator's verb is a skill."""
+    """What Ordain itself finds of a verb is no key of a file, whatever its value; an operator's
+    verb is a skill.
+    """
     write(tmp_path, extra=said)
     assert "which no file says" in refusal(tmp_path)
     write(tmp_path)
@@ -193,13 +214,17 @@ HOSTILE = {
     "line end in a tool": 'name: tell\ndescription: d\neffect: read\nreconcile: "a\\nb"\n',
     "effect": "name: tell\ndescription: d\neffect: [read]\n",
     "long description": "name: tell\neffect: read\ndescription: " + "d" * 5000 + "\n",
-    "many scopes": "name: tell\neffect: read\ndescription: d\nscopes: [" + ", ".join(["memory"] * 5000) + "]\n",
+    "many scopes": "name: tell\neffect: read\ndescription: d\nscopes: ["
+    + ", ".join(["memory"] * 5000)
+    + "]\n",
 }
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_files_are_refused_typed(tmp_path: Path, text: str) -> None:
-    """Whatever a file holds it is a verb or a typed refusal that names it, never another exception, and nothing of it is run."""
+    """Whatever a file holds it is a verb or a typed refusal that names it, never another exception,
+    and nothing of it is run.
+    """
     (tmp_path / "tell.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"tell\.yaml") as error:
         load_folder(tmp_path)
@@ -208,7 +233,9 @@ def test_hostile_files_are_refused_typed(tmp_path: Path, text: str) -> None:
 
 
 def test_a_name_with_line_ends_makes_no_lines(tmp_path: Path) -> None:
-    """A file may be named so that its name reads as lines of a log: it is refused, and what is told of it is one line."""
+    """A file may be named so that its name reads as lines of a log: it is refused, and what is told
+    of it is one line.
+    """
     (tmp_path / "tell\nERROR all is well\x1b[2K.yaml").write_text("name: tell\n", encoding="utf-8")
     with pytest.raises(ConfigurationError) as error:
         load_folder(tmp_path)

@@ -13,7 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.schema import Schema
-from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, Trust, VerbEffect, VerbSpec
+from ordain.contracts.verbs import (
+    Argument,
+    ArgumentRole,
+    Category,
+    Example,
+    Trust,
+    VerbEffect,
+    VerbSpec,
+)
 from ordain.errors import ConfigurationError
 from ordain.verbs import FunctionVerb, VerbContext, bind, verb
 from ordain.verbs.signatures import Unfitting
@@ -51,7 +59,11 @@ def test_primitives_defaults_and_words() -> None:
 
     @verb(effect="read")
     def repeat(
-        text: Annotated[str, Field(max_length=9)], times: int = 2, *, kind: Literal["a", "b"] = "a", ratio: float | None = None
+        text: Annotated[str, Field(max_length=9)],
+        times: int = 2,
+        *,
+        kind: Literal["a", "b"] = "a",
+        ratio: float | None = None,
     ) -> dict[str, str]:
         """Repeat a text.
 
@@ -88,7 +100,12 @@ def test_primitives_defaults_and_words() -> None:
     ("hint", "good", "typed", "bad"),
     [
         (Point, {"x": 1}, Point(1), {"x": 1, "z": 2}),
-        (Place, {"name": "n", "at": {"x": 1, "y": 2}}, Place(name="n", at=Point(1, 2)), {"name": "n", "at": {"x": 1, "q": 2}}),
+        (
+            Place,
+            {"name": "n", "at": {"x": 1, "y": 2}},
+            Place(name="n", at=Point(1, 2)),
+            {"name": "n", "at": {"x": 1, "q": 2}},
+        ),
         (Tag, {"label": "abc"}, Tag("abc"), {"label": "abcdef"}),
         (list[Tag], [{"label": "a"}], [Tag("a")], [{"label": "abcdef"}]),
         (Options, {"deep": True}, {"deep": True}, {"wide": True}),
@@ -100,8 +117,12 @@ def test_primitives_defaults_and_words() -> None:
         (date, "2020-01-02", date(2020, 1, 2), 7),
     ],
 )
-def test_each_kind_of_hint_has_a_schema_and_a_conversion(hint: Any, good: Any, typed: Any, bad: Any) -> None:
-    """Pydantic, msgspec, dataclass, TypedDict, Literal and container hints check strictly and arrive as their types."""
+def test_each_kind_of_hint_has_a_schema_and_a_conversion(
+    hint: Any, good: Any, typed: Any, bad: Any
+) -> None:
+    """Pydantic, msgspec, dataclass, TypedDict, Literal and container hints check strictly and
+    arrive as their types.
+    """
 
     def take(value: Any) -> dict[str, Any]:
         """Take."""
@@ -173,7 +194,11 @@ def test_a_result_that_refers_to_itself_keeps_its_definition() -> None:
     Node.model_rebuild(_types_namespace={"Node": Node})
     made = verb(effect="read")(give)
     schema = Schema(made.spec.output_schema)
-    assert schema.accepts({"result": {"below": [{"below": []}]}} if made.signature.wraps else {"below": [{"below": []}]})
+    assert schema.accepts(
+        {"result": {"below": [{"below": []}]}}
+        if made.signature.wraps
+        else {"below": [{"below": []}]}
+    )
 
 
 def test_what_was_forgotten_at_a_declaration_is_said() -> None:
@@ -191,7 +216,9 @@ def _returns_one(value: int) -> int:
 
 
 def test_the_context_is_no_argument() -> None:
-    """A parameter `context: VerbContext` is given by the executor and is absent from the schema; another `context` is an argument."""
+    """A parameter `context: VerbContext` is given by the executor and is absent from the schema;
+    another `context` is an argument.
+    """
 
     @verb(effect="read")
     async def first(text: str, context: VerbContext) -> str:
@@ -225,12 +252,17 @@ def test_the_context_is_no_argument() -> None:
 
 
 def test_everything_else_is_declared_beside_the_function() -> None:
-    """Effect, roles, trust, time-out, retry, reconcile and example reach the spec; a declared list shows in the schema."""
+    """Effect, roles, trust, time-out, retry, reconcile and example reach the spec; a declared list
+    shows in the schema.
+    """
 
     @verb(
         name="post.send",
         effect=VerbEffect.SEND,
-        arguments={"to": Argument(role=ArgumentRole.RECIPIENT, allowed=["a@x", "b@x"]), "body": ArgumentRole.CONTENT},
+        arguments={
+            "to": Argument(role=ArgumentRole.RECIPIENT, allowed=["a@x", "b@x"]),
+            "body": ArgumentRole.CONTENT,
+        },
         output={"id": Trust.SYSTEM},
         timeout_ms=1234,
         idempotent=True,
@@ -408,9 +440,18 @@ def _undocumented(value: int) -> int:
         (_wrong_default, "the default does not fit"),
         (_context_by_another_name, "is named context"),
         (_optional_by_another_name, "is named context"),
-        *((refused, "no part of an argument") for refused in (_context_in_a_list, _context_or_text, _own_context)),
-        *((refused, "no part of an argument") for refused in (_context_in_a_dataclass, _context_in_a_model, _context_among_many)),
-        *((refused, "no part of an argument") for refused in (_context_in_a_named_tuple, _context_in_a_generic, _context_by_bound)),
+        *(
+            (refused, "no part of an argument")
+            for refused in (_context_in_a_list, _context_or_text, _own_context)
+        ),
+        *(
+            (refused, "no part of an argument")
+            for refused in (_context_in_a_dataclass, _context_in_a_model, _context_among_many)
+        ),
+        *(
+            (refused, "no part of an argument")
+            for refused in (_context_in_a_named_tuple, _context_in_a_generic, _context_by_bound)
+        ),
         (_undocumented, "description"),
     ],
 )
@@ -427,13 +468,25 @@ def test_a_function_that_cannot_be_a_verb_is_refused_by_name(function: Any, says
     ("options", "says"),
     [
         ({"effect": "send"}, "missing: body, to"),
-        ({"effect": "read", "arguments": {"cc": ArgumentRole.RECIPIENT}}, "not in input_schema: cc"),
-        ({"effect": "send", "arguments": {"to": ArgumentRole.LABEL, "body": ArgumentRole.CONTENT}}, "role recipient"),
+        (
+            {"effect": "read", "arguments": {"cc": ArgumentRole.RECIPIENT}},
+            "not in input_schema: cc",
+        ),
+        (
+            {
+                "effect": "send",
+                "arguments": {"to": ArgumentRole.LABEL, "body": ArgumentRole.CONTENT},
+            },
+            "role recipient",
+        ),
         ({"effect": "read", "name": "Bad Name"}, "name"),
         ({"effect": "read", "timeout_ms": 0}, "timeout_ms"),
         ({"effect": "read", "output": {"absent": Trust.OWN}}, "the result does not have: absent"),
         ({"effect": "read", "example": Example(input={})}, "example's input"),
-        ({"effect": "read", "example": Example(input={"to": "a", "body": "b"}, output={})}, "example's output"),
+        (
+            {"effect": "read", "example": Example(input={"to": "a", "body": "b"}, output={})},
+            "example's output",
+        ),
     ],
 )
 def test_a_declaration_that_does_not_fit_is_refused(options: Any, says: str) -> None:
@@ -471,7 +524,9 @@ def test_binding_code_to_a_spec_needs_the_same_names() -> None:
 
 
 def test_every_word_may_be_a_plain_string() -> None:
-    """Whoever writes a verb needs no enumeration of the house: its words as strings make the same declaration."""
+    """Whoever writes a verb needs no enumeration of the house: its words as strings make the same
+    declaration.
+    """
 
     def tell(to: str, body: str) -> dict[str, str]:
         """Tell somebody."""
@@ -507,8 +562,12 @@ def test_every_word_may_be_a_plain_string() -> None:
         ({"effect": "read", "example": {"given": {}}}, "example.input"),
     ],
 )
-def test_a_word_that_there_is_not_is_named_with_those_that_there_are(options: Any, said: str) -> None:
-    """A misspelt word is a ConfigurationError that lists the known ones, and never a traceback of an enumeration."""
+def test_a_word_that_there_is_not_is_named_with_those_that_there_are(
+    options: Any, said: str
+) -> None:
+    """A misspelt word is a ConfigurationError that lists the known ones, and never a traceback of
+    an enumeration.
+    """
 
     def shout(text: str) -> str:
         """Shout."""

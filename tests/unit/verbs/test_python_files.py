@@ -15,10 +15,14 @@ from ordain.verbs.python_files import PythonFiles
 def test_a_file_that_never_ends_takes_no_output_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is given up by name; what it printed is not on stdout, and what is printed afterwards is."""
+    """It is given up by name; what it printed is not on stdout, and what is printed afterwards
+    is.
+    """
     monkeypatch.setattr(python_files, "LOAD_S", 0.3)
     tmp_path.chmod(0o700)
-    (tmp_path / "spin.py").write_text("import threading\nprint('noise', flush=True)\nthreading.Event().wait()\n", encoding="utf-8")
+    (tmp_path / "spin.py").write_text(
+        "import threading\nprint('noise', flush=True)\nthreading.Event().wait()\n", encoding="utf-8"
+    )
     (tmp_path / "spin.py").chmod(0o600)
     with pytest.raises(ConfigurationError, match=r"spin\.py: did not end within"):
         PythonFiles(tmp_path).load("spin.py")

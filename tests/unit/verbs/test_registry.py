@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, JsonValue
 
-from ordain.contracts.verbs import Argument, ArgumentRole, Example, PlanStep, Reconcile, VerbEffect, VerbSpec
+from ordain.contracts.verbs import (
+    Argument,
+    ArgumentRole,
+    Example,
+    PlanStep,
+    Reconcile,
+    VerbEffect,
+    VerbSpec,
+)
 from ordain.errors import ConfigurationError
 from ordain.verbs import FunctionVerb, Registry, VerbFolder, verb
 
@@ -25,7 +33,12 @@ async def find(key: str, args: dict[str, Any]) -> Found:
     return Found(happened=None)
 
 
-@verb(effect="private", name="note.write", arguments={"text": ArgumentRole.CONTENT}, reconcile="note.find")
+@verb(
+    effect="private",
+    name="note.write",
+    arguments={"text": ArgumentRole.CONTENT},
+    reconcile="note.find",
+)
 async def write(text: str) -> str:
     """Write."""
     return text
@@ -33,7 +46,16 @@ async def write(text: str) -> str:
 
 def plan(name: str = "tell", **fields: Any) -> VerbSpec:
     steps = [PlanStep(name="ask", order=0, services=[MODEL])]
-    return VerbSpec(**{"name": name, "description": "d", "effect": VerbEffect.READ, "plan": steps, "prompt_template": "tell.j2", **fields})
+    return VerbSpec(
+        **{
+            "name": name,
+            "description": "d",
+            "effect": VerbEffect.READ,
+            "plan": steps,
+            "prompt_template": "tell.j2",
+            **fields,
+        }
+    )
 
 
 def folder(*specs: VerbSpec, template: str = "x") -> VerbFolder:
@@ -44,7 +66,9 @@ def folder(*specs: VerbSpec, template: str = "x") -> VerbFolder:
     )
 
 
-def refusal(*folders: VerbFolder, functions: tuple[FunctionVerb[..., Any], ...] = (), **rest: Any) -> str:
+def refusal(
+    *folders: VerbFolder, functions: tuple[FunctionVerb[..., Any], ...] = (), **rest: Any
+) -> str:
     with pytest.raises(ConfigurationError) as error:
         Registry(folders, functions, **rest)
     return error.value.message
@@ -84,7 +108,9 @@ def test_an_id_is_declared_once() -> None:
 def test_a_template_name_means_one_template() -> None:
     """Two folders may share a template only if it is the same."""
     Registry([folder(plan()), folder(plan("say"))])
-    assert "template tell.j2 is declared twice" in refusal(folder(plan()), folder(plan("say"), template="y"))
+    assert "template tell.j2 is declared twice" in refusal(
+        folder(plan()), folder(plan("say"), template="y")
+    )
 
 
 def test_extending_gives_a_new_whole() -> None:
@@ -115,7 +141,10 @@ def test_a_reconcile_verb_that_voids_is_told_what_it_voids() -> None:
 
     def booking(effect: str, **more: Any) -> tuple[FunctionVerb[..., Any], FunctionVerb[..., Any]]:
         @verb(
-            effect="private", name="note.book", arguments={"text": ArgumentRole.CONTENT}, reconcile=Reconcile(verb="note.void", voids=True)
+            effect="private",
+            name="note.book",
+            arguments={"text": ArgumentRole.CONTENT},
+            reconcile=Reconcile(verb="note.void", voids=True),
         )
         async def book(text: str) -> str:
             """Book."""
@@ -128,7 +157,13 @@ def test_a_reconcile_verb_that_voids_is_told_what_it_voids() -> None:
 
         return book, void
 
-    roles = {"arguments": {"key": ArgumentRole.LABEL, "args": ArgumentRole.CONTENT, "attempt": ArgumentRole.LABEL}}
+    roles = {
+        "arguments": {
+            "key": ArgumentRole.LABEL,
+            "args": ArgumentRole.CONTENT,
+            "attempt": ArgumentRole.LABEL,
+        }
+    }
     for functions in (booking("read"), booking("private", **roles)):
         spec = Registry(functions=functions).specs["note.book"]
         assert (spec.reconciler, spec.voids) == ("note.void", True)
@@ -144,7 +179,9 @@ def test_a_reconcile_verb_that_voids_is_told_what_it_voids() -> None:
 
 
 def test_a_reconcile_verb_is_a_registered_read() -> None:
-    """What is asked after a crash exists, does not itself act, and can take the question and give the answer."""
+    """What is asked after a crash exists, does not itself act, and can take the question and give
+    the answer.
+    """
     assert "reconcile: note.find is not" in refusal(functions=(write,))
 
     @verb(effect="private", name="note.find", arguments={"key": ArgumentRole.LABEL})
@@ -172,17 +209,34 @@ def test_recursion_depth_is_sane() -> None:
     """A leaf calls nothing; a composite goes no deeper than policy permits."""
     Registry([folder(plan(max_recursion_depth=3))], max_depth=3)
     assert "max_recursion_depth" in refusal(folder(plan(max_recursion_depth=4)), max_depth=3)
-    leaf = FunctionVerb(find.spec.model_copy(update={"max_recursion_depth": 2}), find.function, find.signature, True)
+    leaf = FunctionVerb(
+        find.spec.model_copy(update={"max_recursion_depth": 2}), find.function, find.signature, True
+    )
     assert "max_recursion_depth" in refusal(functions=(leaf,))
 
 
 @pytest.mark.parametrize(
     ("steps", "says"),
     [
-        ([PlanStep(name="a", order=0, services=[MODEL]), PlanStep(name="a", order=1, services=[MODEL])], "the same name"),
-        ([PlanStep(name="a", order=0, services=[MODEL]), PlanStep(name="b", order=0, services=[MODEL])], "the same order"),
         (
-            [PlanStep(name="a", order=0, services=[MODEL]), PlanStep(name="b", order=1, services=["PromptComposer"])],
+            [
+                PlanStep(name="a", order=0, services=[MODEL]),
+                PlanStep(name="a", order=1, services=[MODEL]),
+            ],
+            "the same name",
+        ),
+        (
+            [
+                PlanStep(name="a", order=0, services=[MODEL]),
+                PlanStep(name="b", order=0, services=[MODEL]),
+            ],
+            "the same order",
+        ),
+        (
+            [
+                PlanStep(name="a", order=0, services=[MODEL]),
+                PlanStep(name="b", order=1, services=["PromptComposer"]),
+            ],
             "last step asks a model",
         ),
         ([PlanStep(name="a", order=0)], "last step asks a model"),
@@ -205,11 +259,19 @@ def test_services_of_the_verb_are_the_default_of_its_steps() -> None:
         ({"input_schema": {"type": "no such type"}}, "invalid JSON Schema"),
         ({"output_schema": {"$ref": "https://example.org/schema.json"}}, "invalid JSON Schema"),
         ({"example": Example(input={})}, "example's input"),
-        ({"example": Example(input={"text": "t"}, output={"a": 1}), "output_schema": {"maxProperties": 0}}, "example's output"),
+        (
+            {
+                "example": Example(input={"text": "t"}, output={"a": 1}),
+                "output_schema": {"maxProperties": 0},
+            },
+            "example's output",
+        ),
     ],
 )
 def test_schemas_templates_and_examples_hold(fields: dict[str, Any], says: str) -> None:
-    """A schema that is none or reaches out, a missing template and a false example are found at load."""
+    """A schema that is none or reaches out, a missing template and a false example are found at
+    load.
+    """
     assert says in refusal(folder(plan(**fields)))
 
 

@@ -31,7 +31,10 @@ def test_what_is_told_of_a_function_is_its_own() -> None:
     assert [each.input_schema["properties"]["number"]["default"] for each in (one, other)] == [7, 8]
     assert read(made(7, "weeks")).input_schema["properties"]["unit"]["default"] == "weeks"
     assert "description" not in one.input_schema["properties"]["number"]
-    assert read(made(7), number="How many.").input_schema["properties"]["number"]["description"] == "How many."
+    assert (
+        read(made(7), number="How many.").input_schema["properties"]["number"]["description"]
+        == "How many."
+    )
     hinted = made(7)
     hinted.__annotations__["number"] = "float"
     assert read(hinted).input_schema["properties"]["number"]["type"] == "number"

@@ -1,4 +1,6 @@
-"""Loading a folder of workflow templates: whole or not at all, by file and line, whatever somebody wrote into it."""
+"""Loading a folder of workflow templates: whole or not at all, by file and line, whatever somebody
+wrote into it.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,11 @@ def test_a_file_is_a_template(tmp_path: Path) -> None:
     written(tmp_path)
     (tmp_path / "README.md").write_text("about")
     (found,) = WORKFLOWS.load(tmp_path).values()
-    assert (found.id, found.version, [call.named for call in found.calls]) == ("announce", 1, ["note"])
+    assert (found.id, found.version, [call.named for call in found.calls]) == (
+        "announce",
+        1,
+        ["note"],
+    )
     assert found.steps[0].args_of({"text": "tea"}) == {"text": "tea"}
 
 
@@ -54,14 +60,28 @@ def test_a_file_is_a_template(tmp_path: Path) -> None:
     [
         ("version: 1", "version: '1'", "announce.yaml:2: version: should be a valid integer"),
         ("id: announce", "id: other", "announce.yaml:1: id must be 'announce'"),
-        ("additionalProperties: false", "additionalProperties: true", "announce.yaml:4: schema: additionalProperties is false"),
-        ("{$arg: text}", "{$arg: txt}", "announce.yaml:11: steps.0.args.text: schema has no argument 'txt'"),
-        ("verb: note", "verb: note\n    when: always", "announce.yaml:11: steps.0.when: there is no such key"),
+        (
+            "additionalProperties: false",
+            "additionalProperties: true",
+            "announce.yaml:4: schema: additionalProperties is false",
+        ),
+        (
+            "{$arg: text}",
+            "{$arg: txt}",
+            "announce.yaml:11: steps.0.args.text: schema has no argument 'txt'",
+        ),
+        (
+            "verb: note",
+            "verb: note\n    when: always",
+            "announce.yaml:11: steps.0.when: there is no such key",
+        ),
         ("verb: note", "verb: {$arg: text}", "announce.yaml:10"),
         ("type: string", "type: text", "schema"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_what_is_wrong_is_named_with_its_place(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
     """File, line and field."""
     assert says in refusal(written(tmp_path, TEXT.replace(old, new)))
 
@@ -79,7 +99,9 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None
 
 
 def test_names_with_line_ends_and_misspelt_ones_are_refused(tmp_path: Path) -> None:
-    """A file whose name is no template's id is no template; one that ends otherwise is not overlooked."""
+    """A file whose name is no template's id is no template; one that ends otherwise is not
+    overlooked.
+    """
     written(tmp_path, TEXT.replace("id: announce", 'id: "a\\nb"'), "a\nb.yaml")
     assert "String should match pattern" in refusal(tmp_path)
     (tmp_path / "a\nb.yaml").unlink()
@@ -93,7 +115,10 @@ def test_what_is_no_file_of_the_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "workflows"
     folder.mkdir()
     for made, says in (
-        (lambda place: place.symlink_to(tmp_path / "secret"), "a link that leaves the folder is refused"),
+        (
+            lambda place: place.symlink_to(tmp_path / "secret"),
+            "a link that leaves the folder is refused",
+        ),
         (os.mkfifo, "not a regular file"),
         (Path.mkdir, "not a regular file"),
         (lambda place: place.write_text("# " + "x" * FILE_BYTES_MAX), "larger than"),
@@ -115,7 +140,9 @@ def test_a_shipped_template_is_nobodys_to_change(tmp_path: Path) -> None:
     """A file with its id is refused; without a folder there are the shipped ones alone."""
     assert WORKFLOWS.of(tmp_path / "nowhere") == dict(shipped_workflows())
     write_templates(tmp_path, {"send_email": template("send_email", [step("note")])})
-    with pytest.raises(ConfigurationError, match="send_email is a shipped template: give it another id"):
+    with pytest.raises(
+        ConfigurationError, match="send_email is a shipped template: give it another id"
+    ):
         WORKFLOWS.of(tmp_path / "workflows")
     (tmp_path / "workflows" / "send_email.yaml").unlink()
     write_templates(tmp_path, {"announce": template("announce", [step("note")])})

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ordain.errors import ConfigurationError
 from ordain.verbs.yaml_document import DEPTH_MAX, parse_document
 
-TEXT = st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cn", "Co", "Zl", "Zp"])  # the others YAML breaks lines at, or refuses
+# the others YAML breaks lines at, or refuses
+TEXT = st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cn", "Co", "Zl", "Zp"])
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -20,7 +21,9 @@ JSON = st.recursive(
     | st.text(TEXT, max_size=20),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(TEXT, min_size=1, max_size=8).filter(lambda key: key != "<<"), inner, max_size=4)
+        | st.dictionaries(
+            st.text(TEXT, min_size=1, max_size=8).filter(lambda key: key != "<<"), inner, max_size=4
+        )
     ),
     max_leaves=20,
 )
@@ -28,7 +31,10 @@ JSON = st.recursive(
 BOMB = "\n".join(
     [
         "a: &a [x, x, x, x, x, x, x, x, x]",
-        *(f"{low}: &{low} [{', '.join(['*' + high] * 9)}]" for high, low in zip("abcdefgh", "bcdefghi", strict=True)),
+        *(
+            f"{low}: &{low} [{', '.join(['*' + high] * 9)}]"
+            for high, low in zip("abcdefgh", "bcdefghi", strict=True)
+        ),
     ]
 )
 
@@ -91,10 +97,16 @@ def test_any_text_gives_a_value_or_a_typed_refusal(text: str) -> None:
 
 
 def test_words_of_old_yaml_are_strings() -> None:
-    """Plain `no`, `on`, octal-like and date-like words stay strings; true, null and numbers do not."""
-    text = "a: no\nb: on\nc: 012\nd: 2020-01-01\ne: true\nf: null\ng: -12\nh: 1.5e3\ni: 0x10\nj: .5\nk: 1:30\nl:\nm: .nan"
+    """Plain `no`, `on`, octal-like and date-like words stay strings; true, null and numbers do
+    not.
+    """
+    text = (
+        "a: no\nb: on\nc: 012\nd: 2020-01-01\ne: true\nf: null\ng: -12\nh: 1.5e3\ni: 0x10\nj: .5\n"
+        "k: 1:30\nl:\nm: .nan"
+    )
     assert parse_document(text, "x").value == {
-        "a": "no", "b": "on", "c": "012", "d": "2020-01-01", "e": True, "f": None, "g": -12, "h": 1500.0, "i": "0x10", "j": 0.5, "k": "1:30",
+        "a": "no", "b": "on", "c": "012", "d": "2020-01-01", "e": True, "f": None, "g": -12,
+            "h": 1500.0, "i": "0x10", "j": 0.5, "k": "1:30",
         "l": None, "m": ".nan",
     }  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""Whether what Ordain said ends with a question: in any script, outside quotation marks and addresses, a short closing word aside."""
+"""Whether what Ordain said ends with a question: in any script, outside quotation marks and
+addresses, a short closing word aside.
+"""
 
 # ruff: noqa: RUF001 (question marks of many scripts)
 from __future__ import annotations
@@ -12,7 +14,11 @@ from ordain.wording.asking import AFTERWARDS, ends_asking
 MARKS = "?？؟⁇‽⸮"
 
 
-@given(st.text(alphabet="ab .,!", max_size=40), st.sampled_from(MARKS), st.sampled_from(["", " ", "\n", "**", " 🙂", ")", " Just say so!"]))
+@given(
+    st.text(alphabet="ab .,!", max_size=40),
+    st.sampled_from(MARKS),
+    st.sampled_from(["", " ", "\n", "**", " 🙂", ")", " Just say so!"]),
+)
 def test_a_question_at_the_end_asks(before: str, mark: str, after: str) -> None:
     """Whatever stands before it."""
     assert ends_asking(f"{before}a{mark}{after}")

@@ -21,13 +21,23 @@ from ordain.wording.cues import Cues
 from ordain.wording.languages import shipped_table
 from ordain.wording.wording import compiled
 
-MESSAGES: list[dict[str, str]] = json.loads((Path(__file__).parent / "cue_messages.json").read_text(encoding="utf-8"))
+MESSAGES: list[dict[str, str]] = json.loads(
+    (Path(__file__).parent / "cue_messages.json").read_text(encoding="utf-8")
+)
 ENOUGH = 0.9
 WORDING = compiled(shipped_table())
 cues = WORDING.cues
-any_text = st.text(st.characters(), max_size=400) | st.text("stop ?!.,'\"`no不停やめ\u200b\u0301👍\n", max_size=200)
+any_text = st.text(st.characters(), max_size=400) | st.text(
+    "stop ?!.,'\"`no不停やめ\u200b\u0301👍\n", max_size=200
+)
 known = st.sampled_from([message["text"] for message in MESSAGES])
-stops = st.sampled_from([message["text"] for message in MESSAGES if message["says"] == "stop" and '"' not in message["text"]])
+stops = st.sampled_from(
+    [
+        message["text"]
+        for message in MESSAGES
+        if message["says"] == "stop" and '"' not in message["text"]
+    ]
+)
 
 
 HEDGED = (
@@ -41,9 +51,35 @@ HEDGED = (
         "yes, pending approval",
         "yes, undo it",
     ),
-    *("confirm what", "perhaps ok", "sure, show me first", "yes, use the other account", "yes, make it 50", "yes was a mistake", "sure 🙄"),
-    *("I guess ok", "ok, I see", "ok, for now", "yeah right", "you sure", "yes'nt", "yes, none", "almost yes", "yes... let me think"),
-    *("ja, wenn Bob zustimmt", "ja, falls es frei ist", "gerne, wenn", "ja doch nicht", "ja ich lehne ab", "ja nie", "ja bitte warten"),
+    *(
+        "confirm what",
+        "perhaps ok",
+        "sure, show me first",
+        "yes, use the other account",
+        "yes, make it 50",
+        "yes was a mistake",
+        "sure 🙄",
+    ),
+    *(
+        "I guess ok",
+        "ok, I see",
+        "ok, for now",
+        "yeah right",
+        "you sure",
+        "yes'nt",
+        "yes, none",
+        "almost yes",
+        "yes... let me think",
+    ),
+    *(
+        "ja, wenn Bob zustimmt",
+        "ja, falls es frei ist",
+        "gerne, wenn",
+        "ja doch nicht",
+        "ja ich lehne ab",
+        "ja nie",
+        "ja bitte warten",
+    ),
     *(
         "ja unter Vorbehalt",
         "ja, frag erst Bob",
@@ -77,9 +113,22 @@ HEDGED = (
         "是的，但是",
         "可以，如果他同意",
     ),
-    *("确定吗", "そうではない", "はい、でも", "大丈夫です", "네 하지만", "괜찮아요", "نعم لكن", "نعم ليس بعد", "हाँ लेकिन", "हाँ अगर"),
+    *(
+        "确定吗",
+        "そうではない",
+        "はい、でも",
+        "大丈夫です",
+        "네 하지만",
+        "괜찮아요",
+        "نعم لكن",
+        "نعم ليس بعد",
+        "हाँ लेकिन",
+        "हाँ अगर",
+    ),
 )
-"""What begins as a yes, or has one in it, and takes it back, puts it off, makes it depend on something or asks."""
+"""What begins as a yes, or has one in it, and takes it back, puts it off, makes it depend on
+something or asks.
+"""
 NO_CHOICE = (
     "not the first",
     "not the second one",
@@ -95,7 +144,12 @@ NO_CHOICE = (
 def answer(expected: ExpectedType, text: str) -> object:
     """What rule ``answer`` finds that a text comes to."""
     inputs = AnswerInputs(text=text, wording=WORDING)
-    return given_value(ANSWER.apply(AnswerFacts(expects=expected, size=len(text)), inputs, Policy(version=1)).outcome, text)
+    return given_value(
+        ANSWER.apply(
+            AnswerFacts(expects=expected, size=len(text)), inputs, Policy(version=1)
+        ).outcome,
+        text,
+    )
 
 
 def right(says: str, found: Cues) -> bool:
@@ -133,12 +187,18 @@ def test_labelled_messages_are_read_as_labelled() -> None:
 @pytest.mark.parametrize("feature", ["stop", "steer"])
 def test_no_message_is_wrongly_an_order_to_what_runs(feature: str) -> None:
     """No message of another kind orders what runs to stop or to be done otherwise."""
-    wrong = [m["text"] for m in MESSAGES if m["says"] not in {"stop", "steer"} and getattr(cues(m["text"]), feature) == 2]
+    wrong = [
+        m["text"]
+        for m in MESSAGES
+        if m["says"] not in {"stop", "steer"} and getattr(cues(m["text"]), feature) == 2
+    ]
     assert wrong == []
 
 
 def test_the_set_is_wide() -> None:
-    """The labelled set has at least 250 messages in eight languages, sixty of them requests that tempt."""
+    """The labelled set has at least 250 messages in eight languages, sixty of them requests that
+    tempt.
+    """
     assert len(MESSAGES) >= 250
     assert len({message["lang"] for message in MESSAGES}) >= 8
     assert sum(message["says"] == "request" for message in MESSAGES) >= 60
@@ -158,20 +218,27 @@ def test_cues_are_total_deterministic_and_small(text: str) -> None:
         answer(expected, text)
 
 
-@given(st.integers(1, 6), st.sampled_from(["a", "stop ", "停", "'", '"', "ha", ":)", "👍", "1.", "ﷺ"]))
+@given(
+    st.integers(1, 6), st.sampled_from(["a", "stop ", "停", "'", '"', "ha", ":)", "👍", "1.", "ﷺ"])
+)
 def test_a_long_text_orders_nothing(doublings: int, piece: str) -> None:
     """A text of more than a message's length is a task of its own, whatever it is made of."""
     found = cues(piece * (1000 * 2**doublings // len(piece)))
     assert max(found.stop, found.steer, found.nudge, found.trouble) < 2
 
 
-@given(known, st.sampled_from(["", " ", "\n", "\t  ", " \u00a0"]), st.sampled_from(["", " ", "\n\n"]))
+@given(
+    known, st.sampled_from(["", " ", "\n", "\t  ", " \u00a0"]), st.sampled_from(["", " ", "\n\n"])
+)
 def test_surrounding_space_says_nothing(text: str, before: str, after: str) -> None:
     """White space around a message changes nothing."""
     assert cues(before + text + after) == cues(text)
 
 
-@given(known.filter(str.isascii) | st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80))
+@given(
+    known.filter(str.isascii)
+    | st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80)
+)
 def test_case_says_nothing(text: str) -> None:
     """Case changes nothing."""
     assert cues(text.upper()) == cues(text) == cues(text.lower())
@@ -271,7 +338,9 @@ def test_a_yes_with_a_reservation_grants_nothing(text: str) -> None:
     st.sampled_from(["knofi", "12", "“but”", "🤔", "…and"]),
 )
 def test_a_yes_that_goes_on_with_more_grants_nothing(yes: str, more: str) -> None:
-    """Whatever stands beside a yes and is not known to agree leaves the question open, in every language."""
+    """Whatever stands beside a yes and is not known to agree leaves the question open, in every
+    language.
+    """
     for text in (f"{yes} {more}", f"{yes}, {more}", f"{more} {yes}"):
         assert not fits(ExpectedType.YES_NO, cues(text)), text
 
@@ -292,7 +361,9 @@ def test_a_letter_alone_answers(text: str) -> None:
 
 @pytest.mark.parametrize("blank", ["\n", " ", "\u2028", "!"])
 def test_blanks_cost_what_they_are_long(blank: str) -> None:
-    """Sixteen times as many cost sixteen times as much and not the square of it: a message of nothing else held everybody up for seconds."""
+    """Sixteen times as many cost sixteen times as much and not the square of it: a message of
+    nothing else held everybody up for seconds.
+    """
 
     def cost(size: int) -> float:
         began = time.process_time()

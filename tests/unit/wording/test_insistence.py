@@ -1,4 +1,6 @@
-"""Engine 6: an order is one however it is insisted on, a no that is said over and over is one to what runs, and a place that there is none of goes back."""
+"""Engine 6: an order is one however it is insisted on, a no that is said over and over is one to
+what runs, and a place that there is none of goes back.
+"""
 
 # ruff: noqa: RUF001 (quotation marks of many languages)
 from __future__ import annotations
@@ -11,7 +13,11 @@ from ordain.wording.cues import Partly
 from ordain.wording.languages import shipped_table
 from ordain.wording.wording import compiled
 
-WORDING, SIXTH, BEFORE = compiled(shipped_table()), compiled(shipped_table(), 6), compiled(shipped_table(), 5)
+WORDING, SIXTH, BEFORE = (
+    compiled(shipped_table()),
+    compiled(shipped_table(), 6),
+    compiled(shipped_table(), 5),
+)
 DAYS = ("Monday", "Tuesday", "Friday")
 
 
@@ -37,11 +43,16 @@ DAYS = ("Monday", "Tuesday", "Friday")
     ],
 )
 def test_a_stop_that_is_insisted_on_is_one(text: str) -> None:
-    """What stresses it says nothing by itself, and neither does a pair of quotation marks around it."""
+    """What stresses it says nothing by itself, and neither does a pair of quotation marks around
+    it.
+    """
     assert WORDING.cues(text).stop == 2
 
 
-@pytest.mark.parametrize("text", ["pause it now", "wait right now", "hold on hold on now", "'wait'", "warte jetzt mal bitte"])
+@pytest.mark.parametrize(
+    "text",
+    ["pause it now", "wait right now", "hold on hold on now", "'wait'", "warte jetzt mal bitte"],
+)
 def test_a_wait_that_is_insisted_on_holds(text: str) -> None:
     """As it does alone."""
     found = WORDING.cues(text)
@@ -122,9 +133,16 @@ def test_what_is_said_once_or_says_more_protests_nothing(text: str) -> None:
 
 @given(st.text(max_size=120))
 def test_nothing_that_engine_5_grants_is_granted_otherwise(text: str) -> None:
-    """Whatever is said: yes, no, orders and choices of engine 5 are the same, and only orders and protests come to them."""
+    """Whatever is said: yes, no, orders and choices of engine 5 are the same, and only orders and
+    protests come to them.
+    """
     now, before = SIXTH.cues(text), BEFORE.cues(text)
-    assert (now.yes, now.no, now.go_on, now.partly) == (before.yes, before.no, before.go_on, before.partly)
+    assert (now.yes, now.no, now.go_on, now.partly) == (
+        before.yes,
+        before.no,
+        before.go_on,
+        before.partly,
+    )
     assert now.steer >= before.steer
     assert now.stop >= before.stop or now.steer > before.steer
     assert now.hold >= before.hold
@@ -171,7 +189,13 @@ def test_an_option_that_is_negated_is_not_that_one(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "of_two", "of_three"),
-    [("the last one", "B", ""), ("der letzte", "B", ""), ("the latter", "B", ""), ("the former", "A", ""), ("the second", "B", "B")],
+    [
+        ("the last one", "B", ""),
+        ("der letzte", "B", ""),
+        ("the latter", "B", ""),
+        ("the former", "A", ""),
+        ("the second", "B", "B"),
+    ],
 )
 def test_one_of_two_is_none_of_three(text: str, of_two: str, of_three: str) -> None:
     """*The latter* of three was the second one."""
@@ -180,7 +204,14 @@ def test_one_of_two_is_none_of_three(text: str, of_two: str, of_three: str) -> N
 
 @pytest.mark.parametrize(
     ("text", "is_date"),
-    [("the 32nd", False), ("on the 99th", False), ("am 32.", False), ("the 31st", True), ("the 2nd", True), ("12:30", True)],
+    [
+        ("the 32nd", False),
+        ("on the 99th", False),
+        ("am 32.", False),
+        ("the 31st", True),
+        ("the 2nd", True),
+        ("12:30", True),
+    ],
 )
 def test_a_day_that_no_month_has_is_no_date(text: str, is_date: bool) -> None:
     """To a question when, it is no answer."""
@@ -193,7 +224,9 @@ def test_one_and_two_are_figures(text: str) -> None:
     assert WORDING.cues(text).steer == 2
 
 
-@pytest.mark.parametrize("text", ["2 please", "1", "the 1 with the blue cover", "1 percent", "no, 2 percent?"])
+@pytest.mark.parametrize(
+    "text", ["2 please", "1", "the 1 with the blue cover", "1 percent", "no, 2 percent?"]
+)
 def test_one_and_two_alone_correct_nothing(text: str) -> None:
     """They may be a choice."""
     assert WORDING.cues(text).steer < 2

@@ -1,4 +1,6 @@
-"""Files of phrases that somebody wrote: what is wrong with one is said with file and line, and a hostile one costs nothing."""
+"""Files of phrases that somebody wrote: what is wrong with one is said with file and line, and a
+hostile one costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def own(text: str) -> tuple[object, ...]:
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, says: str) -> None:
-    """Unknown signs and lists, phrases that could not be found, other values: an error with file and line."""
+    """Unknown signs and lists, phrases that could not be found, other values: an error with file
+    and line.
+    """
     with pytest.raises(ConfigurationError, match=says) as caught:
         own(text)
     assert caught.value.code == "invalid_wording"
@@ -59,7 +63,10 @@ def test_what_is_wrong_is_named_with_its_line(text: str, line: int, says: str) -
     assert (caught.value.details["line"] or 0) == line
 
 
-@pytest.mark.parametrize("encoded", [b"\xff", b"[phrases]\nstop = '\xff'", b"x" * (FILE_BYTES + 1), b"a = " + b"[" * 5000])
+@pytest.mark.parametrize(
+    "encoded",
+    [b"\xff", b"[phrases]\nstop = '\xff'", b"x" * (FILE_BYTES + 1), b"a = " + b"[" * 5000],
+)
 def test_a_hostile_file_is_refused(encoded: bytes) -> None:
     """No UTF-8, too much of it, or too deep."""
     with pytest.raises(ConfigurationError):
@@ -68,11 +75,16 @@ def test_a_hostile_file_is_refused(encoded: bytes) -> None:
 
 def test_too_many_are_refused(tmp_path: Path) -> None:
     """A folder's phrases, words and files are bounded."""
-    for section, many in (("[phrases]\nstop", PHRASES_MAX // 2 + 1), ("[lists]\nmonths", WORDS_MAX // 2 + 1)):
+    for section, many in (
+        ("[phrases]\nstop", PHRASES_MAX // 2 + 1),
+        ("[lists]\nmonths", WORDS_MAX // 2 + 1),
+    ):
         for name in ("a.toml", "b.toml"):
             text = f"{section} = '" + "|".join(f"x{number}" for number in range(many)) + "'"
             (tmp_path / name).write_text(text, encoding="utf-8")
-        with pytest.raises(ConfigurationError, match=f"more than ({PHRASES_MAX} phrases|{WORDS_MAX} words)"):
+        with pytest.raises(
+            ConfigurationError, match=f"more than ({PHRASES_MAX} phrases|{WORDS_MAX} words)"
+        ):
             read_folder(tmp_path, checked=True)
     for number in range(FILES_MAX + 1):
         (tmp_path / f"{number}.toml").touch()
@@ -81,7 +93,9 @@ def test_too_many_are_refused(tmp_path: Path) -> None:
 
 
 def test_only_what_is_meant_as_a_file_of_phrases_is_read(tmp_path: Path) -> None:
-    """Notes and what an editor leaves behind are passed over; another format is refused by name; no folder is no file."""
+    """Notes and what an editor leaves behind are passed over; another format is refused by name; no
+    folder is no file.
+    """
     assert read_folder(tmp_path / "nowhere") == ()
     (tmp_path / ".own.toml").write_text("[", encoding="utf-8")
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
@@ -108,7 +122,9 @@ def test_a_file_that_says_nothing_changes_nothing() -> None:
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="'|\n\r"), max_size=40))
 def test_any_phrase_is_usable_or_refused(phrase: str) -> None:
-    """Whatever stands for a phrase, it is refused with a reason, or a message that is that phrase is read without an error."""
+    """Whatever stands for a phrase, it is refused with a reason, or a message that is that phrase
+    is read without an error.
+    """
     try:
         languages = own(f"[phrases]\nstop = '{phrase}'\n")
     except ConfigurationError:

@@ -10,7 +10,18 @@ from ordain.wording.languages import Language, read_language, shipped_languages,
 from ordain.wording.lint import FindingKind, Severity, WordingFinding, lint
 from tests.lanes import examples
 
-WORDS = ["knofi", "Knofi", "knöfi", "halt", "weiter", "merci", "stop", "schön", "schon", "gosch hald"]
+WORDS = [
+    "knofi",
+    "Knofi",
+    "knöfi",
+    "halt",
+    "weiter",
+    "merci",
+    "stop",
+    "schön",
+    "schon",
+    "gosch hald",
+]
 SIGNS = ["stop", "thanks", "go_on", "yes"]
 
 
@@ -26,11 +37,23 @@ def said(*languages: Language) -> list[tuple[FindingKind, Severity, str, int, st
 
 def test_one_phrase_with_two_signs_contradicts() -> None:
     """Both places are named, each with the other one and with what holds."""
-    first, second = lint([file("stop = '''\nja\nknofi'''\n", "a.toml"), file("thanks = 'knofi'", "b.toml")])[-2:]
-    assert (first.found, first.severity, first.file, first.line) == (FindingKind.CONTRADICTS, Severity.ERROR, "a.toml", 4)
+    first, second = lint(
+        [file("stop = '''\nja\nknofi'''\n", "a.toml"), file("thanks = 'knofi'", "b.toml")]
+    )[-2:]
+    assert (first.found, first.severity, first.file, first.line) == (
+        FindingKind.CONTRADICTS,
+        Severity.ERROR,
+        "a.toml",
+        4,
+    )
     assert "b.toml:2 says that it means thanks" in first.message
     assert "stop holds" in first.message
-    assert (second.file, second.line, "a.toml:4" in second.message, "stop holds" in second.message) == ("b.toml", 2, True, True)
+    assert (
+        second.file,
+        second.line,
+        "a.toml:4" in second.message,
+        "stop holds" in second.message,
+    ) == ("b.toml", 2, True, True)
 
 
 def test_what_is_shipped_otherwise_is_a_warning() -> None:
@@ -42,13 +65,21 @@ def test_what_is_shipped_otherwise_is_a_warning() -> None:
 
 
 def test_what_changes_nothing_is_shadowed() -> None:
-    """A phrase that is shipped, or that differs from another only in what nobody hears, is one too many."""
-    assert said(file("stop = 'Stop'")) == [(FindingKind.SHADOWED, Severity.WARNING, "own.toml", 2, "Stop")]
-    assert said(file("stop = 'knofi | Knofi'")) == [(FindingKind.SHADOWED, Severity.WARNING, "own.toml", 2, "Knofi")]
+    """A phrase that is shipped, or that differs from another only in what nobody hears, is one too
+    many.
+    """
+    assert said(file("stop = 'Stop'")) == [
+        (FindingKind.SHADOWED, Severity.WARNING, "own.toml", 2, "Stop")
+    ]
+    assert said(file("stop = 'knofi | Knofi'")) == [
+        (FindingKind.SHADOWED, Severity.WARNING, "own.toml", 2, "Knofi")
+    ]
     assert said(file("stop = 'knofi'"), file("yes = 'gosch'", "b.toml")) == []
 
 
-phrases = st.lists(st.tuples(st.sampled_from(SIGNS), st.sampled_from(WORDS)), max_size=6, unique=True)
+phrases = st.lists(
+    st.tuples(st.sampled_from(SIGNS), st.sampled_from(WORDS)), max_size=6, unique=True
+)
 
 
 def written(pairs: list[tuple[str, str]]) -> Language:
@@ -60,12 +91,18 @@ def written(pairs: list[tuple[str, str]]) -> Language:
 @settings(max_examples=examples(25, quick=8))
 @given(phrases)
 def test_shadowed_is_what_the_table_is_the_same_without(pairs: list[tuple[str, str]]) -> None:
-    """Without any one phrase that is found shadowed every message means the same; without one of which nothing is said, some does not."""
-    found: dict[tuple[str, str], WordingFinding] = {(one.sign, one.phrase): one for one in lint([written(pairs)])}
+    """Without any one phrase that is found shadowed every message means the same; without one of
+    which nothing is said, some does not.
+    """
+    found: dict[tuple[str, str], WordingFinding] = {
+        (one.sign, one.phrase): one for one in lint([written(pairs)])
+    }
     whole = compile_phrases(table_of(shipped_languages(), [written(pairs)]).phrases)
     for pair in pairs:
         finding = found.get(pair)
-        without = compile_phrases(table_of(shipped_languages(), [written([one for one in pairs if one != pair])]).phrases)
+        without = compile_phrases(
+            table_of(shipped_languages(), [written([one for one in pairs if one != pair])]).phrases
+        )
         if finding is not None and finding.found is FindingKind.SHADOWED:
             assert without == whole
         if finding is None:

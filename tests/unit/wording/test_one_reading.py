@@ -44,8 +44,14 @@ def test_a_text_that_was_read_is_kept_by_nobody() -> None:
         texts = {said, said.lower()}
         ask(said)
         gc.collect()
-        holders = [one for one in gc.get_objects() if type(one) in (dict, list, tuple) and len(one) < 10_000]
-        assert [one for one in holders if any(part in texts for part in one if type(part) is str)] == []
+        holders = [
+            one
+            for one in gc.get_objects()
+            if type(one) in (dict, list, tuple) and len(one) < 10_000
+        ]
+        assert [
+            one for one in holders if any(part in texts for part in one if type(part) is str)
+        ] == []
 
 
 @given(st.text(max_size=200))

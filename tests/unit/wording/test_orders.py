@@ -1,4 +1,6 @@
-"""Engine 4: bare stops in every guise, corrections in closed forms; and what was tried, and five languages, in three modes."""
+"""Engine 4: bare stops in every guise, corrections in closed forms; and what was tried, and five
+languages, in three modes.
+"""
 
 # ruff: noqa: RUF001 (messages in many scripts)
 from __future__ import annotations
@@ -18,7 +20,9 @@ WORDING = compiled(shipped_table())
 SETS = {"tried": rows(TRIED), "languages": rows(LANGUAGES)}
 ORDERS = {"stop", "hold", "correct"}
 MISSED = {"tried": 2, "languages": 1}
-"""Orders that wording alone does not read: *stop slowjob*, a Cyrillic *ѕtop*; *an Lisa, nicht an Lena*."""
+"""Orders that wording alone does not read: *stop slowjob*, a Cyrillic *ѕtop*; *an Lisa, nicht an
+Lena*.
+"""
 
 
 @pytest.mark.parametrize(
@@ -67,9 +71,31 @@ def test_a_question_mark_makes_no_stop(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("no, 10 percent", "sorry, 10 percent", "10 percent, sorry", "nimm 10 Prozent", "10 statt 7.5 Prozent", "mit 10 Prozent bitte"),
-        *("* 10 percent", "*Bob", "for Bob not for Ann", "not Ann, Bob", "to Bob, I mean", "stop and use 10 percent", "don't use 7.5"),
-        *("do it with 10 percent", "the other way round", "andersrum", "wrong, it's 10 percent", "no, Tuesday", "typo: 10 percent"),
+        *(
+            "no, 10 percent",
+            "sorry, 10 percent",
+            "10 percent, sorry",
+            "nimm 10 Prozent",
+            "10 statt 7.5 Prozent",
+            "mit 10 Prozent bitte",
+        ),
+        *(
+            "* 10 percent",
+            "*Bob",
+            "for Bob not for Ann",
+            "not Ann, Bob",
+            "to Bob, I mean",
+            "stop and use 10 percent",
+            "don't use 7.5",
+        ),
+        *(
+            "do it with 10 percent",
+            "the other way round",
+            "andersrum",
+            "wrong, it's 10 percent",
+            "no, Tuesday",
+            "typo: 10 percent",
+        ),
         *("non, 10 pour cent", "con 12 personas", "con 12 persone", "al revés", "met 12 personen"),
     ],
 )
@@ -81,9 +107,28 @@ def test_a_closed_form_corrects(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("instead, tell me a joke", "use of commas in English", "good morning everyone", "not sure, whatever", "screen not responding"),
-        *("* buy milk", "take 5", "no, 10 people died", "with 5 eggs what can I cook", "use 3 examples of irony in a poem", "No. 5"),
-        *("the opposite of love", "no, one question", "typo in my essay", "**bold**", "for 10 years I lived in Rome"),
+        *(
+            "instead, tell me a joke",
+            "use of commas in English",
+            "good morning everyone",
+            "not sure, whatever",
+            "screen not responding",
+        ),
+        *(
+            "* buy milk",
+            "take 5",
+            "no, 10 people died",
+            "with 5 eggs what can I cook",
+            "use 3 examples of irony in a poem",
+            "No. 5",
+        ),
+        *(
+            "the opposite of love",
+            "no, one question",
+            "typo in my essay",
+            "**bold**",
+            "for 10 years I lived in Rome",
+        ),
     ],
 )
 def test_what_is_no_closed_form_corrects_nothing(text: str) -> None:
@@ -106,9 +151,17 @@ def test_another_figure_corrects_and_asked_it_does_not(figure: int, of: str, for
 
 @pytest.mark.parametrize(("name", "mode"), list(product(SETS, Mode)))
 def test_no_set_grants_or_stops_what_it_does_not_say(name: str, mode: Mode) -> None:
-    """Neither a consent nor a choice nor a refusal nor a stop is read of a message that is none, whatever a model says."""
+    """Neither a consent nor a choice nor a refusal nor a stop is read of a message that is none,
+    whatever a model says.
+    """
     found = Figures(SETS[name], mode, WORDING)
-    wrong = ("false consent", "false choice", "false refusal", "false stop", "stop without a graded steer")
+    wrong = (
+        "false consent",
+        "false choice",
+        "false refusal",
+        "false stop",
+        "stop without a graded steer",
+    )
     assert {what: found.wrong[what] for what in wrong if found.count[what]} == {}
 
 
@@ -117,6 +170,8 @@ def test_orders_are_read_without_a_model(name: str) -> None:
     """Few stops, holds and corrections are missed by the wording alone."""
 
     def missed(row: Row) -> bool:
-        return row["label"] in ORDERS and not isinstance(placed(row, Mode.ALONE, WORDING)[0], Override)
+        return row["label"] in ORDERS and not isinstance(
+            placed(row, Mode.ALONE, WORDING)[0], Override
+        )
 
     assert len([row["text"] for row in SETS[name] if missed(row)]) <= MISSED[name]

@@ -1,4 +1,6 @@
-"""How a catalog pins its wording: catalogs of before stay as they were, and one identity is compiled once."""
+"""How a catalog pins its wording: catalogs of before stay as they were, and one identity is
+compiled once.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,12 @@ def test_a_catalog_without_wording_is_as_it_was() -> None:
 
 
 def test_a_catalog_with_wording_brings_its_table() -> None:
-    """The table is stored under its digest, before the catalog that names it; loaded again the catalog reads with it."""
-    catalog = Catalog(CatalogData(policy=POLICY, wording=f"1:{TABLE.digest}"), {TABLE.digest: TABLE.encoded}.get)
+    """The table is stored under its digest, before the catalog that names it; loaded again the
+    catalog reads with it.
+    """
+    catalog = Catalog(
+        CatalogData(policy=POLICY, wording=f"1:{TABLE.digest}"), {TABLE.digest: TABLE.encoded}.get
+    )
     assert catalog.stored == ((TABLE.digest, TABLE.encoded), (catalog.digest, catalog.encoded))
     again = Catalog.from_bytes(catalog.encoded, dict(catalog.stored).get)
     assert wording_of(again).cues("halt").stop == 2
@@ -37,8 +43,12 @@ def test_a_catalog_with_wording_brings_its_table() -> None:
 
 
 def test_what_this_build_cannot_read_is_no_wording() -> None:
-    """A later engine's catalog, and one whose table is nowhere: typed, not read with something else."""
-    later = Catalog(CatalogData(policy=POLICY, wording=f"9:{TABLE.digest}"), {TABLE.digest: TABLE.encoded}.get)
+    """A later engine's catalog, and one whose table is nowhere: typed, not read with something
+    else.
+    """
+    later = Catalog(
+        CatalogData(policy=POLICY, wording=f"9:{TABLE.digest}"), {TABLE.digest: TABLE.encoded}.get
+    )
     with pytest.raises(JournalCorrupt, match="no wording engine 9"):
         wording_of(later)
     lost = Catalog(CatalogData(policy=POLICY, wording=f"1:{'0' * 64}"), {}.get)

@@ -1,4 +1,6 @@
-"""Tables of phrases: split by language they are the table of before, their order says nothing, and one phrase more or less is another table."""
+"""Tables of phrases: split by language they are the table of before, their order says nothing, and
+one phrase more or less is another table.
+"""
 
 from __future__ import annotations
 
@@ -25,39 +27,64 @@ FIRST = files("ordain.wording").joinpath("tables", "first.json").read_bytes()
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "messages"
 TEXTS = [
     message["text"]
-    for file in (Path(__file__).parent / "cue_messages.json", FIXTURES / "own.json", FIXTURES / "independent.json")
+    for file in (
+        Path(__file__).parent / "cue_messages.json",
+        FIXTURES / "own.json",
+        FIXTURES / "independent.json",
+    )
     for message in json.loads(file.read_text(encoding="utf-8"))
 ]
 FROZEN_TEXTS = 2221
 FROZEN_CUES = "864535ccc8c0f1ba562580e0fc63397c3e9a4a999000e2a462c2172eba424a9e"
 CHANGED: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
-"""Tokens of phrases whose sign is another in the shipped files than in the first table: (then, now)."""
+"""Tokens of phrases whose sign is another in the shipped files than in the first table: (then,
+now).
+"""
 UNSPOKEN = {Sign.NUMBER, Sign.EMOJI, Sign.QUOTED, Sign.OWN, Sign.COMMA, Sign.STOPS, Sign.ASKS}
 """What is told by its form: no phrase stands for it."""
 
 
 def test_the_first_table_is_frozen() -> None:
-    """The table that recorded runs are read with is byte for byte the one that was shipped first; a catalog without wording means it."""
+    """The table that recorded runs are read with is byte for byte the one that was shipped first; a
+    catalog without wording means it.
+    """
     assert f"1:{hashlib.sha256(FIRST).hexdigest()}" == FIRST_WORDING
     assert first_wording().id == FIRST_WORDING
-    assert sum(len(known) for _, known in compile_phrases(Table.from_bytes(FIRST).phrases).values()) == 11_297
+    assert (
+        sum(len(known) for _, known in compile_phrases(Table.from_bytes(FIRST).phrases).values())
+        == 11_297
+    )
 
 
 def test_the_first_engine_is_frozen() -> None:
-    """What recorded runs are read with has the same cues for ever; another reading is another engine. Of a labelled message more, another sum."""
+    """What recorded runs are read with has the same cues for ever; another reading is another
+    engine. Of a labelled message more, another sum.
+    """
     cues = b"\n".join(msgspec.json.encode(first_wording().cues(text)) for text in TEXTS)
     assert (len(TEXTS), hashlib.sha256(cues).hexdigest()) == (FROZEN_TEXTS, FROZEN_CUES)
 
 
 def test_the_languages_compile_to_the_first_table() -> None:
-    """Split by language, every phrase means what it meant in the tables by topic, but for what has been changed since."""
+    """Split by language, every phrase means what it meant in the tables by topic, but for what has
+    been changed since.
+    """
     before, now = (_meanings(table) for table in (Table.from_bytes(FIRST), shipped_table()))
-    assert {key: (before.get(key), now.get(key)) for key in before.keys() | now.keys() if before.get(key) != now.get(key)} == CHANGED
-    assert {name: words for name, words in shipped_table().lists.items() if name in ENGINES[1].lists} == Table.from_bytes(FIRST).lists
+    assert {
+        key: (before.get(key), now.get(key))
+        for key in before.keys() | now.keys()
+        if before.get(key) != now.get(key)
+    } == CHANGED
+    assert {
+        name: words for name, words in shipped_table().lists.items() if name in ENGINES[1].lists
+    } == Table.from_bytes(FIRST).lists
 
 
 def _meanings(table: Table) -> dict[tuple[str, ...], str]:
-    return {key: sign for _, known in compile_phrases(table.phrases).values() for key, sign in known.items()}
+    return {
+        key: sign
+        for _, known in compile_phrases(table.phrases).values()
+        for key, sign in known.items()
+    }
 
 
 def test_shipped_and_first_read_every_labelled_message_alike() -> None:
@@ -67,7 +94,9 @@ def test_shipped_and_first_read_every_labelled_message_alike() -> None:
 
 
 def test_the_second_engine_only_takes_back() -> None:
-    """It reads every labelled message as the first one does, but for a yes or a choice that it does not find."""
+    """It reads every labelled message as the first one does, but for a yes or a choice that it does
+    not find.
+    """
     first, second = (compiled(shipped_table(), number) for number in (1, 2))
     for before, now in ((first.cues(text), second.cues(text)) for text in TEXTS):
         assert msgspec.structs.replace(before, yes=now.yes, choice=now.choice) == now
@@ -76,7 +105,9 @@ def test_the_second_engine_only_takes_back() -> None:
 
 
 def test_precedence_is_explicit() -> None:
-    """Every sign that a phrase can have stands once in the order of precedence, and the first claim of a phrase holds."""
+    """Every sign that a phrase can have stands once in the order of precedence, and the first claim
+    of a phrase holds.
+    """
     assert len(PRECEDENCE) == len(set(PRECEDENCE))
     assert set(Sign) - set(PRECEDENCE) == UNSPOKEN
     assert list(ENGINES[1].signs) == [sign.name.lower() for sign in PRECEDENCE]
@@ -103,14 +134,21 @@ def test_a_table_is_its_bytes() -> None:
 
 
 def test_every_phrase_more_or_less_is_another_wording() -> None:
-    """Of a small table every phrase counts: without it the identity is another, and what is read with the old one stays as it was."""
+    """Of a small table every phrase counts: without it the identity is another, and what is read
+    with the old one stays as it was.
+    """
     claims = [("stop", ["halt", "knofi"]), ("yes", ["jo"]), ("thanks", ["merci", "knofi"])]
     whole = compiled(Table.of(claims))
     before = [whole.cues(text) for text in TEXTS[:200]]
     seen = {whole.id}
     for sign, phrases in claims:
         for gone in phrases:
-            less = compiled(Table.of((name, [one for one in named if (name, one) != (sign, gone)]) for name, named in claims))
+            less = compiled(
+                Table.of(
+                    (name, [one for one in named if (name, one) != (sign, gone)])
+                    for name, named in claims
+                )
+            )
             assert less.id not in seen
             seen.add(less.id)
     assert [whole.cues(text) for text in TEXTS[:200]] == before
@@ -118,7 +156,9 @@ def test_every_phrase_more_or_less_is_another_wording() -> None:
 
 
 def test_an_empty_table_reads_everything_as_own_words() -> None:
-    """Without any phrase a message is its own matter, and figures are still no time without the words beside them."""
+    """Without any phrase a message is its own matter, and figures are still no time without the
+    words beside them.
+    """
     nothing = compiled(Table.of([]))
     assert (nothing.cues("stop it now").stop, nothing.cues("at 5").date_time) == (0, False)
     assert nothing.parts("stop 5") == (("stop", "own"), ("5", "number"))
@@ -128,5 +168,7 @@ def test_an_empty_table_reads_everything_as_own_words() -> None:
 def test_the_newest_engine_is_the_one_that_is_shipped_with_phrases() -> None:
     """The shipped files use signs and lists that the newest engine knows."""
     engine = ENGINES[NEWEST]
-    assert {sign for language in shipped_languages() for sign in language.phrases} == set(engine.signs)
+    assert {sign for language in shipped_languages() for sign in language.phrases} == set(
+        engine.signs
+    )
     assert {name for language in shipped_languages() for name in language.lists} == engine.lists

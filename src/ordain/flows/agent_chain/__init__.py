@@ -1,1 +1,3 @@
-"""Kind ``agent_chain``: longer work of a planner that nobody supervises step by step, entered by code alone."""
+"""Kind ``agent_chain``: longer work of a planner that nobody supervises step by step, entered by
+code alone.
+"""

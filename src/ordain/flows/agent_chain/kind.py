@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
+from ordain.flows.act import (
+    VerbPlanInput,
+    VerbPlanOutput,
+    call_label,
+    call_words,
+    carried_call,
+    verb_output,
+)
 from ordain.flows.agent_chain.flow import run_chain, run_chain_1
 from ordain.flows.agent_chain.prompt import CHAIN_PROMPT
 from ordain.flows.context import Carrying

@@ -1,4 +1,6 @@
-"""The planner's step of a chain: the same question and contract as any planner's, asked as ``agent_chain``."""
+"""The planner's step of a chain: the same question and contract as any planner's, asked as
+``agent_chain``.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
 
     def given(values: Values) -> tuple[PlannerRequest, Spoken | None]:
         chain = values[0]
-        return planner_request(catalog, chain_request(chain)), resolve(values.transcript, chain.history)
+        return planner_request(catalog, chain_request(chain)), resolve(
+            values.transcript, chain.history
+        )
 
     return build_step(given)(catalog, call, values)
 

@@ -33,7 +33,9 @@ def _words(request: DeliberationRequest) -> str:
 
 def _grant(_: DeliberationRequest, catalog: Catalog) -> CapabilityScope:
     """The agent chain and what it may use."""
-    return CapabilityScope(allowed=tuple(sorted({CHAIN_VERB, *pack_tools(catalog)} & set(catalog.verbs))))
+    return CapabilityScope(
+        allowed=tuple(sorted({CHAIN_VERB, *pack_tools(catalog)} & set(catalog.verbs)))
+    )
 
 
 COUNCIL_KIND: Kind[DeliberationRequest, CouncilOutput] = Kind(

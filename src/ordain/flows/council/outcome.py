@@ -15,7 +15,9 @@ from ordain.journal.digests import content_digest
 
 
 class CouncilOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the council came to, as ``Deliberated`` has it; ``chain`` is what the agent chain gave that it called for."""
+    """What the council came to, as ``Deliberated`` has it; ``chain`` is what the agent chain gave
+    that it called for.
+    """
 
     ok: bool
     error: str = ""
@@ -37,13 +39,19 @@ def take_council(request: DeliberationRequest, _: Catalog, run: str) -> Taken:
 
 
 def council_response(ending: Ending) -> dict[str, Any]:
-    """Status, directive and result with ``run_id``, ``header`` and the header's ``verdict``; a stopped run answers with a typed error."""
+    """Status, directive and result with ``run_id``, ``header`` and the header's ``verdict``; a
+    stopped run answers with a typed error.
+    """
     if ending.output != NULL:
         output: dict[str, Any] = msgspec.json.decode(ending.output)
     else:
         message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"
         output = {"ok": False, "error": ending.why, "message": message}
-    failed: dict[str, Any] | None = {"code": output["error"], "message": output.get("message", "")} if output.get("error") else None
+    failed: dict[str, Any] | None = (
+        {"code": output["error"], "message": output.get("message", "")}
+        if output.get("error")
+        else None
+    )
     if failed is not None and (remedy := ending.remedies.get(failed["code"])) is not None:
         failed["remedy"] = remedy
     return {
@@ -59,5 +67,9 @@ def council_response(ending: Ending) -> dict[str, Any]:
 
 
 COUNCIL_WIRE: Wire[DeliberationRequest] = Wire(
-    contract=DeliberationRequest, take=take_council, response=council_response, other="not_a_council", said=("result",)
+    contract=DeliberationRequest,
+    take=take_council,
+    response=council_response,
+    other="not_a_council",
+    said=("result",),
 )

@@ -1,7 +1,9 @@
 """``deliberate``: a council's rounds, for whoever needs its word (C4, CNC-02, B-08).
 
-Per round the seats speak side by side as child runs, then chair and auditor are asked by the run itself; all of it within the round's time. Rule ``council`` says what
-a verdict leads to, and nothing else does: a text alone is no result (EXE-08). A kind whose flow calls this brings ``COUNCIL_PROMPTS``.
+Per round the seats speak side by side as child runs, then chair and auditor are asked by the run
+itself; all of it within the round's time. Rule ``council`` says what a verdict leads to, and
+nothing else does: a text alone is no result (EXE-08). A kind whose flow calls this brings
+``COUNCIL_PROMPTS``.
 """
 
 from __future__ import annotations
@@ -31,7 +33,15 @@ from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, Join
 from ordain.effects.results import ModelAnswer
 from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
-from ordain.flows.deliberation.prompt import AUDITOR_PROMPT, CHAIR_PROMPT, RoundSoFar, Unaccepted, judgement_in, proposal_of, verdict_in
+from ordain.flows.deliberation.prompt import (
+    AUDITOR_PROMPT,
+    CHAIR_PROMPT,
+    RoundSoFar,
+    Unaccepted,
+    judgement_in,
+    proposal_of,
+    verdict_in,
+)
 from ordain.flows.deliberation.question import PROMPT_CHARS, CouncilQuestion, question_of
 from ordain.flows.deliberation.seat_run import INVALID, SEAT_KIND, SeatInput, SeatOutput
 from ordain.flows.kind import PromptKind
@@ -55,12 +65,15 @@ NO_SEAT = "no_seat"
 """Why chair or auditor gave no answer that the catalog has no seat of."""
 FIRST_SEAT = f"{SEAT_KIND}@1"
 LOSING_SEATS = ("", FIRST_SEAT, f"{SEAT_KIND}@2")
-"""In whose councils an auditor's own answer was lost where its verdict had the chair's revised, or a new round held."""
+"""In whose councils an auditor's own answer was lost where its verdict had the chair's revised, or
+a new round held.
+"""
 _OUTPUT = msgspec.json.Decoder(SeatOutput)
 
 
 class Deliberated(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a council came to: ``next`` is ``accept_text`` or ``delegate_chain`` where it came to that (``ok``), else ``error`` and ``message`` say why it did not.
+    """What a council came to: ``next`` is ``accept_text`` or ``delegate_chain`` where it came to
+    that (``ok``), else ``error`` and ``message`` say why it did not.
 
     ``result`` tells how far it got, either way.
     """
@@ -73,11 +86,16 @@ class Deliberated(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def deliberate(
-    context: FlowContext, request: DeliberationRequest, spoken: HistoryRef | None = None, *, recorded: bool = False
+    context: FlowContext,
+    request: DeliberationRequest,
+    spoken: HistoryRef | None = None,
+    *,
+    recorded: bool = False,
 ) -> Deliberated:
     """Hold a council on the request, within the rounds that it grants and policy permits.
 
-    ``spoken`` is the history of the conversation that it is asked in. ``recorded``: the request is the run's own input. Interrupts are the caller's.
+    ``spoken`` is the history of the conversation that it is asked in. ``recorded``: the request is
+    the run's own input. Interrupts are the caller's.
     """
     council = _Council(context, request, question_of(request, spoken), recorded=recorded)
     while council.round < council.rounds and council.ended is None:
@@ -88,7 +106,9 @@ async def deliberate(
 
 
 class _Judged(Struct):
-    """What chair and auditor said of one answer; an ``AskFailed`` where one said nothing, None of an auditor that was not asked."""
+    """What chair and auditor said of one answer; an ``AskFailed`` where one said nothing, None of
+    an auditor that was not asked.
+    """
 
     chair: ModelAnswer | AskFailed
     auditor: ModelAnswer | AskFailed | None = None
@@ -102,9 +122,21 @@ class _Judged(Struct):
 class _Council:
     """One council: its rounds so far."""
 
-    def __init__(self, context: FlowContext, request: DeliberationRequest, question: CouncilQuestion, *, recorded: bool) -> None:
+    def __init__(
+        self,
+        context: FlowContext,
+        request: DeliberationRequest,
+        question: CouncilQuestion,
+        *,
+        recorded: bool,
+    ) -> None:
         """Nothing was asked yet."""
-        self.context, self.request, self.question, self.recorded = context, request, question, recorded
+        self.context, self.request, self.question, self.recorded = (
+            context,
+            request,
+            question,
+            recorded,
+        )
         self.policy = context.catalog.policy.council
         self.seats = seats_of(context.catalog.data.seats, request.universe)
         self.rounds = min(request.max_rounds or self.policy.max_rounds, self.policy.max_rounds)
@@ -117,7 +149,9 @@ class _Council:
         self.verdict: AuditVerdict | None = None
 
     async def one_round(self) -> Deliberated | None:
-        """All seats, then chair and auditor, and both once more where the answer is to be revised; None: another round."""
+        """All seats, then chair and auditor, and both once more where the answer is to be revised;
+        None: another round.
+        """
         if (refused := self._refused()) is not None:
             return refused
         self.blink = self.verdict = None  # what the round before proposed is not this one's
@@ -126,27 +160,45 @@ class _Council:
         until = min(within.deadline, began + round_us * self.policy.seats_percent // 100)
         ends = await self._hear(within, until)
         absent = _absent(self.seats, ends, over=self.context.now() >= until)
-        facts = QuorumFacts(round=self.round, seats=len(self.seats), spoken=len(self.opinions), absent=absent)
+        facts = QuorumFacts(
+            round=self.round, seats=len(self.seats), spoken=len(self.opinions), absent=absent
+        )
         quorum = within.fx.decide(QUORUM, facts, None, tuple(seq for seq, _ in self.opinions))
         if not isinstance(quorum.outcome, QuorumMet):
-            return self._failed(NO_QUORUM, f"{quorum.reason.meaning} {_why_silent(self.seats, ends)}".strip())
+            return self._failed(
+                NO_QUORUM, f"{quorum.reason.meaning} {_why_silent(self.seats, ends)}".strip()
+            )
         stage, before = CouncilStage.FIRST, None
         while True:
             judged, decision = await self._judged(within, stage, before)
             outcome = decision.outcome
             if not isinstance(outcome, CouncilGoesOn):
-                return self._failed(outcome.code if isinstance(outcome, CouncilFailed) else "", _why_failed(judged, decision))
+                return self._failed(
+                    outcome.code if isinstance(outcome, CouncilFailed) else "",
+                    _why_failed(judged, decision),
+                )
             if outcome.directive in (CouncilDirective.ACCEPT_TEXT, CouncilDirective.DELEGATE_CHAIN):
                 return self._came_to(outcome, decision.reason.meaning)
             if isinstance(judged.auditor, ModelAnswer):
-                own = self.own and self.verdict is not None and self.verdict.override_answer is not None
-                self.objections.append(Unaccepted(answer=judged.auditor, why=decision.reason, own=own))
+                own = (
+                    self.own
+                    and self.verdict is not None
+                    and self.verdict.override_answer is not None
+                )
+                self.objections.append(
+                    Unaccepted(answer=judged.auditor, why=decision.reason, own=own)
+                )
             if outcome.directive is CouncilDirective.NEW_ROUND:
                 return None
-            stage, before = CouncilStage.REVISED, judged.chair if isinstance(judged.chair, ModelAnswer) else None
+            stage, before = (
+                CouncilStage.REVISED,
+                judged.chair if isinstance(judged.chair, ModelAnswer) else None,
+            )
 
     def _refused(self) -> Deliberated | None:
-        """A round that does not fit into the runs that may still be opened does not begin: what the rounds before came to is all there is."""
+        """A round that does not fit into the runs that may still be opened does not begin: what the
+        rounds before came to is all there is.
+        """
         room = self.context.account.runs_left
         if len(self.seats) <= room:
             return None
@@ -165,7 +217,9 @@ class _Council:
         spawns = [
             Spawn[Any](
                 flow=SEAT_KIND,
-                input=raw(SeatInput(seat=seat.name, question=self.question, constraints=constraints)),
+                input=raw(
+                    SeatInput(seat=seat.name, question=self.question, constraints=constraints)
+                ),
                 deadline=until,
                 allowance=share,
                 keep_thoughts=within.keep_thoughts,
@@ -173,21 +227,33 @@ class _Council:
             for seat in self.seats
         ]
         ends = await within.fx.children(spawns, Join(deadline=until))
-        self.own = any(end.header is not None and end.header.flow not in LOSING_SEATS for end in ends)
-        self.opinions = tuple((end.seq, _OUTPUT.decode(end.value)) for end in ends if isinstance(end, Completed))
+        self.own = any(
+            end.header is not None and end.header.flow not in LOSING_SEATS for end in ends
+        )
+        self.opinions = tuple(
+            (end.seq, _OUTPUT.decode(end.value)) for end in ends if isinstance(end, Completed)
+        )
         return ends
 
     async def _judged(
         self, within: FlowContext, stage: CouncilStage, before: ModelAnswer | None
     ) -> tuple[_Judged, Decision[CouncilOutcome]]:
-        """What chair and auditor say, and what follows; the auditor is asked where there is something to give a verdict on."""
+        """What chair and auditor say, and what follows; the auditor is asked where there is
+        something to give a verdict on.
+        """
         so_far = RoundSoFar(
-            question=self.question, recorded=self.recorded, opinions=self.opinions, objections=tuple(self.objections), chair=before
+            question=self.question,
+            recorded=self.recorded,
+            opinions=self.opinions,
+            objections=tuple(self.objections),
+            chair=before,
         )
         self.blink = self.verdict = None
         judged = _Judged(chair=await self._said(within, CHAIR, CHAIR_PROMPT, so_far))
         decision = self._decide(within, stage, judged)
-        if not isinstance(decision.outcome, AskAuditor) or not isinstance(judged.chair, ModelAnswer):
+        if not isinstance(decision.outcome, AskAuditor) or not isinstance(
+            judged.chair, ModelAnswer
+        ):
             return judged, decision
         self.blink = read_proposal(judgement_in(judged.chair), BlinkJudgement)
         so_far = RoundSoFar(
@@ -198,15 +264,21 @@ class _Council:
             chair=judged.chair,
         )
         judged.auditor = await self._said(within, AUDITOR, AUDITOR_PROMPT, so_far)
-        self.verdict = verdict_in(judged.auditor) if isinstance(judged.auditor, ModelAnswer) else None
+        self.verdict = (
+            verdict_in(judged.auditor) if isinstance(judged.auditor, ModelAnswer) else None
+        )
         return judged, self._decide(within, stage, judged)
 
-    async def _said(self, within: FlowContext, name: str, prompt: PromptKind[RoundSoFar], given: RoundSoFar) -> ModelAnswer | AskFailed:
+    async def _said(
+        self, within: FlowContext, name: str, prompt: PromptKind[RoundSoFar], given: RoundSoFar
+    ) -> ModelAnswer | AskFailed:
         if name not in within.catalog.data.seats:
             return AskFailed(code=NO_SEAT, message=f"the catalog has no seat {name}")
         return await ask(within, prompt, given)
 
-    def _decide(self, within: FlowContext, stage: CouncilStage, judged: _Judged) -> Decision[CouncilOutcome]:
+    def _decide(
+        self, within: FlowContext, stage: CouncilStage, judged: _Judged
+    ) -> Decision[CouncilOutcome]:
         facts = CouncilFacts(
             round=self.round,
             rounds=self.rounds,
@@ -225,15 +297,34 @@ class _Council:
 
     def _came_to(self, outcome: CouncilGoesOn, note: str) -> Deliberated:
         accepted = outcome.directive is CouncilDirective.ACCEPT_TEXT
-        note = f"{note} Not scored, so by default: {', '.join(outcome.absent)}." if outcome.absent else note
-        return Deliberated(ok=True, next=outcome.directive, result=self._result(str(outcome.directive), note, accepted=accepted))
+        note = (
+            f"{note} Not scored, so by default: {', '.join(outcome.absent)}."
+            if outcome.absent
+            else note
+        )
+        return Deliberated(
+            ok=True,
+            next=outcome.directive,
+            result=self._result(str(outcome.directive), note, accepted=accepted),
+        )
 
     def _failed(self, code: str, message: str) -> Deliberated:
-        return Deliberated(ok=False, error=code, message=message, result=self._result(code, message, accepted=False))
+        return Deliberated(
+            ok=False,
+            error=code,
+            message=message,
+            result=self._result(code, message, accepted=False),
+        )
 
     def _result(self, decision: str, note: str, *, accepted: bool) -> CouncilResult:
-        opinions = tuple(SeatOpinion(agent_name=said.name, text=said.text) for _, said in self.opinions)
-        cut = f" The question was cut to {PROMPT_CHARS} characters." if len(self.request.prompt) > PROMPT_CHARS else ""
+        opinions = tuple(
+            SeatOpinion(agent_name=said.name, text=said.text) for _, said in self.opinions
+        )
+        cut = (
+            f" The question was cut to {PROMPT_CHARS} characters."
+            if len(self.request.prompt) > PROMPT_CHARS
+            else ""
+        )
         return CouncilResult(
             trace_id=self.request.trace_id,
             prompt=self.question.prompt,
@@ -262,12 +353,18 @@ def _proposal(said: ModelAnswer | AskFailed | None) -> Any:
 
 def _why_failed(judged: _Judged, decision: Decision[CouncilOutcome]) -> str:
     """The rule's words, and what a model's failure was."""
-    failures = [said.message or said.code for said in (judged.chair, judged.auditor) if isinstance(said, AskFailed)]
+    failures = [
+        said.message or said.code
+        for said in (judged.chair, judged.auditor)
+        if isinstance(said, AskFailed)
+    ]
     return " ".join((decision.reason.meaning, *failures))
 
 
 def _absent(seats: Sequence[Seat], ends: Sequence[AnyEnded], *, over: bool) -> tuple[str, ...]:
-    """The first seats that said nothing, and why; nobody where seats spoke in runs of version 1, whose councils told of none. ``over``: so is their time."""
+    """The first seats that said nothing, and why; nobody where seats spoke in runs of version 1,
+    whose councils told of none. ``over``: so is their time.
+    """
     if not any(end.header is not None and end.header.flow not in ("", FIRST_SEAT) for end in ends):
         return ()
     silent = [
@@ -280,7 +377,11 @@ def _absent(seats: Sequence[Seat], ends: Sequence[AnyEnded], *, over: bool) -> t
 
 def _why_silent(seats: Sequence[Seat], ends: Sequence[AnyEnded]) -> str:
     """Which seats said nothing, and why."""
-    return ", ".join(f"{seat.name}: {_silence(end)}" for seat, end in zip(seats, ends, strict=False) if not isinstance(end, Completed))
+    return ", ".join(
+        f"{seat.name}: {_silence(end)}"
+        for seat, end in zip(seats, ends, strict=False)
+        if not isinstance(end, Completed)
+    )
 
 
 def _kind_of_silence(end: AnyEnded, *, over: bool) -> str:

@@ -1,4 +1,6 @@
-"""The prompts of chair and auditor, put on record and made from it again. What seats and verdicts said stands there by reference."""
+"""The prompts of chair and auditor, put on record and made from it again. What seats and verdicts
+said stands there by reference.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ from ordain.contracts.policy import Lane, Policy
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.flows.context import FlowContext
-from ordain.flows.deliberation.question import CouncilQuestion, question_of, shown_constraints, shown_history
+from ordain.flows.deliberation.question import (
+    CouncilQuestion,
+    question_of,
+    shown_constraints,
+    shown_history,
+)
 from ordain.flows.deliberation.seat_run import SeatOutput
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.transcript import resolve
@@ -40,12 +47,21 @@ AUDITOR_TOKENS = 2000
 CHAIR_TEMPLATE, AUDITOR_TEMPLATE = "council_chair", "council_auditor"
 _SCORE: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
 _NOTE: dict[str, Any] = {"type": "string", "maxLength": NOTE_CHARS}
-_POINTS: dict[str, Any] = {"type": "array", "maxItems": POINTS, "items": {"type": "string", "minLength": 1, "maxLength": 500}}
+_POINTS: dict[str, Any] = {
+    "type": "array",
+    "maxItems": POINTS,
+    "items": {"type": "string", "minLength": 1, "maxLength": 500},
+}
 _ANSWER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": CONTENT_MAX}
 
 
 def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 JUDGEMENT_SCHEMA = _object(
@@ -75,9 +91,11 @@ VERDICT_WORDS = ("override_answer", "reason", "constraints.notes")
 
 
 class Unaccepted(Struct, frozen=True, kw_only=True):
-    """A verdict that did not accept an answer: the auditor's own answer, and the code of the rule's reason.
+    """A verdict that did not accept an answer: the auditor's own answer, and the code of the rule's
+    reason.
 
-    ``own``: where it brings an answer in the place of the chair's, that stands from then on. Councils whose seats spoke in runs before version 3 lost it.
+    ``own``: where it brings an answer in the place of the chair's, that stands from then on.
+    Councils whose seats spoke in runs before version 3 lost it.
     """
 
     answer: ModelAnswer
@@ -96,7 +114,8 @@ class Unaccepted(Struct, frozen=True, kw_only=True):
 
 
 class RoundSoFar(Struct, frozen=True, kw_only=True):
-    """What chair and auditor are asked about: the question, which seats said what on which records, why earlier answers were not accepted, and the chair's last answer.
+    """What chair and auditor are asked about: the question, which seats said what on which records,
+    why earlier answers were not accepted, and the chair's last answer.
 
     ``recorded``: the question is the run's own input, and needs to stand nowhere else.
     """
@@ -109,7 +128,9 @@ class RoundSoFar(Struct, frozen=True, kw_only=True):
 
 
 class JudgePrompt(Struct, frozen=True, kw_only=True):
-    """The input of both templates. ``before`` is the answer that is revised, ``judgement`` what a verdict is asked on."""
+    """The input of both templates. ``before`` is the answer that is revised, ``judgement`` what a
+    verdict is asked on.
+    """
 
     role: str
     description: str
@@ -123,7 +144,9 @@ class JudgePrompt(Struct, frozen=True, kw_only=True):
 
 
 def proposal_of(answer: ModelAnswer) -> Parsed | Unparsed:
-    """What chair or auditor says, which is all of the answer: they decide, and nothing of that is taken out of prose."""
+    """What chair or auditor says, which is all of the answer: they decide, and nothing of that is
+    taken out of prose.
+    """
     return parse_whole(answer.content or "")
 
 
@@ -146,22 +169,36 @@ def verdict_in(answer: ModelAnswer) -> AuditVerdict | None:
 
 
 def objection_shown(answer: ModelAnswer, why: str, *, own: bool = False) -> dict[str, Any]:
-    """What a verdict holds the next answer to, with what code says to it; ``own``: with the auditor's own answer."""
-    return shown_constraints(verdict_in(answer) or AuditVerdict(action=AuditAction.REVISE), COUNCIL.reason(why).meaning, own=own)
+    """What a verdict holds the next answer to, with what code says to it; ``own``: with the
+    auditor's own answer.
+    """
+    return shown_constraints(
+        verdict_in(answer) or AuditVerdict(action=AuditAction.REVISE),
+        COUNCIL.reason(why).meaning,
+        own=own,
+    )
 
 
 def answer_revised(chair: ModelAnswer, objections: Sequence[Unaccepted]) -> str | None:
-    """The text that a revision starts from: what the last verdict put in the place of the chair's answer, else that."""
+    """The text that a revision starts from: what the last verdict put in the place of the chair's
+    answer, else that.
+    """
     own = next((one.shown.get("answer") for one in objections[-1:]), None)
     return own or answer_in(chair)
 
 
 def _shown_opinion(catalog: Catalog, said: SeatOutput) -> dict[str, Any]:
     seat = catalog.data.seats.get(said.name)
-    return {"agent_name": said.name, "weight": 1.0 if seat is None else seat.weight, "text": said.text}
+    return {
+        "agent_name": said.name,
+        "weight": 1.0 if seat is None else seat.weight,
+        "text": said.text,
+    }
 
 
-def _question(context: FlowContext, given: RoundSoFar, role: str, template: str, max_tokens: int) -> ModelQuestion:
+def _question(
+    context: FlowContext, given: RoundSoFar, role: str, template: str, max_tokens: int
+) -> ModelQuestion:
     data, policy = context.catalog.data, context.catalog.policy.council
     seat, source = data.seats[role], data.prompts[template]
     chair = None if given.chair is None else given.chair.seq
@@ -169,7 +206,8 @@ def _question(context: FlowContext, given: RoundSoFar, role: str, template: str,
         [_shown_opinion(context.catalog, said) for _, said in given.opinions],
         [one.shown for one in given.objections],
         {} if given.chair is None else judgement_in(given.chair),
-        *(one.shown["answer"] for one in given.objections[-1:] if "answer" in one.shown),  # shown once more, as what is revised
+        # shown once more, as what is revised
+        *(one.shown["answer"] for one in given.objections[-1:] if "answer" in one.shown),
         seat.role_description,
     )
     args: dict[str, Any] = {
@@ -180,9 +218,16 @@ def _question(context: FlowContext, given: RoundSoFar, role: str, template: str,
     }
     repeats = 1 + given.question.repeats + len(given.opinions) + len(given.objections)
     return ModelQuestion(
-        refs=(0, *args["opinions"], *(one.answer.seq for one in given.objections), *(() if chair is None else (chair,))),
+        refs=(
+            0,
+            *args["opinions"],
+            *(one.answer.seq for one in given.objections),
+            *(() if chair is None else (chair,)),
+        ),
         args=args,
-        prompt_tokens=len(source.encode()) * repeats + given.question.size_bytes + 2 * len(msgspec.json.encode(shown)),
+        prompt_tokens=len(source.encode()) * repeats
+        + given.question.size_bytes
+        + 2 * len(msgspec.json.encode(shown)),
         max_tokens=max_tokens,
         role=seat.name,
         temperature=seat.temperature,
@@ -207,13 +252,18 @@ def _prompt(catalog: Catalog, call: ModelCall, values: Values) -> JudgePrompt:
         question=question.prompt,
         history=shown_history(question, resolve(values.transcript, question.spoken)),
         state=question.state,
-        opinions=tuple(_shown_opinion(catalog, _OUTPUT.decode(values[seq].value)) for seq in args["opinions"]),
+        opinions=tuple(
+            _shown_opinion(catalog, _OUTPUT.decode(values[seq].value)) for seq in args["opinions"]
+        ),
         constraints=tuple(one.shown for one in _objections(call, values)),
     )
 
 
 def _objections(call: ModelCall, values: Values) -> tuple[Unaccepted, ...]:
-    return tuple(Unaccepted(answer=values[seq], why=why, own=bool(own)) for seq, why, *own in call.args["objections"])
+    return tuple(
+        Unaccepted(answer=values[seq], why=why, own=bool(own))
+        for seq, why, *own in call.args["objections"]
+    )
 
 
 def _ask_chair(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
@@ -221,9 +271,15 @@ def _ask_chair(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
 
 
 def _build_chair(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    before = None if call.args["chair"] is None else answer_revised(values[call.args["chair"]], _objections(call, values))
+    before = (
+        None
+        if call.args["chair"] is None
+        else answer_revised(values[call.args["chair"]], _objections(call, values))
+    )
     prompt = msgspec.structs.replace(_prompt(catalog, call, values), before=before)
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=JUDGEMENT_SCHEMA, words_at=JUDGEMENT_WORDS)
+    return PromptInputs(
+        inputs=msgspec.structs.asdict(prompt), schema=JUDGEMENT_SCHEMA, words_at=JUDGEMENT_WORDS
+    )
 
 
 def _ask_auditor(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
@@ -231,8 +287,12 @@ def _ask_auditor(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
 
 
 def _build_auditor(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    prompt = msgspec.structs.replace(_prompt(catalog, call, values), judgement=judgement_in(values[call.args["chair"]]))
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=VERDICT_SCHEMA, words_at=VERDICT_WORDS)
+    prompt = msgspec.structs.replace(
+        _prompt(catalog, call, values), judgement=judgement_in(values[call.args["chair"]])
+    )
+    return PromptInputs(
+        inputs=msgspec.structs.asdict(prompt), schema=VERDICT_SCHEMA, words_at=VERDICT_WORDS
+    )
 
 
 def _lane(policy: Policy) -> Lane:

@@ -25,9 +25,11 @@ class HistoryLine(Struct, frozen=True, kw_only=True):
 
 
 class CouncilQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The question, cut as it is shown. ``spoken`` is the conversation's history by reference, ``history`` what a request itself brings.
+    """The question, cut as it is shown. ``spoken`` is the conversation's history by reference,
+    ``history`` what a request itself brings.
 
-    ``phi`` is told to seats that use it, ``state`` (the request's ``self_field`` and ``persona_state``) to all.
+    ``phi`` is told to seats that use it, ``state`` (the request's ``self_field`` and
+    ``persona_state``) to all.
     """
 
     prompt: str
@@ -60,7 +62,8 @@ def question_of(request: DeliberationRequest, spoken: HistoryRef | None = None) 
     return CouncilQuestion(
         prompt=_cut(request.prompt, PROMPT_CHARS),
         history=tuple(
-            HistoryLine(role=line.role, content=_cut(line.content, HISTORY_CHARS)) for line in request.history[-HISTORY_MESSAGES:]
+            HistoryLine(role=line.role, content=_cut(line.content, HISTORY_CHARS))
+            for line in request.history[-HISTORY_MESSAGES:]
         ),
         spoken=spoken,
         phi=None if request.phi is None else _phi(request.phi),
@@ -69,13 +72,25 @@ def question_of(request: DeliberationRequest, spoken: HistoryRef | None = None) 
 
 
 def shown_history(question: CouncilQuestion, spoken: Spoken) -> tuple[dict[str, str], ...]:
-    """What was said before, as a prompt shows it: the conversation's summary and entries, then what the request brings."""
-    before = () if spoken.summary is None else ({"role": "system", "content": f"What was said before, summed up: {spoken.summary}"},)
-    return (*before, *spoken.history, *({"role": line.role, "content": line.content} for line in question.history))
+    """What was said before, as a prompt shows it: the conversation's summary and entries, then what
+    the request brings.
+    """
+    before = (
+        ()
+        if spoken.summary is None
+        else ({"role": "system", "content": f"What was said before, summed up: {spoken.summary}"},)
+    )
+    return (
+        *before,
+        *spoken.history,
+        *({"role": line.role, "content": line.content} for line in question.history),
+    )
 
 
 def shown_constraints(verdict: AuditVerdict, why: str, *, own: bool = False) -> dict[str, Any]:
-    """What a verdict holds the next answer to; ``why`` is what code says to it. ``own``: the auditor's own answer, too, which the next one is to go on from."""
+    """What a verdict holds the next answer to; ``why`` is what code says to it. ``own``: the
+    auditor's own answer, too, which the next one is to go on from.
+    """
     given: Constraints = verdict.constraints
     said = {
         "why": why,
@@ -89,7 +104,12 @@ def shown_constraints(verdict: AuditVerdict, why: str, *, own: bool = False) -> 
 
 
 def _phi(phi: Phi) -> dict[str, float]:
-    return {"valence": phi.valence, "energy": phi.energy, "coherence": phi.coherence, "novelty": phi.novelty}
+    return {
+        "valence": phi.valence,
+        "energy": phi.energy,
+        "coherence": phi.coherence,
+        "novelty": phi.novelty,
+    }
 
 
 def _cut(text: str, bound: int) -> str:

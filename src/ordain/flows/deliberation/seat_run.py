@@ -15,7 +15,9 @@ INVALID = "opinion_invalid"
 
 
 class SeatInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A seat of the catalog, what it is asked, and what verdicts of earlier rounds hold the answer to."""
+    """A seat of the catalog, what it is asked, and what verdicts of earlier rounds hold the answer
+    to.
+    """
 
     seat: str
     question: CouncilQuestion

@@ -1,1 +1,3 @@
-"""Kind ``handoff``: work that was handed to a card, done by a loop of its own, in the scope and budget of its envelope."""
+"""Kind ``handoff``: work that was handed to a card, done by a loop of its own, in the scope and
+budget of its envelope.
+"""

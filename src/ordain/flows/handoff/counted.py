@@ -1,4 +1,6 @@
-"""Whether what a specialist says counts: rule ``tool_first`` on the calls that its loop made (PLAN-15, C6)."""
+"""Whether what a specialist says counts: rule ``tool_first`` on the calls that its loop made
+(PLAN-15, C6).
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,22 @@ from ordain.effects.calls import Call
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.work import Worked
 from ordain.rules.decision import Decision
-from ordain.rules.tool_first import TOOL_FIRST, CalledTool, ToolFirstFacts, ToolFirstInputs, ToolFirstOutcome
+from ordain.rules.tool_first import (
+    TOOL_FIRST,
+    CalledTool,
+    ToolFirstFacts,
+    ToolFirstInputs,
+    ToolFirstOutcome,
+)
 
 VIOLATION = "tool_first_violation"
 PASSED: dict[str, Any] = {"content": "passed", "structured": {"passed": True, "confidence": 0}}
 """What is handed back of an agent that passes, whatever else it says."""
 
 
-def counted(context: FlowContext, call: Call, card: AgentCard, envelope: Envelope, worked: Worked) -> Decision[ToolFirstOutcome]:
+def counted(
+    context: FlowContext, call: Call, card: AgentCard, envelope: Envelope, worked: Worked
+) -> Decision[ToolFirstOutcome]:
     """Whether it counts; one who takes another's place is not held to that one's tools (B-16)."""
     planned, fallback = _named(call, "tools"), _named(call, "fallback_tools")
     made = [CalledTool(verb=step.step_name, ok=step.ok) for step in worked.steps]

@@ -1,7 +1,9 @@
-"""Flow ``handoff``: what a card's verb hands on. The envelope is looked at once more, then the specialist works in a loop of its own (HND-02, HND-03).
+"""Flow ``handoff``: what a card's verb hands on. The envelope is looked at once more, then the
+specialist works in a loop of its own (HND-02, HND-03).
 
-What it gives is a validated final answer or a typed failure with the run that has its trace (FAIL-02); what it may do its first record says, and
-rule ``authorize`` decides each of its calls like any other.
+What it gives is a validated final answer or a typed failure with the run that has its trace
+(FAIL-02); what it may do its first record says, and rule ``authorize`` decides each of its calls
+like any other.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from ordain.flows.handoff.counted import PASSED, VIOLATION, counted
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT
 from ordain.flows.handoff.request import NO_ENVELOPE, planner_request
 from ordain.flows.steps.work import Working, work
-from ordain.rules.handoff import HANDOFF, HandoffFacts, HandoffInputs, HandoffOutcome, HandoffRefused, HandoffStage
+from ordain.rules.handoff import (
+    HANDOFF,
+    HandoffFacts,
+    HandoffInputs,
+    HandoffOutcome,
+    HandoffRefused,
+    HandoffStage,
+)
 from ordain.rules.safety import SafetyLimits
 from ordain.rules.tool_first import OutputPassed, ToolFirstViolation
 
@@ -39,7 +48,12 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> Ve
     context, envelope = context.told(turn_kind(call)), call.handoff or NO_ENVELOPE
     begun = _begun(context, call)
     if isinstance(begun, HandoffRefused):
-        return _failed(context, envelope.mode, begun.code, begun.detail or HANDOFF.reason(f"{HANDOFF.name}.{begun.code}").meaning)
+        return _failed(
+            context,
+            envelope.mode,
+            begun.code,
+            begun.detail or HANDOFF.reason(f"{HANDOFF.name}.{begun.code}").meaning,
+        )
     policy = context.catalog.policy.handoff
     ms = round(policy.timeout_seconds * 1000)
     limits = SafetyLimits(
@@ -63,14 +77,30 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> Ve
 
 def _begun(context: FlowContext, call: VerbPlanInput) -> HandoffOutcome:
     asks = asks_of((Call(verb=call.verb, args=call.args),))
-    facts = HandoffFacts(stage=HandoffStage.RUN, targets=1, asked=asks[0].digest, chain=context.chain, may_ask=context.may_ask)
-    inputs = HandoffInputs(calls=asks, catalog=context.catalog, held=context.held, scope=context.granted, given=call.handoff)
+    facts = HandoffFacts(
+        stage=HandoffStage.RUN,
+        targets=1,
+        asked=asks[0].digest,
+        chain=context.chain,
+        may_ask=context.may_ask,
+    )
+    inputs = HandoffInputs(
+        calls=asks,
+        catalog=context.catalog,
+        held=context.held,
+        scope=context.granted,
+        given=call.handoff,
+    )
     return context.fx.decide(HANDOFF, facts, inputs, (0,)).outcome
 
 
-def _failed(context: FlowContext, mode: str, code: str, message: str, steps: tuple[StepResult, ...] = ()) -> VerbPlanOutput:
+def _failed(
+    context: FlowContext, mode: str, code: str, message: str, steps: tuple[StepResult, ...] = ()
+) -> VerbPlanOutput:
     result = failed(mode, code, message, context.run)
-    return VerbPlanOutput(ok=False, output=_wire(result), trust=TRUST, error=code, message=message, step_results=steps)
+    return VerbPlanOutput(
+        ok=False, output=_wire(result), trust=TRUST, error=code, message=message, step_results=steps
+    )
 
 
 def _wire(result: HandoffResult) -> dict[str, object]:

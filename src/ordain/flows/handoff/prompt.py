@@ -1,4 +1,6 @@
-"""The planner's step of a specialist: the same question and contract as any planner's, asked as the card that works."""
+"""The planner's step of a specialist: the same question and contract as any planner's, asked as the
+card that works.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from ordain.flows.values import PromptInputs, Values
 
 
 def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    """Who the specialist is the catalog says; nothing of the conversation is shown to it but what was handed."""
+    """Who the specialist is the catalog says; nothing of the conversation is shown to it but what
+    was handed.
+    """
 
     def given(values: Values) -> tuple[PlannerRequest, Spoken | None]:
         return planner_request(catalog, values[0]), None

@@ -6,7 +6,15 @@ import json
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.handoff import Envelope
-from ordain.contracts.planner import ExternalFacts, Goal, GoalMetadata, Limits, PlannerContext, PlannerRequest, ToolRef
+from ordain.contracts.planner import (
+    ExternalFacts,
+    Goal,
+    GoalMetadata,
+    Limits,
+    PlannerContext,
+    PlannerRequest,
+    ToolRef,
+)
 from ordain.flows.act import VerbPlanInput
 from ordain.flows.steps.bounds import lowered
 
@@ -14,8 +22,14 @@ NO_ENVELOPE = Envelope()
 
 
 def planner_request(catalog: Catalog, call: VerbPlanInput) -> PlannerRequest:
-    """What the specialist works on: who it is by its card, the task, and the payload as material; its tools are the envelope's scope and nothing else."""
-    card, envelope, policy = catalog.card_of(call.verb), call.handoff or NO_ENVELOPE, catalog.policy.handoff
+    """What the specialist works on: who it is by its card, the task, and the payload as material;
+    its tools are the envelope's scope and nothing else.
+    """
+    card, envelope, policy = (
+        catalog.card_of(call.verb),
+        call.handoff or NO_ENVELOPE,
+        catalog.policy.handoff,
+    )
     who = f"You are {envelope.worker}. {'' if card is None else card.description}".strip()
     limits = Limits(
         max_steps=policy.max_steps,
@@ -23,7 +37,10 @@ def planner_request(catalog: Catalog, call: VerbPlanInput) -> PlannerRequest:
         max_tokens_answer=policy.max_tokens_answer,
         timeout_seconds=policy.timeout_seconds,
     )
-    payload = {**call.args["payload"], **({"found_before": list(call.recalled)} if call.recalled else {})}
+    payload = {
+        **call.args["payload"],
+        **({"found_before": list(call.recalled)} if call.recalled else {}),
+    }
     return PlannerRequest(
         caller="other",
         goal=Goal(
@@ -31,7 +48,11 @@ def planner_request(catalog: Catalog, call: VerbPlanInput) -> PlannerRequest:
             description=f"{who}\nTask: {call.args['task']}\nWhat it is for: {call.args['intent']}",
             metadata=GoalMetadata(mode="agent"),
         ),
-        context=PlannerContext(external_facts=ExternalFacts(text=json.dumps(payload, ensure_ascii=False))) if payload else PlannerContext(),
+        context=PlannerContext(
+            external_facts=ExternalFacts(text=json.dumps(payload, ensure_ascii=False))
+        )
+        if payload
+        else PlannerContext(),
         toolset=[ToolRef(tool_id=verb) for verb in envelope.scope or ()],
         limits=lowered(limits, call.bounds),
     )

@@ -1,7 +1,8 @@
 """Flow ``planner``: the ReAct loop of ``POST /plan/react`` (PLN-01, PLN-32).
 
-The chain of tools is in no request; it emerges from toolset, trace and proposals (PLN-35). A request may go on from earlier ones (``session``), and
-have its answer looked at before it counts (``second_look``).
+The chain of tools is in no request; it emerges from toolset, trace and proposals (PLN-35). A
+request may go on from earlier ones (``session``), and have its answer looked at before it counts
+(``second_look``).
 """
 
 from __future__ import annotations
@@ -46,14 +47,21 @@ async def run_planner_4(context: FlowContext, request: PlannerRequest) -> Planne
 async def _run(context: FlowContext, request: PlannerRequest, *, counts: bool) -> PlannerOutcome:
     whole = context
     context, progress, refused = begin(context, request, PROMPT, counts=counts)
-    context = context.narrowed(tool.tool_id for tool in progress.tools if tool.tool_id != CHAIN_VERB)
+    context = context.narrowed(
+        tool.tool_id for tool in progress.tools if tool.tool_id != CHAIN_VERB
+    )
     planning = _Planning(context, progress, SecondLooks(whole, context, progress))
     if refused is not None:
         return planning.failed(refused.code, f"toolset: {refused.verb}")
     try:
         if (short := await open_account(context, context.agent)) is not None:
-            return planning.failed("budget_exceeded", f"account {short.account} does not cover the run")
-        if request.session_id is not None and (unread := await go_on(context, progress, request.session_id)) is not None:
+            return planning.failed(
+                "budget_exceeded", f"account {short.account} does not cover the run"
+            )
+        if (
+            request.session_id is not None
+            and (unread := await go_on(context, progress, request.session_id)) is not None
+        ):
             return planning.failed(unread.code, unread.message)
         return await planning.run()
     except Interrupted as interrupted:
@@ -96,8 +104,14 @@ class _Planning:
         add_step(progress, step.thought, step.answer)
         first = progress.first_refusal = progress.first_refusal or step
         facts = ReaskFacts(used=progress.reasks, reason=step.reason)
-        if not isinstance(self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
-            return self.failed(first.reason, f"{first.reason.meaning} {first.detail}".strip(), self._draft(first.reason))
+        if not isinstance(
+            self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask
+        ):
+            return self.failed(
+                first.reason,
+                f"{first.reason.meaning} {first.detail}".strip(),
+                self._draft(first.reason),
+            )
         progress.reasks, progress.reask = progress.reasks + 1, step.reason
         return None
 
@@ -106,17 +120,25 @@ class _Planning:
             case Bound.TIME:
                 return self._timeout()
             case Bound.TOKENS:
-                return self.failed("token_limit", "max_tokens_reason is spent", self._salvage("token_limit"))
+                return self.failed(
+                    "token_limit", "max_tokens_reason is spent", self._salvage("token_limit")
+                )
             case Bound.STEPS:
                 message = f"no final answer within {self._progress.limits.max_steps} steps"
-                return self.failed("max_steps_exhausted", message, self._salvage("max_steps_exhausted"))
+                return self.failed(
+                    "max_steps_exhausted", message, self._salvage("max_steps_exhausted")
+                )
             case None:
                 return None
 
     async def _finish(self, step: ProposedFinish) -> PlannerOutcome | None:
         """The answer, once it was looked at as the request asks; None: it is to be bettered."""
         if bound_met(self._context, self._progress, answered=True) is not None:
-            return self.failed("token_limit", "the answer exceeds max_tokens_answer", salvaged(step.final_answer, "token_limit"))
+            return self.failed(
+                "token_limit",
+                "the answer exceeds max_tokens_answer",
+                salvaged(step.final_answer, "token_limit"),
+            )
         match await self._looks.take(step):
             case AnswerCounts(answer=answer):
                 return self._end("ok", None, answer)
@@ -127,26 +149,38 @@ class _Planning:
                 return None
 
     def _timeout(self) -> PlannerOutcome:
-        return self._end("timeout", {"code": "timeout", "message": "timeout_seconds is over"}, self._salvage("timeout"))
+        return self._end(
+            "timeout",
+            {"code": "timeout", "message": "timeout_seconds is over"},
+            self._salvage("timeout"),
+        )
 
     def _salvage(self, stop_reason: str) -> dict[str, Any] | None:
-        """What the last step's tool gave, marked as no answer (B-01); a thought is never made an answer (B-26)."""
+        """What the last step's tool gave, marked as no answer (B-01); a thought is never made an
+        answer (B-26).
+        """
         if (draft := self._draft(stop_reason)) is not None:
             return draft
         observed = self._progress.steps[-1].wire["observation"] if self._progress.steps else None
         if not observed or not observed["llm_output"]:
             return None
-        return salvaged({"content": observed["llm_output"][:CONTENT_MAX], "structured": {}}, stop_reason)
+        return salvaged(
+            {"content": observed["llm_output"][:CONTENT_MAX], "structured": {}}, stop_reason
+        )
 
     def _draft(self, stop_reason: str) -> dict[str, Any] | None:
         """An answer that was to be bettered, marked as none."""
         return None if self._looks.draft is None else salvaged(self._looks.draft, stop_reason)
 
-    def failed(self, code: str, message: str, answer: dict[str, Any] | None = None) -> PlannerOutcome:
+    def failed(
+        self, code: str, message: str, answer: dict[str, Any] | None = None
+    ) -> PlannerOutcome:
         """No answer counts."""
         return self._end("error", {"code": code, "message": message}, answer)
 
-    def _end(self, status: str, error: dict[str, str] | None, answer: dict[str, Any] | None) -> PlannerOutcome:
+    def _end(
+        self, status: str, error: dict[str, str] | None, answer: dict[str, Any] | None
+    ) -> PlannerOutcome:
         progress = self._progress
         return PlannerOutcome(
             request_id=progress.request.request_id or "",

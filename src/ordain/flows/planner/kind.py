@@ -42,7 +42,10 @@ def _words(request: PlannerRequest) -> str:
 
 
 def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
-    """As of the toolset; and where the request asks for that, the critic of its answer, or the chain that a council may hand over to. No model calls these, whatever its toolset names (ACH-03)."""
+    """As of the toolset; and where the request asks for that, the critic of its answer, or the
+    chain that a council may hand over to. No model calls these, whatever its toolset names
+    (ACH-03).
+    """
     looks = {CRITIC} if request.preferences.self_critique is True else set[str]()
     looks |= {CHAIN_VERB} if request.preferences.council is True else set()
     tools = set(_grant_3(request, catalog).allowed) - {CHAIN_VERB}
@@ -50,8 +53,12 @@ def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
 
 
 def _grant_3(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
-    """The request's toolset, of which rule ``scope`` finds what can be had; and what the cards in it are for, which those alone may use."""
-    return CapabilityScope(allowed=tuple(sorted(catalog.lendable(tool.tool_id for tool in request.toolset))))
+    """The request's toolset, of which rule ``scope`` finds what can be had; and what the cards in
+    it are for, which those alone may use.
+    """
+    return CapabilityScope(
+        allowed=tuple(sorted(catalog.lendable(tool.tool_id for tool in request.toolset)))
+    )
 
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
@@ -73,7 +80,14 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
 )
 PLANNER_4 = replace(PLANNER, version=4, run=run_planner_4)
 PLANNER_3 = replace(
-    PLANNER_4, version=3, run=run_planner_3, grant=_grant_3, prompts=(PROMPT_3,), rules=(), claims=(), escalates=frozenset()
+    PLANNER_4,
+    version=3,
+    run=run_planner_3,
+    grant=_grant_3,
+    prompts=(PROMPT_3,),
+    rules=(),
+    claims=(),
+    escalates=frozenset(),
 )
 PLANNER_2 = replace(PLANNER_3, version=2, run=run_planner_2, label=_label_2, judged=False)
 PLANNER_1 = replace(PLANNER_2, version=1, run=run_planner_1)

@@ -13,9 +13,11 @@ from ordain.journal.records import Status
 
 
 class PlannerOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The source's response (PLN-18) but for what the runtime adds: ``run_id``, ``header`` and the trace.
+    """The source's response (PLN-18) but for what the runtime adds: ``run_id``, ``header`` and the
+    trace.
 
-    ``steps`` are the trace by reference (``StepRefs``): what a model or a verb said stands in the journal once.
+    ``steps`` are the trace by reference (``StepRefs``): what a model or a verb said stands in the
+    journal once.
     """
 
     request_id: str
@@ -37,4 +39,7 @@ def settle_plan(outcome: PlannerOutcome) -> Settlement:
 
 def salvaged(answer: Mapping[str, Any], stop_reason: str) -> dict[str, Any]:
     """An answer that is marked as none (B-01)."""
-    return {"content": answer["content"], "structured": {**answer["structured"], "salvaged": True, "stop_reason": stop_reason}}
+    return {
+        "content": answer["content"],
+        "structured": {**answer["structured"], "salvaged": True, "stop_reason": stop_reason},
+    }

@@ -1,4 +1,6 @@
-"""The planner prompt of a planning request, and what stands beside it: what its session came to before, and the critique of an answer that is to be bettered."""
+"""The planner prompt of a planning request, and what stands beside it: what its session came to
+before, and the critique of an answer that is to be bettered.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ from ordain.rules.proposals import Parsed
 DRAFT, CRITIQUE = "draft", "critique"
 DRAFT_CHARS = 4000
 CRITIC = "self_critique"
-NOT_YET = "The draft is no answer yet: propose a final answer that meets the critique, or a call that it needs first."
+NOT_YET = (
+    "The draft is no answer yet: propose a final answer that meets the critique, or a call that "
+    "it needs first."
+)
 
 
 def _given(values: Values) -> tuple[PlannerRequest, Spoken | None]:
@@ -31,7 +36,10 @@ def _beside(call: ModelCall, values: Values) -> dict[str, Any]:
     if EARLIER in named:
         found["earlier_requests"] = values[named[EARLIER]].value
     if CRITIQUE in named:
-        acted, proposal = acted_in(CRITIC, values[named[CRITIQUE]]), proposal_of(values[named[DRAFT]])
+        acted, proposal = (
+            acted_in(CRITIC, values[named[CRITIQUE]]),
+            proposal_of(values[named[DRAFT]]),
+        )
         draft = proposal.value["final_answer"]["content"] if isinstance(proposal, Parsed) else ""
         said = acted.result.output if isinstance(acted.result, VerbReturned) else {}
         found[CRITIQUE] = {DRAFT: draft[:DRAFT_CHARS], "found": said, "note": NOT_YET}

@@ -1,4 +1,6 @@
-"""Flow ``planner``, version 3, frozen: for runs that began as such. Each request was alone, and its first answer that was accepted was its last."""
+"""Flow ``planner``, version 3, frozen: for runs that began as such. Each request was alone, and its
+first answer that was accepted was its last.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,20 @@ async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerO
         return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
     try:
         if (short := await open_account(context, context.agent)) is not None:
-            return _end(context, progress, "error", _error("budget_exceeded", f"account {short.account} does not cover the run"))
+            return _end(
+                context,
+                progress,
+                "error",
+                _error("budget_exceeded", f"account {short.account} does not cover the run"),
+            )
         return await _loop(context, progress)
     except Interrupted as interrupted:
-        return _end(context, progress, "error", _error("cancelled", f"{interrupted.what} by {interrupted.by}"))
+        return _end(
+            context,
+            progress,
+            "error",
+            _error("cancelled", f"{interrupted.what} by {interrupted.by}"),
+        )
 
 
 async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
@@ -50,8 +62,15 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
                 add_step(progress, step.thought, step.answer)
                 first = progress.first_refusal = progress.first_refusal or step
                 facts = ReaskFacts(used=progress.reasks, reason=step.reason)
-                if not isinstance(context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
-                    return _end(context, progress, "error", _error(first.reason, f"{first.reason.meaning} {first.detail}".strip()))
+                if not isinstance(
+                    context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask
+                ):
+                    return _end(
+                        context,
+                        progress,
+                        "error",
+                        _error(first.reason, f"{first.reason.meaning} {first.detail}".strip()),
+                    )
                 progress.reasks, progress.reask = progress.reasks + 1, step.reason
             case ProposedCall():
                 progress.reask = None
@@ -67,8 +86,13 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
                 error = _error("token_limit", "max_tokens_reason is spent")
                 return _end(context, progress, "error", error, _salvage(progress, "token_limit"))
             case Bound.STEPS:
-                error = _error("max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
-                return _end(context, progress, "error", error, _salvage(progress, "max_steps_exhausted"))
+                error = _error(
+                    "max_steps_exhausted",
+                    f"no final answer within {progress.limits.max_steps} steps",
+                )
+                return _end(
+                    context, progress, "error", error, _salvage(progress, "max_steps_exhausted")
+                )
             case None:
                 continue
 
@@ -78,21 +102,42 @@ def _finish(context: FlowContext, progress: Progress, step: ProposedFinish) -> P
         return _end(context, progress, "ok", None, step.final_answer)
     salvaged = {
         "content": step.final_answer["content"],
-        "structured": {**step.final_answer["structured"], "salvaged": True, "stop_reason": "token_limit"},
+        "structured": {
+            **step.final_answer["structured"],
+            "salvaged": True,
+            "stop_reason": "token_limit",
+        },
     }
-    return _end(context, progress, "error", _error("token_limit", "the answer exceeds max_tokens_answer"), salvaged)
+    return _end(
+        context,
+        progress,
+        "error",
+        _error("token_limit", "the answer exceeds max_tokens_answer"),
+        salvaged,
+    )
 
 
 def _timeout(context: FlowContext, progress: Progress) -> PlannerOutcome:
-    return _end(context, progress, "timeout", _error("timeout", "timeout_seconds is over"), _salvage(progress, "timeout"))
+    return _end(
+        context,
+        progress,
+        "timeout",
+        _error("timeout", "timeout_seconds is over"),
+        _salvage(progress, "timeout"),
+    )
 
 
 def _salvage(progress: Progress, stop_reason: str) -> dict[str, Any] | None:
-    """What the last step's tool gave, marked as no answer (B-01); a thought is never made an answer (B-26)."""
+    """What the last step's tool gave, marked as no answer (B-01); a thought is never made an answer
+    (B-26).
+    """
     observed = progress.steps[-1].wire["observation"] if progress.steps else None
     if not observed or not observed["llm_output"]:
         return None
-    return {"content": observed["llm_output"][:CONTENT_MAX], "structured": {"salvaged": True, "stop_reason": stop_reason}}
+    return {
+        "content": observed["llm_output"][:CONTENT_MAX],
+        "structured": {"salvaged": True, "stop_reason": stop_reason},
+    }
 
 
 def _error(code: str, message: str) -> dict[str, str]:
@@ -100,7 +145,11 @@ def _error(code: str, message: str) -> dict[str, str]:
 
 
 def _end(
-    context: FlowContext, progress: Progress, status: str, error: dict[str, str] | None, answer: dict[str, Any] | None = None
+    context: FlowContext,
+    progress: Progress,
+    status: str,
+    error: dict[str, str] | None,
+    answer: dict[str, Any] | None = None,
 ) -> PlannerOutcome:
     return PlannerOutcome(
         request_id=progress.request.request_id or "",

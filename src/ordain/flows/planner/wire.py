@@ -40,11 +40,16 @@ NO_USAGE: dict[str, Any] = {
 
 
 def _refuse_references(tool_id: str, schema: object) -> None:
-    """A caller's schema refers to nothing: a few references that double at each level would hold a validator for hours."""
+    """A caller's schema refers to nothing: a few references that double at each level would hold a
+    validator for hours.
+    """
     if isinstance(schema, dict):
         members = cast("dict[str, object]", schema)
         if REFERENCES & members.keys():
-            raise InvalidRequest(f"tool {tool_id}: a schema in a request may not use references", code="invalid_schema")
+            raise InvalidRequest(
+                f"tool {tool_id}: a schema in a request may not use references",
+                code="invalid_schema",
+            )
         for value in members.values():
             _refuse_references(tool_id, value)
     elif isinstance(schema, list):
@@ -67,7 +72,11 @@ def _check_answer_schema(schema: dict[str, Any], catalog: Catalog) -> None:
 def _check_narrowed(request: PlannerRequest) -> None:
     """What earlier builds took and still read: the contract itself refuses none of it."""
     if (misfit := request.preferences.misfit) is not None:
-        place = {"place": f"/preferences/{misfit}", "code": "bool_type", "message": "Input should be a valid boolean"}
+        place = {
+            "place": f"/preferences/{misfit}",
+            "code": "bool_type",
+            "message": "Input should be a valid boolean",
+        }
         raise InvalidRequest(f"preferences.{misfit} is true or false", details={"errors": [place]})
     if request.no_session:
         message = f"String should match pattern '{SESSION_ID}'"
@@ -79,25 +88,36 @@ def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
     """Check what only the catalog and compilers can check.
 
     Raises:
-        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with something else than a truth value, or a session's id is none.
+        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with
+            something else than a truth value, or a session's id is none.
     """
     _check_narrowed(request)
     total = 0
     for tool in request.toolset:
         known = catalog.verbs.get(tool.tool_id)
         for schema in (tool.input_schema, tool.output_schema):
-            if schema and (known is None or schema not in (known.spec.input_schema, known.spec.output_schema)):
+            if schema and (
+                known is None or schema not in (known.spec.input_schema, known.spec.output_schema)
+            ):
                 _refuse_references(tool.tool_id, schema)
                 size = len(msgspec.json.encode(schema))
                 total += size
                 if total > TOOLSET_BYTES:
-                    raise InvalidRequest(f"the toolset's schemas exceed {TOOLSET_BYTES} bytes", code="toolset_too_large")
+                    raise InvalidRequest(
+                        f"the toolset's schemas exceed {TOOLSET_BYTES} bytes",
+                        code="toolset_too_large",
+                    )
                 if size > SCHEMA_BYTES:
-                    raise InvalidRequest(f"tool {tool.tool_id}: a schema exceeds {SCHEMA_BYTES} bytes", code="schema_too_large")
+                    raise InvalidRequest(
+                        f"tool {tool.tool_id}: a schema exceeds {SCHEMA_BYTES} bytes",
+                        code="schema_too_large",
+                    )
                 try:
                     catalog.schema(schema)
                 except ConfigurationError as error:
-                    raise InvalidRequest(f"tool {tool.tool_id}: {error.message}", code="invalid_schema") from error
+                    raise InvalidRequest(
+                        f"tool {tool.tool_id}: {error.message}", code="invalid_schema"
+                    ) from error
     if request.answer_schema is not None:
         _check_answer_schema(request.answer_schema, catalog)
     body = request.model_dump(mode="json", exclude_unset=True)
@@ -111,7 +131,9 @@ def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
 
 
 def planner_response(ending: Ending) -> dict[str, Any]:
-    """The source's response with ``run_id`` and ``header``; a stopped run answers with a typed error."""
+    """The source's response with ``run_id`` and ``header``; a stopped run answers with a typed
+    error.
+    """
     if ending.output != NULL:
         body: dict[str, Any] = msgspec.json.decode(ending.output)
         steps = body.pop("steps")
@@ -119,8 +141,14 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
         body["trace"] = _trace(ending, steps) if wanted else None
         if body["error"] is not None:
-            body["error"] = ending.with_meant(body["error"], body["error"]["message"].removeprefix("toolset: "))
-        if body["error"] is not None and (remedy := ending.remedies.get(code := body["error"]["code"], remedy_of(code))) is not None:
+            body["error"] = ending.with_meant(
+                body["error"], body["error"]["message"].removeprefix("toolset: ")
+            )
+        if (
+            body["error"] is not None
+            and (remedy := ending.remedies.get(code := body["error"]["code"], remedy_of(code)))
+            is not None
+        ):
             body["error"] = {**body["error"], "remedy": remedy}
     else:
         message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"
@@ -132,39 +160,72 @@ def planner_response(ending: Ending) -> dict[str, Any]:
             "trace": None,
             "usage": NO_USAGE,
         }
-    return {**body, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
+    return {
+        **body,
+        "run_id": ending.run,
+        "header": ending.header,
+        "verdict": ending.verdict or None,
+    }
 
 
 def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) -> dict[str, Any]:
-    """What a plan is answered that had agents at work and says that it is done, where the verdict is not ok: an error, the answer marked as none (B-34, B-01)."""
+    """What a plan is answered that had agents at work and says that it is done, where the verdict
+    is not ok: an error, the answer marked as none (B-34, B-01).
+    """
     if body["status"] != "ok":
         return {}
     if (uncriticised := _uncriticised(ending)) is not None:
-        return {"status": "error", "error": uncriticised, "final_answer": salvaged(body["final_answer"], NOT_CRITICISED)}
+        return {
+            "status": "error",
+            "error": uncriticised,
+            "final_answer": salvaged(body["final_answer"], NOT_CRITICISED),
+        }
     code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
-    if code is None or not any(by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())):
+    if code is None or not any(
+        by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())
+    ):
         return {}
     trace = _trace(ending, steps)
-    if trace is not None and not any(by_agents(step["action"]["tool_id"]) for step in trace if step["action"] is not None):
+    if trace is not None and not any(
+        by_agents(step["action"]["tool_id"]) for step in trace if step["action"] is not None
+    ):
         return {}
-    return {"status": "error", "error": {"code": code, "message": WHATEVER_IS_SAID}, "final_answer": salvaged(body["final_answer"], code)}
+    return {
+        "status": "error",
+        "error": {"code": code, "message": WHATEVER_IS_SAID},
+        "final_answer": salvaged(body["final_answer"], code),
+    }
 
 
 def _uncriticised(ending: Ending) -> dict[str, Any] | None:
-    """Of an answer that was to be criticised before it counts and whose critic gave nothing to go by: the error. As a council that comes to none, it is no answer (FUT-04)."""
+    """Of an answer that was to be criticised before it counts and whose critic gave nothing to go
+    by: the error. As a council that comes to none, it is no answer (FUT-04).
+    """
     if SecondLookReason.CRITIQUE.value not in ending.reasons(SECOND_LOOK.name):
         return None
     ended = ending.carried(CRITIC, SECOND_LOOK.name)
     if isinstance(ended, Completed):
         return None
-    why = "was not carried out" if ended is None else f"failed: {error_of(acted_by_child(CRITIC, ended))['code']}"
-    return {"code": NOT_CRITICISED, "message": f"the answer was to be criticised before it counts, and {CRITIC} {why}"}
+    why = (
+        "was not carried out"
+        if ended is None
+        else f"failed: {error_of(acted_by_child(CRITIC, ended))['code']}"
+    )
+    return {
+        "code": NOT_CRITICISED,
+        "message": f"the answer was to be criticised before it counts, and {CRITIC} {why}",
+    }
 
 
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:
     """The trace, read from the records it refers to; None once one of them was erased or swept."""
     try:
-        trace = trace_of(ending.handed(seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None), steps)
+        trace = trace_of(
+            ending.handed(
+                seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None
+            ),
+            steps,
+        )
     except Erased:
         return None
     return [_debugged(step, ending.raw_cortex) for step in trace] if ending.raw_cortex else trace
@@ -174,11 +235,20 @@ def _debugged(step: dict[str, Any], raw: Mapping[str, str]) -> dict[str, Any]:
     """A step with what its verb replied, where somebody asked for it."""
     observed: dict[str, Any] | None = step["observation"]
     reply = None if observed is None else raw.get(observed["step_meta"].get("run_id", ""))
-    return step if observed is None or reply is None else {**step, "observation": {**observed, "raw_cortex": reply}}
+    return (
+        step
+        if observed is None or reply is None
+        else {**step, "observation": {**observed, "raw_cortex": reply}}
+    )
 
 
 EXACT = frozenset({"final_answer.structured"})
 """Held to the schema that the request gave, so that it stays what was held to it."""
 PLAN_WIRE: Wire[PlannerRequest] = Wire(
-    contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan", said=("final_answer",), exact=EXACT
+    contract=PlannerRequest,
+    take=take_plan,
+    response=planner_response,
+    other="not_a_plan",
+    said=("final_answer",),
+    exact=EXACT,
 )

@@ -1,7 +1,8 @@
-"""Flow ``question``: verb ``ask_user``. A clarifying question to the session's user; the run costs nothing until it is answered.
+"""Flow ``question``: verb ``ask_user``. A clarifying question to the session's user; the run costs
+nothing until it is answered.
 
-What is about the question and answers it neither way goes back once, as A and B (B.6); then the question stays open for a whole answer or a condition,
-which is told in its words without a value.
+What is about the question and answers it neither way goes back once, as A and B (B.6); then the
+question stays open for a whole answer or a condition, which is told in its words without a value.
 """
 
 from __future__ import annotations
@@ -40,22 +41,40 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
     """Ask, wait, and give back what was said with the value it comes to."""
     args = call.args
     expects = ExpectedType(args.get("expected_type", ExpectedType.FREEFORM))
-    options: tuple[str, ...] = tuple(args.get("options", ())) if expects is ExpectedType.OPTION else ()
-    deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
+    options: tuple[str, ...] = (
+        tuple(args.get("options", ())) if expects is ExpectedType.OPTION else ()
+    )
+    deadline = min(
+        context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000
+    )
     asking, about = (
-        UserQuestion(key=args.get("key", "answer"), expects=str(expects), options=options, takes=_takes(expects)),
+        UserQuestion(
+            key=args.get("key", "answer"),
+            expects=str(expects),
+            options=options,
+            takes=_takes(expects),
+        ),
         args["question"],
     )
     while True:
-        result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=asking))
+        result = await context.fx.perform(
+            Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=asking)
+        )
         if not isinstance(result, Answered):
             return _unanswered(result)
         outcome = _judged(context, asking, result)
         if not isinstance(outcome, HalfAnswer):
             return _told(outcome, asking, said(result.value))
         offered = options or YES_OR_NO
-        about = " ".join((args["question"], *(f"{key}: {label}" for key, label in zip(OPTION_KEYS, offered, strict=False))))
-        asking = UserQuestion(key=asking.key, expects=asking.expects, options=offered, takes=str(Takes.CONDITION))
+        about = " ".join(
+            (
+                args["question"],
+                *(f"{key}: {label}" for key, label in zip(OPTION_KEYS, offered, strict=False)),
+            )
+        )
+        asking = UserQuestion(
+            key=asking.key, expects=asking.expects, options=offered, takes=str(Takes.CONDITION)
+        )
 
 
 def _takes(expects: ExpectedType) -> str:

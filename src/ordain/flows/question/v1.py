@@ -1,4 +1,6 @@
-"""Flow ``question``, version 1, frozen: for runs that began as such. What an answer comes to was found here, with the first wording."""
+"""Flow ``question``, version 1, frozen: for runs that began as such. What an answer comes to was
+found here, with the first wording.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,23 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
     """Version 1."""
     args = call.args
     expects = ExpectedType(args.get("expected_type", ExpectedType.FREEFORM))
-    deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
+    deadline = min(
+        context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000
+    )
     question = UserQuestion(key=args.get("key", "answer"), expects=str(expects))
-    result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=args["question"], deadline=deadline, question=question))
+    result = await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about=args["question"], deadline=deadline, question=question)
+    )
     if not isinstance(result, Answered):
         if result.why:
             return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
-    inputs = AnswerInputs(text=text, wording=first_wording())  # of version 1, whatever the catalog pins; and off the record
-    outcome = ANSWER.apply(AnswerFacts(expects=expects, size=len(text)), inputs, context.catalog.policy).outcome
+    # of version 1, whatever the catalog pins; and off the record
+    inputs = AnswerInputs(text=text, wording=first_wording())
+    outcome = ANSWER.apply(
+        AnswerFacts(expects=expects, size=len(text)), inputs, context.catalog.policy
+    ).outcome
     if isinstance(outcome, Unfit):
         return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
     output: dict[str, Any] = {"answer": text, "value": given_value(outcome, text)}

@@ -1,4 +1,6 @@
-"""Flow ``question``, version 3, frozen: for runs that began as such. What was no whole answer ended it."""
+"""Flow ``question``, version 3, frozen: for runs that began as such. What was no whole answer ended
+it.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,21 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
     """Version 3."""
     args = call.args
     expects = ExpectedType(args.get("expected_type", ExpectedType.FREEFORM))
-    deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
+    deadline = min(
+        context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000
+    )
     question = UserQuestion(key=args.get("key", "answer"), expects=str(expects))
-    result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=args["question"], deadline=deadline, question=question))
+    result = await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about=args["question"], deadline=deadline, question=question)
+    )
     if not isinstance(result, Answered):
         if result.why:
             return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
-    facts = AnswerFacts(expects=expects, size=len(text), given_as_text=isinstance(result.value, dict))
+    facts = AnswerFacts(
+        expects=expects, size=len(text), given_as_text=isinstance(result.value, dict)
+    )
     inputs = AnswerInputs(text=text, wording=wording_of(context.catalog))
     outcome = context.fx.decide(ANSWER, facts, inputs, (result.seq,)).outcome
     if isinstance(outcome, Unfit):

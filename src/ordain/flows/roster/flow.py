@@ -1,7 +1,9 @@
-"""Flow ``roster``: a plan of specialists, carried out in waves of handoffs (B-39, PLAN-12..PLAN-18, C6).
+"""Flow ``roster``: a plan of specialists, carried out in waves of handoffs (B-39, PLAN-12..PLAN-18,
+C6).
 
-The plan is a proposal; rules say what of it is followed, by whom, what runs next, and what is done about a step that failed. Each step is a call of a card's
-verb like any other: one door, one approval, one journal. What an agent says is no act: whether the plan was done its acts say.
+The plan is a proposal; rules say what of it is followed, by whom, what runs next, and what is done
+about a step that failed. Each step is a call of a card's verb like any other: one door, one
+approval, one journal. What an agent says is no act: whether the plan was done its acts say.
 """
 
 from __future__ import annotations
@@ -13,28 +15,64 @@ from msgspec.structs import replace
 
 from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.roster import EVENTS_TOLD, GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepGate, StepStatus
+from ordain.contracts.roster import (
+    EVENTS_TOLD,
+    GENERAL_AGENT,
+    HandoffStrategy,
+    StepEvent,
+    StepEventName,
+    StepGate,
+    StepStatus,
+)
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.effect import ANOTHER_STEP_TRY, Wait, WaitFor
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import Acted, Cleared, InConversation, StepResult, VerbPlanInput, VerbPlanOutput, carry_out_all, clear, turn_kind
+from ordain.flows.act import (
+    Acted,
+    Cleared,
+    InConversation,
+    StepResult,
+    VerbPlanInput,
+    VerbPlanOutput,
+    carry_out_all,
+    clear,
+    turn_kind,
+)
 from ordain.flows.context import FlowContext
 from ordain.flows.findings import StepFinding, listed
 from ordain.flows.roster.gates import gates_passed, never_scheduled, whole_record
 from ordain.flows.roster.planning import Planned, planned
 from ordain.flows.roster.request import RosterArgs, arguments_of
-from ordain.flows.roster.steps import call_of, did_something, fallback_of, finding_of, handed_on, proposal_of_finding, told, tools_of
+from ordain.flows.roster.steps import (
+    call_of,
+    did_something,
+    fallback_of,
+    finding_of,
+    handed_on,
+    proposal_of_finding,
+    told,
+    tools_of,
+)
 from ordain.ports.effects import Interrupted
 from ordain.rules.header import plain
 from ordain.rules.negotiate import NEGOTIATE, Agreed, NegotiateFacts, NegotiateInputs
 from ordain.rules.plan import PlanRefused
-from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFacts, PlanWaveInputs, Wave
+from ordain.rules.plan_wave import (
+    PLAN_WAVE,
+    PlanOver,
+    PlanStatus,
+    PlanWaveFacts,
+    PlanWaveInputs,
+    Wave,
+)
 from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
 from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
 WHOLE, BOUND = 2, 3
-"""From which version on a step's record is whole, and time, records and events are held to what was done."""
+"""From which version on a step's record is whole, and time, records and events are held to what was
+done.
+"""
 LEFT = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
 """Where a step is that a plan leaves undone."""
 FAILED = "plan_failed"
@@ -48,17 +86,23 @@ REFUSED = {
 
 
 async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Plan, hand on each step, and give back what was found, what the gates said of each step and what became of it."""
+    """Plan, hand on each step, and give back what was found, what the gates said of each step and
+    what became of it.
+    """
     return await _run(context, call, version=3)
 
 
 async def run_roster_2(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 2, whose time bounds no step that has begun and counts for nothing where it leaves one undone, and whose steps are planned until somebody has them."""
+    """Version 2, whose time bounds no step that has begun and counts for nothing where it leaves
+    one undone, and whose steps are planned until somebody has them.
+    """
     return await _run(context, call, version=2)
 
 
 async def run_roster_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 1, whose records of steps say nothing of gates, leave out what is as of most steps, and name who would have had a step that nobody was handed."""
+    """Version 1, whose records of steps say nothing of gates, leave out what is as of most steps,
+    and name who would have had a step that nobody was handed.
+    """
     return await _run(context, call, version=1)
 
 
@@ -70,7 +114,11 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> Ve
     except Interrupted:
         return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
     if isinstance(plan, PlanRefused):
-        return VerbPlanOutput(ok=False, error=plan.code, message=REFUSED.get(plan.code, "{}").format(plain(plan.detail, DETAIL_CHARS)))
+        return VerbPlanOutput(
+            ok=False,
+            error=plan.code,
+            message=REFUSED.get(plan.code, "{}").format(plain(plan.detail, DETAIL_CHARS)),
+        )
     return await _Plan(context, args, plan, version).run()
 
 
@@ -80,8 +128,13 @@ class _Plan:
     def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, version: int) -> None:
         self._context, self._args, self._plan = context, args, plan
         self._whole, self._bound = version >= WHOLE, version >= BOUND
-        planned, begins = StepStatus.PLANNED, StepStatus.QUEUED if self._bound else StepStatus.PLANNED
-        self._records = [replace(one, status=begins) if one.status is planned else one for one in plan.records]
+        planned, begins = (
+            StepStatus.PLANNED,
+            StepStatus.QUEUED if self._bound else StepStatus.PLANNED,
+        )
+        self._records = [
+            replace(one, status=begins) if one.status is planned else one for one in plan.records
+        ]
         self._findings: dict[int, StepFinding] = {}
         self._events: list[StepEvent] = []
         self._tried: dict[int, list[str]] = {record.index: [] for record in plan.records}
@@ -98,7 +151,9 @@ class _Plan:
         try:
             await self._cleared()
             self._move(StepEventName.ACCEPTED, self._at(StepStatus.QUEUED))
-            most = self._context.now() + self._context.catalog.policy.roster.plan_seconds * 1_000_000
+            most = (
+                self._context.now() + self._context.catalog.policy.roster.plan_seconds * 1_000_000
+            )
             self._context = self._context.until(min(self._context.deadline, most))
             while isinstance(wave := self._next(), Wave):
                 self._wave += 1
@@ -109,15 +164,23 @@ class _Plan:
         return self._ended(*self._failure())
 
     async def _cleared(self) -> None:
-        """Every handoff of the plan is decided before any of them runs: one refused refuses all, and one yes is to exactly these.
+        """Every handoff of the plan is decided before any of them runs: one refused refuses all,
+        and one yes is to exactly these.
 
-        Agents whom somebody named are a fan-out, of which no more are handed work than policy lets at once.
+        Agents whom somebody named are a fan-out, of which no more are handed work than policy lets
+        at once.
         """
-        given = [record.index for record in self._records if record.status in (StepStatus.QUEUED, StepStatus.PLANNED)]
+        given = [
+            record.index
+            for record in self._records
+            if record.status in (StepStatus.QUEUED, StepStatus.PLANNED)
+        ]
         calls = [self._call(index, self._reason(index)) for index in given]
         if calls:
             fan_out, at_once = self._plan.reason is WhyHanded.REQUESTED, self._at_once(len(calls))
-            cleared = await clear(self._context, calls, (0,), width=0 if fan_out else at_once, plan=not fan_out)
+            cleared = await clear(
+                self._context, calls, (0,), width=0 if fan_out else at_once, plan=not fan_out
+            )
             self._first_given = {index: (cleared, number) for number, index in enumerate(given)}
             self._width = min(cleared.width, at_once)
 
@@ -136,7 +199,11 @@ class _Plan:
             width=self._width,
             done=self._at(StepStatus.COMPLETED),
             failed=self._at(StepStatus.FAILED),
-            verbs=tuple(f"{AGENT_VERB}{one.executed_agent or one.planned_agent}" for one in self._records) if self._bound else (),
+            verbs=tuple(
+                f"{AGENT_VERB}{one.executed_agent or one.planned_agent}" for one in self._records
+            )
+            if self._bound
+            else (),
         )
         inputs = PlanWaveInputs(strategy=self._plan.strategy, needs=self._plan.needs)
         decision = self._context.fx.decide(PLAN_WAVE, facts, inputs, ())
@@ -147,14 +214,20 @@ class _Plan:
         return tuple(record.index for record in self._records if record.status is status)
 
     async def _carry_out(self, steps: Sequence[int]) -> None:
-        """One wave to its end. Whatever of it is tried again or taken by another is another handoff, decided anew."""
+        """One wave to its end. Whatever of it is tried again or taken by another is another
+        handoff, decided anew.
+        """
         self._move(StepEventName.SCHEDULED, steps)
         again, wait_ms = await self._hand_on(steps)
         while again:
             self._move(StepEventName.SCHEDULED, again)
             if wait_ms:
                 await self._context.fx.perform(
-                    Wait(what=WaitFor.TIMER, about=ANOTHER_STEP_TRY, deadline=self._context.now() + wait_ms * 1000)
+                    Wait(
+                        what=WaitFor.TIMER,
+                        about=ANOTHER_STEP_TRY,
+                        deadline=self._context.now() + wait_ms * 1000,
+                    )
                 )
             again, wait_ms = await self._hand_on(again)
 
@@ -162,11 +235,18 @@ class _Plan:
         """These steps beside each other; gives those that go on after that, and after how long."""
         cleared, numbers = await self._permitted(steps)
         for index, number in zip(steps, numbers, strict=True):
-            self._gated(index, gates_passed(self._records[index].executed_agent, cleared.looked[number], self._wave))
+            self._gated(
+                index,
+                gates_passed(
+                    self._records[index].executed_agent, cleared.looked[number], self._wave
+                ),
+            )
             if cleared.goes(number) or not self._bound:
                 self._begin(index)
         later = sum(record.status is StepStatus.PLANNED for record in self._records)
-        ended = await carry_out_all(self._context, cleared, numbers, later=later, talk=self._talk(steps))
+        ended = await carry_out_all(
+            self._context, cleared, numbers, later=later, talk=self._talk(steps)
+        )
         again, wait_ms = list[int](), 0
         for index, acted in zip(steps, ended, strict=True):
             follows = self._took(index, acted)
@@ -183,12 +263,16 @@ class _Plan:
         return again, wait_ms
 
     async def _permitted(self, steps: Sequence[int]) -> tuple[Cleared, list[int]]:
-        """The handoffs as they were decided with the plan; those of steps that were handed on before are decided now."""
+        """The handoffs as they were decided with the plan; those of steps that were handed on
+        before are decided now.
+        """
         known = [self._first_given.pop(index) for index in steps if index in self._first_given]
         if len(known) == len(steps):
             return known[0][0], [number for _, number in known]
         calls = [self._call(index, self._reason(index)) for index in steps]
-        return await clear(self._context, calls, (0,), width=len(calls), plan=True), list(range(len(calls)))
+        return await clear(self._context, calls, (0,), width=len(calls), plan=True), list(
+            range(len(calls))
+        )
 
     def _call(self, index: int, reason: WhyHanded) -> Call:
         record = self._records[index]
@@ -198,11 +282,17 @@ class _Plan:
         """What these steps may build on: what they need, else what the steps before them found."""
         needs = self._plan.needs
         wanted = {before for index in steps for before in (needs[index] if needs else range(index))}
-        found = tuple(handed_on(self._findings[index]) for index in sorted(wanted) if self._done(index))
-        return InConversation(recalled=found, within_ms=max(1, self._context.left_ms()) if self._bound else 0)
+        found = tuple(
+            handed_on(self._findings[index]) for index in sorted(wanted) if self._done(index)
+        )
+        return InConversation(
+            recalled=found, within_ms=max(1, self._context.left_ms()) if self._bound else 0
+        )
 
     def _done(self, index: int) -> bool:
-        return self._records[index].status is StepStatus.COMPLETED and not self._findings[index].structured.get("passed")
+        return self._records[index].status is StepStatus.COMPLETED and not self._findings[
+            index
+        ].structured.get("passed")
 
     def _gated(self, index: int, gates: Iterable[StepGate]) -> None:
         """What the gates said of a step stands in its record."""
@@ -223,25 +313,39 @@ class _Plan:
         if not acted.denied:
             self._worked[index] = record.executed_agent
         self._results.append(_result(index, acted, finding))
-        tools = tuple(dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted))))
+        tools = tuple(
+            dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted)))
+        )
         if isinstance(acted.result, VerbReturned):
-            self._put(index, executed_tools=tools, executed_reason=record.planned_reason, error="" if self._bound else record.error)
+            self._put(
+                index,
+                executed_tools=tools,
+                executed_reason=record.planned_reason,
+                error="" if self._bound else record.error,
+            )
             self._happens(StepEventName.COMPLETED, index, acted)
             return None
-        self._put(index, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason)
+        self._put(
+            index, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason
+        )
         self._happens(StepEventName.FAILED, index, acted)
         follows = self._recourse(index, acted, finding)
         self._first = self._first or (finding.error if isinstance(follows, StepFails) else "")
         return follows
 
-    def _recourse(self, index: int, acted: Acted, finding: StepFinding) -> TryStepAgain | HandToFallback | StepFails:
+    def _recourse(
+        self, index: int, acted: Acted, finding: StepFinding
+    ) -> TryStepAgain | HandToFallback | StepFails:
         record, tried, catalog = self._records[index], self._tried[index], self._context.catalog
         first = tried[0] if tried else record.executed_agent
         facts = RecourseFacts(
             step=index,
             agent=record.executed_agent,
             code=finding.error.rpartition(".")[2][:CODE_CHARS],
-            attempt=sum(event.step == index and event.event is StepEventName.STARTED for event in self._events_of(record.executed_agent)),
+            attempt=sum(
+                event.step == index and event.event is StepEventName.STARTED
+                for event in self._events_of(record.executed_agent)
+            ),
             left_ms=max(0, self._context.left_ms()),
             tried=tuple(tried),
             fallback=fallback_of(catalog, first),
@@ -259,32 +363,61 @@ class _Plan:
         """Somebody else takes the step; both stand in its record (B-16)."""
         record = self._records[index]
         self._tried[index].append(record.executed_agent)
-        self._put(index, executed_agent=agent, fallback_applied=True, fallback_agent=agent, fallback_reason=record.error)
+        self._put(
+            index,
+            executed_agent=agent,
+            fallback_applied=True,
+            fallback_agent=agent,
+            fallback_reason=record.error,
+        )
 
     def _put(self, index: int, **more: Any) -> None:
         self._records[index] = replace(self._records[index], **more)
 
     def _happens(self, event: StepEventName, index: int, acted: Acted | None = None) -> None:
-        """Something happened to a step: where it is by now a rule says, on record, so that whoever follows the run sees it then."""
+        """Something happened to a step: where it is by now a rule says, on record, so that whoever
+        follows the run sees it then.
+        """
         record = self._records[index]
-        facts = StepEventFacts(step=index, event=event, before=record.status, agent=record.executed_agent, attempt=record.attempts)
+        facts = StepEventFacts(
+            step=index,
+            event=event,
+            before=record.status,
+            agent=record.executed_agent,
+            attempt=record.attempts,
+        )
         refs = (acted.seq,) if acted is not None and acted.seq >= 0 else ()
-        self._put(index, status=self._context.fx.decide(STEP_EVENT, facts, None, refs).outcome.status)
+        self._put(
+            index, status=self._context.fx.decide(STEP_EVENT, facts, None, refs).outcome.status
+        )
         if event in EVENTS_TOLD:
-            self._events.append(StepEvent(event=event, step=index, agent=record.executed_agent, attempt=record.attempts))
+            self._events.append(
+                StepEvent(
+                    event=event, step=index, agent=record.executed_agent, attempt=record.attempts
+                )
+            )
 
     def _move(self, event: StepEventName, steps: Sequence[int]) -> None:
-        """Steps come to where nobody has them yet, or not any more; plans of before knew no such places."""
+        """Steps come to where nobody has them yet, or not any more; plans of before knew no such
+        places.
+        """
         for index in steps if self._bound else ():
             self._happens(event, index)
 
     def _failure(self) -> tuple[str, str]:
-        """The code of a plan of which nothing was done, and its words; "" of every other: what was not done stands in the acts."""
+        """The code of a plan of which nothing was done, and its words; "" of every other: what was
+        not done stands in the acts.
+        """
         if self._over.status is not PlanStatus.FAILED:
             return "", ""
         codes = {finding.error for finding in self._findings.values()}
-        said = "; ".join(f"{found.agent}: {found.message.rstrip('.')}" for _, found in sorted(self._findings.items()))
-        return (self._first.rpartition(".")[2] if len(codes) == 1 else FAILED), said or "no step could be handed to anybody"
+        said = "; ".join(
+            f"{found.agent}: {found.message.rstrip('.')}"
+            for _, found in sorted(self._findings.items())
+        )
+        return (
+            self._first.rpartition(".")[2] if len(codes) == 1 else FAILED
+        ), said or "no step could be handed to anybody"
 
     def _ended(self, error: str, message: str) -> VerbPlanOutput:
         """What was found, and the record of each step; one that never ran is cancelled."""
@@ -296,14 +429,21 @@ class _Plan:
         structured: dict[str, Any] = {
             "status": str(self._status()),
             "plan": told(self._plan.plan),
-            "steps": [whole_record(one, self._worked.get(one.index, "")) for one in self._records] if self._whole else told(self._records),
+            "steps": [whole_record(one, self._worked.get(one.index, "")) for one in self._records]
+            if self._whole
+            else told(self._records),
             "results": told(findings),
             "events": told(self._events),
         }
         if (agreed := self._negotiated()) is not None:
             structured["negotiation"] = told(agreed)
         skipped = [
-            StepResult(step_name=f"{AGENT_VERB}{record.executed_agent or record.planned_agent}", order=record.index, ok=False, skipped=True)
+            StepResult(
+                step_name=f"{AGENT_VERB}{record.executed_agent or record.planned_agent}",
+                order=record.index,
+                ok=False,
+                skipped=True,
+            )
             for record in self._records
             if not record.attempts and record.index not in self._findings
         ]
@@ -318,7 +458,11 @@ class _Plan:
 
     def _status(self) -> PlanStatus:
         """What the plan came to; one that was stopped was done in part, where any of it was."""
-        stopped = self._bound and self._over.status is PlanStatus.FAILED and self._at(StepStatus.COMPLETED)
+        stopped = (
+            self._bound
+            and self._over.status is PlanStatus.FAILED
+            and self._at(StepStatus.COMPLETED)
+        )
         return PlanStatus.PARTIAL if stopped else self._over.status
 
     def _never(self, index: int) -> Iterable[StepGate]:
@@ -326,21 +470,37 @@ class _Plan:
         if self._records[index].attempts:
             return ()
         cleared, number = self._first_given.get(index, (None, 0))
-        return never_scheduled(self._records[index].executed_agent, None if cleared is None else cleared.looked[number], self._why)
+        return never_scheduled(
+            self._records[index].executed_agent,
+            None if cleared is None else cleared.looked[number],
+            self._why,
+        )
 
     def _negotiated(self) -> Agreed | None:
-        """Who stands first, where several found something; that nobody does is on record and breaks nothing."""
+        """Who stands first, where several found something; that nobody does is on record and breaks
+        nothing.
+        """
         found = [index for index in self._at(StepStatus.COMPLETED) if self._done(index)]
         if len(self._records) < 2 or self._over.status is PlanStatus.FAILED:
             return None
-        proposals = [proposal_of_finding(self._records[index], self._findings[index]) for index in found]
+        proposals = [
+            proposal_of_finding(self._records[index], self._findings[index]) for index in found
+        ]
         outcome = self._context.fx.decide(
-            NEGOTIATE, NegotiateFacts(proposals=len(proposals)), NegotiateInputs(proposals=proposals), ()
+            NEGOTIATE,
+            NegotiateFacts(proposals=len(proposals)),
+            NegotiateInputs(proposals=proposals),
+            (),
         ).outcome
         return outcome if isinstance(outcome, Agreed) else None
 
 
 def _result(index: int, acted: Acted, finding: StepFinding) -> StepResult:
     return StepResult(
-        step_name=acted.verb, order=index, ok=not finding.error, error=finding.error, call=acted.asked, skipped=bool(acted.denied)
+        step_name=acted.verb,
+        order=index,
+        ok=not finding.error,
+        error=finding.error,
+        call=acted.asked,
+        skipped=bool(acted.denied),
     )

@@ -8,7 +8,14 @@ from dataclasses import replace
 import msgspec
 
 from ordain.contracts.roster import StepRecord, StepStatus
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
+from ordain.flows.act import (
+    VerbPlanInput,
+    VerbPlanOutput,
+    call_label,
+    call_words,
+    carried_call,
+    verb_output,
+)
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.roster.flow import run_roster, run_roster_1, run_roster_2
@@ -25,9 +32,16 @@ _MARKS = {StepStatus.COMPLETED: "info", StepStatus.CANCELLED: "info"}
 
 
 def _header(output: VerbPlanOutput) -> tuple[HeaderLine, ...]:
-    """Each step with whom it was planned for, who had it, if anybody, and where it came to (PLAN-18)."""
+    """Each step with whom it was planned for, who had it, if anybody, and where it came to
+    (PLAN-18).
+    """
     return _lines(
-        output, lambda record: _had(record, record.executed_agent) if record.executed_agent else f"{record.planned_agent}, handed to nobody"
+        output,
+        lambda record: (
+            _had(record, record.executed_agent)
+            if record.executed_agent
+            else f"{record.planned_agent}, handed to nobody"
+        ),
     )
 
 
@@ -49,7 +63,9 @@ def _lines(output: VerbPlanOutput, had: Callable[[StepRecord], str]) -> tuple[He
 def _line(record: StepRecord, who: str, steps: int) -> HeaderLine:
     tools = f", tools {', '.join(record.executed_tools)}" if record.executed_tools else ""
     what = f"plan step {record.index + 1} of {steps}: {who}, {record.status}{tools}"
-    return HeaderLine(mark=_MARKS.get(record.status, "fail"), what=what, excerpt=record.planned_reason)
+    return HeaderLine(
+        mark=_MARKS.get(record.status, "fail"), what=what, excerpt=record.planned_reason
+    )
 
 
 ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(

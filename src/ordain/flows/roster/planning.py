@@ -1,4 +1,6 @@
-"""From a request to a plan: the planner is asked, or the agents that somebody named are taken; rules ``plan`` and ``plan_step`` say what is followed."""
+"""From a request to a plan: the planner is asked, or the agents that somebody named are taken;
+rules ``plan`` and ``plan_step`` say what is followed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,15 @@ from ordain.flows.context import FlowContext
 from ordain.flows.roster.prompt import ROSTER_PROMPT
 from ordain.flows.roster.request import RosterArgs
 from ordain.flows.steps.trace import proposal_of
-from ordain.rules.plan import PLAN, PlanFacts, PlanFallback, PlanInputs, PlanMade, PlannedBy, PlanRefused
+from ordain.rules.plan import (
+    PLAN,
+    PlanFacts,
+    PlanFallback,
+    PlanInputs,
+    PlanMade,
+    PlannedBy,
+    PlanRefused,
+)
 from ordain.rules.plan_step import PLAN_STEP, PlanStepFacts, StepGiven
 from ordain.rules.proposals import Parsed, Unparsed
 
@@ -35,7 +45,9 @@ CODE_CHARS = 64
 
 
 class Planned(Struct, frozen=True, kw_only=True):
-    """A plan to be followed: what each step was planned as and whom it is handed to, "" of one whom nobody may be handed."""
+    """A plan to be followed: what each step was planned as and whom it is handed to, "" of one whom
+    nobody may be handed.
+    """
 
     plan: PlannerPlan
     strategy: HandoffStrategy
@@ -45,20 +57,34 @@ class Planned(Struct, frozen=True, kw_only=True):
     @property
     def needs(self) -> tuple[tuple[int, ...], ...]:
         """What each step needs; () where the plan says nothing of it."""
-        return tuple(step.needs for step in self.plan.steps) if any(step.needs for step in self.plan.steps) else ()
+        return (
+            tuple(step.needs for step in self.plan.steps)
+            if any(step.needs for step in self.plan.steps)
+            else ()
+        )
 
 
 BY_REQUEST = "named by the request"
 OR_A_MODEL = "named by the request, or by a model that was asked whom it means"
 
 
-async def planned(context: FlowContext, call: VerbPlanInput, args: RosterArgs, *, doubts: bool) -> Planned | PlanRefused:
-    """The plan that is followed, or why there is none. ``doubts``: it says so where a model may have named who is to do it."""
+async def planned(
+    context: FlowContext, call: VerbPlanInput, args: RosterArgs, *, doubts: bool
+) -> Planned | PlanRefused:
+    """The plan that is followed, or why there is none. ``doubts``: it says so where a model may
+    have named who is to do it.
+    """
     cards = context.catalog.data.cards
     if args.named:
         facts = PlanFacts(by=PlannedBy.MESSAGE, cards=len(cards), named=len(args.named))
-        outcome = context.fx.decide(PLAN, facts, PlanInputs(cards=cards, named=args.named), (0,)).outcome
-        return outcome if isinstance(outcome, PlanRefused) else _named(context, outcome, _by_whom(context, doubts=doubts))
+        outcome = context.fx.decide(
+            PLAN, facts, PlanInputs(cards=cards, named=args.named), (0,)
+        ).outcome
+        return (
+            outcome
+            if isinstance(outcome, PlanRefused)
+            else _named(context, outcome, _by_whom(context, doubts=doubts))
+        )
     answer = await ask(context, ROSTER_PROMPT, call)
     had = isinstance(answer, ModelAnswer)
     proposal: Parsed | Unparsed | None = proposal_of(answer) if had else None
@@ -69,11 +95,18 @@ async def planned(context: FlowContext, call: VerbPlanInput, args: RosterArgs, *
         size_bytes=0 if proposal is None else proposal.size_bytes,
         code="" if had else answer.code[:CODE_CHARS],
     )
-    outcome = context.fx.decide(PLAN, facts, PlanInputs(cards=cards, proposal=proposal), (answer.seq,) if had else ()).outcome
+    outcome = context.fx.decide(
+        PLAN, facts, PlanInputs(cards=cards, proposal=proposal), (answer.seq,) if had else ()
+    ).outcome
     said = (answer.content or "") if had else ""
     match outcome:
         case PlanMade():
-            return _followed(context, outcome, read_plan(proposal.value if isinstance(proposal, Parsed) else {}), said)
+            return _followed(
+                context,
+                outcome,
+                read_plan(proposal.value if isinstance(proposal, Parsed) else {}),
+                said,
+            )
         case PlanFallback():
             return _fallback(outcome, said)
         case _:
@@ -81,7 +114,9 @@ async def planned(context: FlowContext, call: VerbPlanInput, args: RosterArgs, *
 
 
 def _by_whom(context: FlowContext, *, doubts: bool) -> str:
-    """Who named them, as approvers are told: where policy has a model asked, nobody below it knows which of the two it was."""
+    """Who named them, as approvers are told: where policy has a model asked, nobody below it knows
+    which of the two it was.
+    """
     return OR_A_MODEL if doubts and context.catalog.policy.outcome.ask is not None else BY_REQUEST
 
 
@@ -89,9 +124,16 @@ def _named(context: FlowContext, made: PlanMade, by_whom: str) -> Planned:
     """A step for each agent that somebody named, with the tools that its card prefers."""
     cards = context.catalog.data.cards
     steps = tuple(PlannedStep(agent=agent, reason=by_whom) for agent in made.agents)
-    plan = PlannerPlan(steps=steps, metadata={"handoff_strategy": str(made.strategy), "confidence": 1.0})
+    plan = PlannerPlan(
+        steps=steps, metadata={"handoff_strategy": str(made.strategy), "confidence": 1.0}
+    )
     records = tuple(
-        StepRecord(index=index, planned_agent=agent, planned_reason=steps[index].reason, executed_agent=agent)
+        StepRecord(
+            index=index,
+            planned_agent=agent,
+            planned_reason=steps[index].reason,
+            executed_agent=agent,
+        )
         for index, agent in enumerate(made.agents)
         if agent in cards
     )
@@ -119,14 +161,20 @@ def _followed(context: FlowContext, made: PlanMade, payload: Any, said: str) -> 
         "confidence": made.confidence,
         "schema_version": SCHEMA_VERSION,
     }
-    plan = PlannerPlan(steps=steps, metadata=metadata, confidence=made.confidence, raw_response=said[:RAW_CHARS])
+    plan = PlannerPlan(
+        steps=steps, metadata=metadata, confidence=made.confidence, raw_response=said[:RAW_CHARS]
+    )
     records = tuple(_gated(context, step, index, len(steps)) for index, step in enumerate(steps))
     return Planned(plan=plan, strategy=made.strategy, records=records, reason=WhyHanded.DOMAIN)
 
 
 def _gated(context: FlowContext, step: PlannedStep, index: int, steps: int) -> StepRecord:
     facts = PlanStepFacts(
-        step=index, steps=steps, agent=step.agent, confidence=step.confidence, general=GENERAL_AGENT in context.catalog.data.cards
+        step=index,
+        steps=steps,
+        agent=step.agent,
+        confidence=step.confidence,
+        general=GENERAL_AGENT in context.catalog.data.cards,
     )
     decision = context.fx.decide(PLAN_STEP, facts, None, ())
     record = StepRecord(
@@ -141,7 +189,9 @@ def _gated(context: FlowContext, step: PlannedStep, index: int, steps: int) -> S
     )
     given = decision.outcome
     if not isinstance(given, StepGiven):
-        return msgspec.structs.replace(record, executed_agent="", status=StepStatus.FAILED, error="no_general_agent")
+        return msgspec.structs.replace(
+            record, executed_agent="", status=StepStatus.FAILED, error="no_general_agent"
+        )
     if not given.instead:
         return record
     return msgspec.structs.replace(
@@ -154,7 +204,9 @@ def _gated(context: FlowContext, step: PlannedStep, index: int, steps: int) -> S
 
 
 def _fallback(outcome: PlanFallback, said: str) -> Planned:
-    """The plan of a single step that takes the place of what may not be followed (PLAN-13, C6's metadata)."""
+    """The plan of a single step that takes the place of what may not be followed (PLAN-13, C6's
+    metadata).
+    """
     step = PlannedStep(agent=outcome.agent, reason=outcome.reason, confidence=0.0)
     metadata: dict[str, Any] = {
         "fallback_applied": True,
@@ -162,7 +214,9 @@ def _fallback(outcome: PlanFallback, said: str) -> Planned:
         "confidence": 0.0,
         "schema_version": SCHEMA_VERSION,
     }
-    plan = PlannerPlan(steps=(step,), metadata=metadata, confidence=0.0, raw_response=said[:RAW_CHARS])
+    plan = PlannerPlan(
+        steps=(step,), metadata=metadata, confidence=0.0, raw_response=said[:RAW_CHARS]
+    )
     record = StepRecord(
         index=0,
         planned_agent=outcome.agent,
@@ -173,4 +227,6 @@ def _fallback(outcome: PlanFallback, said: str) -> Planned:
         fallback_agent=outcome.agent,
         fallback_reason=outcome.reason,
     )
-    return Planned(plan=plan, strategy=HandoffStrategy.SEQUENTIAL, records=(record,), reason=WhyHanded.FALLBACK)
+    return Planned(
+        plan=plan, strategy=HandoffStrategy.SEQUENTIAL, records=(record,), reason=WhyHanded.FALLBACK
+    )

@@ -9,7 +9,9 @@ from ordain.flows.act import VerbPlanInput
 
 
 class RosterArgs(Struct, frozen=True, kw_only=True):
-    """What is to be done; ``agents`` (or one ``agent``) where somebody named who is to do it, and ``known`` what bears on it."""
+    """What is to be done; ``agents`` (or one ``agent``) where somebody named who is to do it, and
+    ``known`` what bears on it.
+    """
 
     text: str
     agents: tuple[str, ...] = ()

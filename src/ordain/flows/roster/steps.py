@@ -32,10 +32,14 @@ NOES = frozenset({SAID_NO, "approval_denied"})
 
 
 def call_of(args: RosterArgs, record: StepRecord, agent: str, reason: WhyHanded) -> Call:
-    """The handoff of a step to an agent: exactly this is what somebody says yes to. Tools are asked of whom they were planned for alone (B-16)."""
+    """The handoff of a step to an agent: exactly this is what somebody says yes to. Tools are asked
+    of whom they were planned for alone (B-16).
+    """
     given: dict[str, Any] = {
         "task": args.text[:TASK_CHARS],
-        "intent": (record.planned_reason.strip() or f"step {record.index + 1} of the plan")[:INTENT_CHARS],
+        "intent": (record.planned_reason.strip() or f"step {record.index + 1} of the plan")[
+            :INTENT_CHARS
+        ],
         "reason": str(reason),
         "payload": {"step": record.index} | ({"known": args.known} if args.known else {}),
     }
@@ -51,27 +55,52 @@ def _planned(record: StepRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def fallback_of(catalog: Catalog, agent: str) -> str:
     """Who takes an agent's place as its card has it; "" where nobody does."""
     card = catalog.data.cards.get(agent)
-    return "" if card is None or card.fallback_agent not in catalog.data.cards else card.fallback_agent or ""
+    return (
+        ""
+        if card is None or card.fallback_agent not in catalog.data.cards
+        else card.fallback_agent or ""
+    )
 
 
 def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
-    """What the agent gave back, or why it gave nothing; one that passes has nothing to say. A person's no below it is why, whatever came of it there."""
+    """What the agent gave back, or why it gave nothing; one that passes has nothing to say. A
+    person's no below it is why, whatever came of it there.
+    """
     agent = acted.verb.removeprefix(AGENT_VERB)
     if isinstance(acted.result, VerbReturned):
-        found: dict[str, Any] = msgspec.to_builtins(msgspec.convert(acted.result.output, HandoffResult).output_payload or {})
-        return StepFinding(index=record.index, agent=agent, content=found.get("content", ""), structured=found.get("structured", {}))
+        found: dict[str, Any] = msgspec.to_builtins(
+            msgspec.convert(acted.result.output, HandoffResult).output_payload or {}
+        )
+        return StepFinding(
+            index=record.index,
+            agent=agent,
+            content=found.get("content", ""),
+            structured=found.get("structured", {}),
+        )
     error = error_of(acted)
     if said_no(acted):
         return StepFinding(
-            index=record.index, agent=agent, error=SAID_NO, message=f"somebody said no to what it asked for; {error['message']}"
+            index=record.index,
+            agent=agent,
+            error=SAID_NO,
+            message=f"somebody said no to what it asked for; {error['message']}",
         )
-    return StepFinding(index=record.index, agent=agent, error=acted.denied or error["code"], message=error["message"])
+    return StepFinding(
+        index=record.index,
+        agent=agent,
+        error=acted.denied or error["code"],
+        message=error["message"],
+    )
 
 
 def tools_of(catalog: Catalog, acted: Acted) -> tuple[str, ...]:
     """The verbs that succeeded below a handoff, each once; handoffs themselves are none."""
     acts = () if acted.below is None else acted.below.acts
-    return tuple(dict.fromkeys(act.verb for act in acts if act.end in DONE and catalog.card_of(act.verb) is None))
+    return tuple(
+        dict.fromkeys(
+            act.verb for act in acts if act.end in DONE and catalog.card_of(act.verb) is None
+        )
+    )
 
 
 def said_no(acted: Acted) -> bool:
@@ -83,12 +112,16 @@ def did_something(acted: Acted) -> bool:
     """Whether something beyond reads was done below a handoff, or nobody knows what was."""
     acts = () if acted.below is None else acted.below.acts
     return isinstance(acted.result, VerbUnknown) or any(
-        act.end is ActEnd.UNKNOWN or (act.end in DONE and not act.reads and not act.verb.startswith(AGENT_VERB)) for act in acts
+        act.end is ActEnd.UNKNOWN
+        or (act.end in DONE and not act.reads and not act.verb.startswith(AGENT_VERB))
+        for act in acts
     )
 
 
 def proposal_of_finding(record: StepRecord, finding: StepFinding) -> AgentProposal:
-    """What an agent found as it stands in a negotiation: how confident it is rule ``negotiate`` reads off what it says, else of how its step was planned."""
+    """What an agent found as it stands in a negotiation: how confident it is rule ``negotiate``
+    reads off what it says, else of how its step was planned.
+    """
     rationale = finding.structured.get("rationale")
     return AgentProposal(
         agent=finding.agent,

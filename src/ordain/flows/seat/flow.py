@@ -18,12 +18,16 @@ from ordain.rules.proposals import Parsed, Unparsed
 
 
 async def run_seat(context: FlowContext, given: SeatInput) -> SeatOutput:
-    """Ask a model as the seat, and take its answer where it is an opinion, whole: nothing is taken out of prose."""
+    """Ask a model as the seat, and take its answer where it is an opinion, whole: nothing is taken
+    out of prose.
+    """
     return await _speak(context, given, whole_proposal)
 
 
 async def run_seat_2(context: FlowContext, given: SeatInput) -> SeatOutput:
-    """Version 2, for runs that began as such: an auditor's own answer that was to be revised was lost to the council it spoke in."""
+    """Version 2, for runs that began as such: an auditor's own answer that was to be revised was
+    lost to the council it spoke in.
+    """
     return await _speak(context, given, whole_proposal)
 
 
@@ -32,13 +36,19 @@ async def run_seat_1(context: FlowContext, given: SeatInput) -> SeatOutput:
     return await _speak(context, given, proposal_of)
 
 
-async def _speak(context: FlowContext, given: SeatInput, read: Callable[[ModelAnswer], Parsed | Unparsed]) -> SeatOutput:
+async def _speak(
+    context: FlowContext, given: SeatInput, read: Callable[[ModelAnswer], Parsed | Unparsed]
+) -> SeatOutput:
     if given.seat not in context.catalog.data.seats:
-        return SeatOutput(name=given.seat, error="unknown_seat", message="the catalog has no such seat")
+        return SeatOutput(
+            name=given.seat, error="unknown_seat", message="the catalog has no such seat"
+        )
     try:
         answer = await ask(context, SEAT_PROMPT, given)
     except Interrupted as interrupted:
-        return SeatOutput(name=given.seat, error="cancelled", message=f"{interrupted.what} by {interrupted.by}")
+        return SeatOutput(
+            name=given.seat, error="cancelled", message=f"{interrupted.what} by {interrupted.by}"
+        )
     if isinstance(answer, AskFailed):
         return SeatOutput(name=given.seat, error=answer.code, message=answer.message)
     proposal = read(answer)

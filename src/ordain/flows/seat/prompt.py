@@ -30,7 +30,9 @@ SCHEMA: dict[str, Any] = {
 
 
 class SeatPrompt(Struct, frozen=True, kw_only=True):
-    """The template's input: as whom the model speaks, what is asked, what was said before, and what verdicts hold the answer to."""
+    """The template's input: as whom the model speaks, what is asked, what was said before, and what
+    verdicts hold the answer to.
+    """
 
     role: str
     description: str
@@ -74,7 +76,9 @@ def _ask(context: FlowContext, given: SeatInput) -> ModelQuestion:
 
 def _build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
     given: SeatInput = values[0]
-    prompt = seat_prompt(catalog.data.seats[given.seat], given, resolve(values.transcript, given.question.spoken))
+    prompt = seat_prompt(
+        catalog.data.seats[given.seat], given, resolve(values.transcript, given.question.spoken)
+    )
     return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA, words_at=("text",))
 
 
@@ -83,5 +87,11 @@ def _lane(policy: Policy) -> Lane:
 
 
 SEAT_PROMPT: PromptKind[SeatInput] = PromptKind(
-    purpose="seat", template=TEMPLATE, package="ordain.flows.seat", contract="council_opinion", lane=_lane, ask=_ask, build=_build
+    purpose="seat",
+    template=TEMPLATE,
+    package="ordain.flows.seat",
+    contract="council_opinion",
+    lane=_lane,
+    ask=_ask,
+    build=_build,
 )

@@ -21,7 +21,14 @@ def _reply(output: StatusOutput) -> str:
 
 
 def _input(given: Commission) -> StatusInput:
-    return StatusInput(session=given.session, seq=given.seq, run=given.run, intent=given.intent, about=given.telling, queued=given.queued)
+    return StatusInput(
+        session=given.session,
+        seq=given.seq,
+        run=given.run,
+        intent=given.intent,
+        about=given.telling,
+        queued=given.queued,
+    )
 
 
 STATUS: Kind[StatusInput, StatusOutput] = Kind(

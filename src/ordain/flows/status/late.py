@@ -1,6 +1,8 @@
-"""What is told of a word that came too late: that it did, what had run by then, and what of that can still be undone.
+"""What is told of a word that came too late: that it did, what had run by then, and what of that
+can still be undone.
 
-Ordain takes nothing back by itself. What went out cannot be taken back by anybody; what else was changed takes a request of its own.
+Ordain takes nothing back by itself. What went out cannot be taken back by anybody; what else was
+changed takes a request of its own.
 """
 
 from __future__ import annotations
@@ -16,16 +18,22 @@ RAN: Final = frozenset({ActEnd.DONE, ActEnd.QUOTED, ActEnd.PERMITTED})
 """What is permitted is perhaps just running; of what failed it is known that it did nothing."""
 GONE: Final = frozenset({VerbEffect.SEND, VerbEffect.PAY, VerbEffect.EGRESS})
 VERBS_TOLD: Final = 8
-GOES_ON: Final = "too late: what was answered before was taken, and its work goes on; a stop ends it."
+GOES_ON: Final = (
+    "too late: what was answered before was taken, and its work goes on; a stop ends it."
+)
 NOTHING_RAN: Final = "Nothing that ran changed anything, so there is nothing to undo."
 
 
 def told_late(found: dict[str, Any], catalog: Catalog, *, over: str) -> str:
     """The words; ``over`` says how the work ended."""
-    acts: list[dict[str, Any]] = [act for act in found["header"].get("acts", ()) if act["verb"] and not act.get("reads")]
+    acts: list[dict[str, Any]] = [
+        act for act in found["header"].get("acts", ()) if act["verb"] and not act.get("reads")
+    ]
     unknown = _verbs(acts, lambda act: act["end"] == ActEnd.UNKNOWN)
     ran = _verbs(acts, lambda act: act["end"] in RAN)
-    gone = [verb for verb in ran if verb in catalog.verbs and catalog.verbs[verb].spec.effect in GONE]
+    gone = [
+        verb for verb in ran if verb in catalog.verbs and catalog.verbs[verb].spec.effect in GONE
+    ]
     kept = [verb for verb in ran if verb not in gone]
     parts = [f"too late: {over} before this came, so it stops nothing."]
     if not ran and not unknown:
@@ -35,7 +43,10 @@ def told_late(found: dict[str, Any], catalog: Catalog, *, over: str) -> str:
     if gone:
         parts.append(f"What went out with {_listed(gone)} cannot be taken back.")
     if kept:
-        parts.append(f"What {_listed(kept)} changed is undone by a request of its own alone, where that can be done.")
+        parts.append(
+            f"What {_listed(kept)} changed is undone by a request of its own alone, where that "
+            "can be done."
+        )
     if unknown:
         parts.append(f"Of {_listed(unknown)} nobody knows whether it happened.")
     return " ".join(parts)

@@ -1,4 +1,6 @@
-"""What bounds a loop of steps, asked after each of them: rule ``proceed`` on what the limits leave."""
+"""What bounds a loop of steps, asked after each of them: rule ``proceed`` on what the limits
+leave.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from ordain.rules.proceed import PROCEED, Bound, ProceedFacts, Stop
 
 
 def bound_met(context: FlowContext, progress: Progress, *, answered: bool = False) -> Bound | None:
-    """The bound that ends the loop here; ``answered``: the last step was a final answer. None: it goes on, or the answer stands."""
+    """The bound that ends the loop here; ``answered``: the last step was a final answer. None: it
+    goes on, or the answer stands.
+    """
     facts = ProceedFacts(
         steps=progress.limits.max_steps - len(progress.steps),
         ms=context.left_ms(),
@@ -27,7 +31,13 @@ def lowered(limits: Limits, bounds: WorkBounds | None) -> Limits:
         return limits
     return Limits(
         max_steps=min(limits.max_steps, bounds.max_steps or limits.max_steps),
-        max_tokens_reason=min(limits.max_tokens_reason, bounds.max_tokens_reason or limits.max_tokens_reason),
-        max_tokens_answer=min(limits.max_tokens_answer, bounds.max_tokens_answer or limits.max_tokens_answer),
-        timeout_seconds=min(limits.timeout_seconds, bounds.timeout_ms / 1000 or limits.timeout_seconds),
+        max_tokens_reason=min(
+            limits.max_tokens_reason, bounds.max_tokens_reason or limits.max_tokens_reason
+        ),
+        max_tokens_answer=min(
+            limits.max_tokens_answer, bounds.max_tokens_answer or limits.max_tokens_answer
+        ),
+        timeout_seconds=min(
+            limits.timeout_seconds, bounds.timeout_ms / 1000 or limits.timeout_seconds
+        ),
     )

@@ -1,4 +1,6 @@
-"""Entering an agent chain: the one call by which a turn or a supervisor does, and the rule that says whether what came of it counts (ACH-02, ACH-03, EXE-07)."""
+"""Entering an agent chain: the one call by which a turn or a supervisor does, and the rule that
+says whether what came of it counts (ACH-02, ACH-03, EXE-07).
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,18 @@ STEP_CHARS = 600
 
 
 def pack_tools(catalog: Catalog, packs: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The verbs of these packs, or of policy's for a chain, that may run here, as far as a request may name them."""
-    return pack_verbs(catalog.policy.agent_chain.packs if packs is None else packs, catalog, catalog.policy)[:TOOLS_MAX]
+    """The verbs of these packs, or of policy's for a chain, that may run here, as far as a request
+    may name them.
+    """
+    return pack_verbs(
+        catalog.policy.agent_chain.packs if packs is None else packs, catalog, catalog.policy
+    )[:TOOLS_MAX]
 
 
 class ChainAsked(Struct, frozen=True, kw_only=True):
-    """What a chain is asked: the words, the verbs that it may use, what it may use of steps, tokens and time (0: as policy has it), and material."""
+    """What a chain is asked: the words, the verbs that it may use, what it may use of steps, tokens
+    and time (0: as policy has it), and material.
+    """
 
     text: str
     tools: Sequence[str]
@@ -54,11 +62,15 @@ class ChainAsked(Struct, frozen=True, kw_only=True):
             "before": self.before[:DONE_CHARS],
             "recalled": self.recalled,
         }
-        return Call(verb=CHAIN_VERB, args=args | {name: value for name, value in more.items() if value})
+        return Call(
+            verb=CHAIN_VERB, args=args | {name: value for name, value in more.items() if value}
+        )
 
 
 class Chained(Struct, frozen=True, kw_only=True):
-    """What came of it: the answer where it counts, else the code and the words for why there is none. ``acted`` is the call."""
+    """What came of it: the answer where it counts, else the code and the words for why there is
+    none. ``acted`` is the call.
+    """
 
     acted: Acted
     answer: dict[str, Any] | None = None
@@ -70,23 +82,38 @@ class Chained(Struct, frozen=True, kw_only=True):
         """The chain as one step of what it was entered from."""
         skipped = bool(self.acted.denied)
         return StepResult(
-            step_name=CHAIN_VERB, order=0, ok=self.answer is not None, error=self.error, call=self.acted.asked, skipped=skipped
+            step_name=CHAIN_VERB,
+            order=0,
+            ok=self.answer is not None,
+            error=self.error,
+            call=self.acted.asked,
+            skipped=skipped,
         )
 
 
-async def enter_chain(context: FlowContext, asked: ChainAsked, talk: InConversation, refs: tuple[int, ...]) -> Chained:
-    """Run a chain, and take its answer where a validated directive led there; its text alone ends nothing."""
+async def enter_chain(
+    context: FlowContext, asked: ChainAsked, talk: InConversation, refs: tuple[int, ...]
+) -> Chained:
+    """Run a chain, and take its answer where a validated directive led there; its text alone ends
+    nothing.
+    """
     acted = await act(context, asked.call, refs, talk)
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
         return Chained(acted=acted, error=error["code"], message=error["message"])
     output = acted.result.output
     if (fault := chain_fault(context, output, (acted.seq,))) is not None:
-        return Chained(acted=acted, error=fault.code, message=fault.detail or "the chain's text is no answer")
-    return Chained(acted=acted, answer={"content": output["text"], "structured": output["structured"]})
+        return Chained(
+            acted=acted, error=fault.code, message=fault.detail or "the chain's text is no answer"
+        )
+    return Chained(
+        acted=acted, answer={"content": output["text"], "structured": output["structured"]}
+    )
 
 
-def chain_fault(context: FlowContext, result: Mapping[str, Any], refs: tuple[int, ...]) -> ChainUnfinished | None:
+def chain_fault(
+    context: FlowContext, result: Mapping[str, Any], refs: tuple[int, ...]
+) -> ChainUnfinished | None:
     """Why a chain's result does not count; None: it does."""
     inputs = ChainEndInputs(result=result)
     outcome = context.fx.decide(CHAIN_END, inputs.facts, inputs, refs).outcome
@@ -99,7 +126,9 @@ def steps_told(progress: Progress) -> list[str]:
     for step in progress.steps:
         action, observed = step.wire["action"], step.wire["observation"]
         if action is not None and observed is not None:
-            said = observed["llm_output"] if observed["ok"] else f"failed, {observed['error']['code']}"
+            said = (
+                observed["llm_output"] if observed["ok"] else f"failed, {observed['error']['code']}"
+            )
             told.append(f"{action['tool_id']}: {said}"[:STEP_CHARS])
     return told
 
@@ -107,5 +136,9 @@ def steps_told(progress: Progress) -> list[str]:
 def left_open(result: CouncilResult) -> str:
     """What the council did not settle, as a chain is told of it: no answer, and material alone."""
     why = "" if result.verdict is None else result.verdict.reason
-    proposed = f"What it had in mind, and did not accept: {result.tentative_text}" if result.tentative_text else ""
+    proposed = (
+        f"What it had in mind, and did not accept: {result.tentative_text}"
+        if result.tentative_text
+        else ""
+    )
     return "\n".join(filter(None, ("The council handed this over to longer work.", why, proposed)))

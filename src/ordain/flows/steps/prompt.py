@@ -1,6 +1,8 @@
-"""The planner prompt: what the planner model sees before each step (PLN-32, PLN-39, C2), put on record and made from it again.
+"""The planner prompt: what the planner model sees before each step (PLN-32, PLN-39, C2), put on
+record and made from it again.
 
-Everything is cut to a declared limit here, so that the size of the rendered prompt has an upper bound before it is rendered.
+Everything is cut to a declared limit here, so that the size of the rendered prompt has an upper
+bound before it is rendered.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ TOOL_CHARS = 2000
 class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The template's input.
 
-    ``reask`` is the reason code of the directive that was refused, if one was; ``message`` what a session's user said, for providers
-    that are no language model.
+    ``reask`` is the reason code of the directive that was refused, if one was; ``message`` what a
+    session's user said, for providers that are no language model.
     """
 
     goal_type: str
@@ -61,9 +63,15 @@ class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer_schema: dict[str, Any] | None = None
 
 
-def with_progress(base: PlannerPrompt, trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None) -> PlannerPrompt:
-    """The request's part with what changes from step to step; ``trace`` holds the wire form of earlier steps, the last three are shown."""
-    return msgspec.structs.replace(base, trace=trace[-TRACE_STEPS:], steps_left=steps_left, reask=reask)
+def with_progress(
+    base: PlannerPrompt, trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None
+) -> PlannerPrompt:
+    """The request's part with what changes from step to step; ``trace`` holds the wire form of
+    earlier steps, the last three are shown.
+    """
+    return msgspec.structs.replace(
+        base, trace=trace[-TRACE_STEPS:], steps_left=steps_left, reask=reask
+    )
 
 
 def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> PlannerPrompt:
@@ -80,9 +88,15 @@ def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> Planner
     return PlannerPrompt(
         goal_type=goal.type,
         goal=_cut(goal.description, GOAL_CHARS),
-        user_message=None if goal.metadata.user_message is None else _cut(goal.metadata.user_message, MESSAGE_CHARS),
+        user_message=None
+        if goal.metadata.user_message is None
+        else _cut(goal.metadata.user_message, MESSAGE_CHARS),
         history=tuple(
-            {"role": m.role, "content": _cut(m.content, MESSAGE_CHARS if i == newest else HISTORY_CHARS)} for i, m in enumerate(history)
+            {
+                "role": m.role,
+                "content": _cut(m.content, MESSAGE_CHARS if i == newest else HISTORY_CHARS),
+            }
+            for i, m in enumerate(history)
         ),
         facts=_bounded(facts, FACTS_CHARS + STATE_CHARS),
         state=_bounded(context.orion_state_snapshot.model_dump(exclude_defaults=True), STATE_CHARS),
@@ -105,18 +119,23 @@ def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> Planner
 
 def fixed_size(base: PlannerPrompt) -> int:
     """Bytes of the request's part as JSON."""
-    return len(msgspec.json.encode(msgspec.structs.replace(base, trace=(), steps_left=0, reask=None)))
+    return len(
+        msgspec.json.encode(msgspec.structs.replace(base, trace=(), steps_left=0, reask=None))
+    )
 
 
 def size_bound(source: str, prompt: PlannerPrompt, fixed: int | None = None) -> int:
-    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per repeated part.
+    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per
+    repeated part.
 
     ``fixed`` is ``fixed_size`` of the same request, where it is known already.
     """
     repeats = 1 + len(prompt.tools) + len(prompt.history) + len(prompt.trace)
     shown = sum(min(len(msgspec.json.encode(step)), 4 * (TRACE_CHARS + 1)) for step in prompt.trace)
     moving = len(str(prompt.steps_left)) + len(prompt.reask or "")
-    return len(source.encode()) * repeats + 2 * (shown + moving + (fixed_size(prompt) if fixed is None else fixed))
+    return len(source.encode()) * repeats + 2 * (
+        shown + moving + (fixed_size(prompt) if fixed is None else fixed)
+    )
 
 
 def _cut(text: str, bound: int) -> str:
@@ -128,11 +147,13 @@ def _bounded(value: dict[str, Any], bound: int) -> dict[str, Any]:
     return value if len(encoded) <= bound * 4 else {"cut": _cut(encoded.decode(), bound)}
 
 
-# --- on record, and from it -----------------------------------------------------------------------------------------------------------
+# --- on record, and from it -----------------------------------------------------------------------
 
 
 def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
-    """The question for the next directive: the last steps by reference, what is left, and why the last one was refused."""
+    """The question for the next directive: the last steps by reference, what is left, and why the
+    last one was refused.
+    """
     index = len(progress.steps)
     left = progress.limits.max_steps - index
     shown = progress.steps[-TRACE_STEPS:]
@@ -154,7 +175,8 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
         args["beside"] = {name: seq for name, (seq, _) in progress.beside.items()}
     fixed += 2 * sum(size for _, size in progress.beside.values())
     source = context.catalog.data.prompts[TEMPLATE]
-    entries = 0 if progress.history is None else progress.history.entries + 1  # each repeats its part of the template
+    # each repeats its part of the template
+    entries = 0 if progress.history is None else progress.history.entries + 1
     return ModelQuestion(
         refs=(
             0,
@@ -162,7 +184,9 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
             *(seq for seq, _ in progress.beside.values()),
         ),
         args=args,
-        prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()) + advice_bytes(context.advice),
+        prompt_tokens=size_bound(source, prompt, fixed)
+        + entries * len(source.encode())
+        + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
         narrative=progress.narrative,
         role=progress.role,
@@ -173,13 +197,17 @@ ANSWER_WORDS = ("final_answer.content",)
 """Where a directive holds words for people."""
 Builder = Callable[[Catalog, ModelCall, Values], PromptInputs]
 GivenReader = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
-"""The planning request behind a run, and what was said before in its conversation; None outside of any."""
+"""The planning request behind a run, and what was said before in its conversation; None outside of
+any.
+"""
 BesideReader = Callable[[ModelCall, Values], dict[str, Any]]
 """Facts of the records that a call names beside its steps."""
 
 
 def build_step(given: GivenReader, beside: BesideReader | None = None) -> Builder:
-    """How the prompt is made again from a recorded call, where ``given`` finds the request; what ``beside`` reads stands among its facts."""
+    """How the prompt is made again from a recorded call, where ``given`` finds the request; what
+    ``beside`` reads stands among its facts.
+    """
 
     def build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
         known = values.memo.get(PURPOSE)
@@ -191,17 +219,30 @@ def build_step(given: GivenReader, beside: BesideReader | None = None) -> Builde
                 base = _in_session(base, request.goal.description, spoken)
             known = values.memo[PURPOSE] = (base, planner_step_schema(tools, request.answer_schema))
         base, schema = known
-        prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
+        prompt = with_progress(
+            base, shown_steps(call, values), call.args["left"], call.args.get("reask")
+        )
         if beside is not None:
             prompt = msgspec.structs.replace(prompt, facts={**prompt.facts, **beside(call, values)})
-        return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=True, words_at=ANSWER_WORDS)
+        return PromptInputs(
+            inputs=msgspec.structs.asdict(prompt),
+            schema=schema,
+            advised=True,
+            words_at=ANSWER_WORDS,
+        )
 
     return build
 
 
 def _in_session(base: PlannerPrompt, message: str, spoken: Spoken) -> PlannerPrompt:
-    """The planner's prompt in a conversation: its history stands whole, as rule ``history`` chose it."""
-    before = () if spoken.summary is None else ({"role": "system", "content": f"What was said before, summed up: {spoken.summary}"},)
+    """The planner's prompt in a conversation: its history stands whole, as rule ``history`` chose
+    it.
+    """
+    before = (
+        ()
+        if spoken.summary is None
+        else ({"role": "system", "content": f"What was said before, summed up: {spoken.summary}"},)
+    )
     return msgspec.structs.replace(base, history=(*before, *spoken.history), message=message)
 
 
@@ -229,12 +270,18 @@ def built_prompt(build: Builder) -> PromptKind[Progress]:
     )
 
 
-def planner_step_schema(tools: tuple[ToolRef, ...], answer: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The directive's JSON Schema for this toolset: ``oneOf`` on ``finish``, every string bounded, each tool with its own input.
+def planner_step_schema(
+    tools: tuple[ToolRef, ...], answer: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The directive's JSON Schema for this toolset: ``oneOf`` on ``finish``, every string bounded,
+    each tool with its own input.
 
-    A tool schema with references of its own is shown as a plain object; rule ``step`` judges the input either way.
+    A tool schema with references of its own is shown as a plain object; rule ``step`` judges the
+    input either way.
     """
-    offered = msgspec.json.encode([(tool.tool_id, tool.input_schema) for tool in tools], order="deterministic")
+    offered = msgspec.json.encode(
+        [(tool.tool_id, tool.input_schema) for tool in tools], order="deterministic"
+    )
     return _step_schema(offered, msgspec.json.encode(answer, order="deterministic"))
 
 
@@ -247,19 +294,33 @@ def _step_schema(tools: bytes, answer: bytes) -> dict[str, Any]:
         thought=thought,
         finish={"const": True},
         action=null,
-        final_answer=_object(content={"type": "string", "minLength": 1, "maxLength": CONTENT_MAX}, structured=structured),
+        final_answer=_object(
+            content={"type": "string", "minLength": 1, "maxLength": CONTENT_MAX},
+            structured=structured,
+        ),
     )
     actions = [
-        _object(tool_id={"const": tool_id}, input={"type": "object"} if "$ref" in json.dumps(schema) else schema)
+        _object(
+            tool_id={"const": tool_id},
+            input={"type": "object"} if "$ref" in json.dumps(schema) else schema,
+        )
         for tool_id, schema in msgspec.json.decode(tools)
     ]
     if not actions:
         return finish
     act = _object(
-        thought=thought, finish={"const": False}, action=actions[0] if len(actions) == 1 else {"oneOf": actions}, final_answer=null
+        thought=thought,
+        finish={"const": False},
+        action=actions[0] if len(actions) == 1 else {"oneOf": actions},
+        final_answer=null,
     )
     return {"oneOf": [act, finish]}
 
 
 def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,7 +1,9 @@
-"""The planner's step: what any loop that is driven by a planner model shares (B-02, PLN-32, PLN-35).
+"""The planner's step: what any loop that is driven by a planner model shares (B-02, PLN-32,
+PLN-35).
 
-``next_step`` asks the model for a directive and lets rule ``step`` judge it; it executes nothing. ``carry_out`` executes what was found
-executable. Which of them comes next is the loop's business, and rules decide it.
+``next_step`` asks the model for a directive and lets rule ``step`` judge it; it executes nothing.
+``carry_out`` executes what was found executable. Which of them comes next is the loop's business,
+and rules decide it.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class ProposedFinish(Struct, frozen=True, kw_only=True):
 
 
 class RefusedStep(Struct, frozen=True, kw_only=True):
-    """A directive that is not executable: the reason, the place in it, and whether it proposed a call all the same."""
+    """A directive that is not executable: the reason, the place in it, and whether it proposed a
+    call all the same.
+    """
 
     reason: Reason
     detail: str
@@ -67,10 +71,11 @@ class RefusedStep(Struct, frozen=True, kw_only=True):
 
 
 class Progress(Struct, kw_only=True):
-    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution.
+    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop,
+    rebuilt by re-execution.
 
-    ``beside`` are records that prompts show beside the steps, each with its size in bytes. With ``counts`` a refused directive that means a call
-    counts as a proposed one.
+    ``beside`` are records that prompts show beside the steps, each with its size in bytes. With
+    ``counts`` a refused directive that means a call counts as a proposed one.
     """
 
     request: PlannerRequest
@@ -78,7 +83,9 @@ class Progress(Struct, kw_only=True):
     prompt: PromptKind[Progress]
     began: int
     tools: tuple[ToolRef, ...] = ()
-    schemas: Mapping[str, tuple[Schema, ...]] = field(default_factory=dict[str, "tuple[Schema, ...]"])
+    schemas: Mapping[str, tuple[Schema, ...]] = field(
+        default_factory=dict[str, "tuple[Schema, ...]"]
+    )
     answer_schema: Schema | None = None
     counts: bool = False
     base: Any = None
@@ -131,16 +138,29 @@ def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> Nex
     match decision.outcome:
         case Finish():
             _book(progress, answer, finishing=True)
-            final = {"content": value["final_answer"]["content"], "structured": value["final_answer"].get("structured", {})}
+            final = {
+                "content": value["final_answer"]["content"],
+                "structured": value["final_answer"].get("structured", {}),
+            }
             return ProposedFinish(final_answer=final, thought=thought, answer=answer.seq)
         case CallTool():
             _book(progress, answer, finishing=False)
             action = value["action"]
-            return ProposedCall(call=Call(verb=action["tool_id"], args=action["input"]), thought=thought, answer=answer.seq)
+            return ProposedCall(
+                call=Call(verb=action["tool_id"], args=action["input"]),
+                thought=thought,
+                answer=answer.seq,
+            )
         case Invalid(detail=detail, calls=meant):
             _book(progress, answer, finishing=False)
             calls = meant is True or decision.reason in OF_A_CALL
-            return RefusedStep(reason=decision.reason, detail=detail, calls=calls, thought=thought, answer=answer.seq)
+            return RefusedStep(
+                reason=decision.reason,
+                detail=detail,
+                calls=calls,
+                thought=thought,
+                answer=answer.seq,
+            )
         case _:
             raise AssertionError("rule step has three outcomes")
 
@@ -165,24 +185,36 @@ def left_answer(progress: Progress) -> int:
 
 
 def begin(
-    context: FlowContext, request: PlannerRequest, prompt: PromptKind[Progress], *, counts: bool = False
+    context: FlowContext,
+    request: PlannerRequest,
+    prompt: PromptKind[Progress],
+    *,
+    counts: bool = False,
 ) -> tuple[FlowContext, Progress, ScopeRefused | None]:
-    """Settle limits, deadline and scope; whatever drives ``next_step`` begins with this (B-02). The context is what the loop works in.
+    """Settle limits, deadline and scope; whatever drives ``next_step`` begins with this (B-02). The
+    context is what the loop works in.
 
-    Without ``counts`` a directive that is refused for its shape is no proposed call, as versions have it that began before that was counted.
+    Without ``counts`` a directive that is refused for its shape is no proposed call, as versions
+    have it that began before that was counted.
     """
     limits = _limits(context, request)
     context = context.until(min(context.deadline, context.now() + limits.timeout_ms * 1000))
-    progress = Progress(request=request, limits=limits, prompt=prompt, began=context.now(), counts=counts)
+    progress = Progress(
+        request=request, limits=limits, prompt=prompt, began=context.now(), counts=counts
+    )
     asked = tuple(tool.tool_id for tool in request.toolset)
     digest = content_digest("\n".join(asked).encode())
     inputs = ScopeInputs(asked=asked, catalog=context.catalog)
-    outcome = context.fx.decide(SCOPE, ScopeFacts(asked=len(asked), digest=digest), inputs, (0,)).outcome
+    outcome = context.fx.decide(
+        SCOPE, ScopeFacts(asked=len(asked), digest=digest), inputs, (0,)
+    ).outcome
     if isinstance(outcome, ScopeRefused):
         return context, progress, outcome
     by_id = {tool.tool_id: tool for tool in request.toolset}
     progress.tools = filled_tools(context.catalog, request)
-    progress.answer_schema = None if request.answer_schema is None else context.catalog.schema(request.answer_schema)
+    progress.answer_schema = (
+        None if request.answer_schema is None else context.catalog.schema(request.answer_schema)
+    )
     progress.schemas = {verb: _schemas(context.catalog, by_id[verb]) for verb in outcome.verbs}
     return context.narrowed(outcome.verbs), progress, None
 
@@ -198,10 +230,17 @@ async def carry_out(context: FlowContext, progress: Progress, step: ProposedCall
 
 
 def add_step(
-    progress: Progress, thought: str | None, answer: int, *, action: dict[str, Any] | None = None, acted: Acted | None = None
+    progress: Progress,
+    thought: str | None,
+    answer: int,
+    *,
+    action: dict[str, Any] | None = None,
+    acted: Acted | None = None,
 ) -> None:
     """Add what one directive came to."""
-    wire = step_wire(len(progress.steps), thought, action, None if acted is None else observation(acted))
+    wire = step_wire(
+        len(progress.steps), thought, action, None if acted is None else observation(acted)
+    )
     if acted is None:
         progress.steps.append(Step(wire=wire, answer=answer))
     elif acted.seq >= 0:
@@ -222,7 +261,9 @@ def _limits(context: FlowContext, request: PlannerRequest) -> LimitsSet:
 
 
 def _schemas(catalog: Catalog, tool: ToolRef) -> tuple[Schema, ...]:
-    """What an input must fit: the registry's schema, and the request's where it gives a different one. A request only narrows."""
+    """What an input must fit: the registry's schema, and the request's where it gives a different
+    one. A request only narrows.
+    """
     own = catalog.verbs[tool.tool_id].input
     if not tool.input_schema or tool.input_schema == own.source:
         return (own,)

@@ -1,7 +1,8 @@
-"""``work``: the whole loop of a worker, for the kinds that have one and no supervisor above each step (B-02): ask, judge, act, until an answer or a bound.
+"""``work``: the whole loop of a worker, for the kinds that have one and no supervisor above each
+step (B-02): ask, judge, act, until an answer or a bound.
 
-What is accepted as an answer rule ``step`` has found to be one; its directive stands in ``planner_raw``, so that whoever takes the answer can
-see what led there. Nothing else ends it well.
+What is accepted as an answer rule ``step`` has found to be one; its directive stands in
+``planner_raw``, so that whoever takes the answer can see what led there. Nothing else ends it well.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import PromptKind
 from ordain.flows.observations import error_of
 from ordain.flows.steps.bounds import bound_met
-from ordain.flows.steps.steps import Progress, ProposedCall, ProposedFinish, RefusedStep, add_step, begin, carry_out, next_step
+from ordain.flows.steps.steps import (
+    Progress,
+    ProposedCall,
+    ProposedFinish,
+    RefusedStep,
+    add_step,
+    begin,
+    carry_out,
+    next_step,
+)
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
@@ -30,10 +40,12 @@ SAFETY_CODE = "safety_limit_exceeded"
 
 
 class Working(Struct, frozen=True, kw_only=True):
-    """How a worker works: as whom its model is asked, with which history, and within which limits beside those of its request (None: no others).
+    """How a worker works: as whom its model is asked, with which history, and within which limits
+    beside those of its request (None: no others).
 
-    ``narrative`` is the part of an answer that may be shown while it is written. ``step_ms`` bounds one call of the model, 0 leaves it. Without
-    ``counts`` a directive that is refused for its shape is no proposed call, as versions have it that began before that was counted.
+    ``narrative`` is the part of an answer that may be shown while it is written. ``step_ms`` bounds
+    one call of the model, 0 leaves it. Without ``counts`` a directive that is refused for its shape
+    is no proposed call, as versions have it that began before that was counted.
     """
 
     role: str = ""
@@ -45,9 +57,12 @@ class Working(Struct, frozen=True, kw_only=True):
 
 
 class Worked(Struct, frozen=True, kw_only=True):
-    """What came of it: the accepted answer as ``{content, structured}`` in ``output``, or the code and the words for why there is none.
+    """What came of it: the accepted answer as ``{content, structured}`` in ``output``, or the code
+    and the words for why there is none.
 
-    ``steps`` are the calls in order, ``refused`` counts those that were proposed and that code did not let be made. ``planner_raw`` is the directive that finished the work and what rule ``step`` said of it; ``{}`` where none did.
+    ``steps`` are the calls in order, ``refused`` counts those that were proposed and that code did
+    not let be made. ``planner_raw`` is the directive that finished the work and what rule ``step``
+    said of it; ``{}`` where none did.
     """
 
     ok: bool
@@ -59,8 +74,15 @@ class Worked(Struct, frozen=True, kw_only=True):
     planner_raw: dict[str, Any] = {}
 
 
-async def work(context: FlowContext, request: PlannerRequest, prompt: PromptKind[Progress], how: Working | None = None) -> Worked:
-    """Work on one goal within the request's limits, until there is a validated answer, or say exactly why there is none. Interrupted, it says so."""
+async def work(
+    context: FlowContext,
+    request: PlannerRequest,
+    prompt: PromptKind[Progress],
+    how: Working | None = None,
+) -> Worked:
+    """Work on one goal within the request's limits, until there is a validated answer, or say
+    exactly why there is none. Interrupted, it says so.
+    """
     how = how or Working()
     context, progress, refused = begin(context, request, prompt, counts=how.counts)
     if refused is not None:
@@ -117,9 +139,20 @@ class _Worker:
     def _finished(self, step: ProposedFinish) -> Worked:
         if bound_met(self._context, self._progress, answered=True) is not None:
             return self.failed("token_limit", "the answer exceeds its tokens")
-        directive = {"thought": None, "finish": True, "action": None, "final_answer": step.final_answer}
+        directive = {
+            "thought": None,
+            "finish": True,
+            "action": None,
+            "final_answer": step.final_answer,
+        }
         raw = {"directive": directive, "answer": step.answer}
-        return Worked(ok=True, output=step.final_answer, steps=tuple(self._done), refused=self._kept_back, planner_raw=raw)
+        return Worked(
+            ok=True,
+            output=step.final_answer,
+            steps=tuple(self._done),
+            refused=self._kept_back,
+            planner_raw=raw,
+        )
 
     def _refused(self, step: RefusedStep) -> Worked | None:
         progress = self._progress
@@ -127,7 +160,9 @@ class _Worker:
         self._kept_back += step.calls
         first = progress.first_refusal = progress.first_refusal or step
         facts = ReaskFacts(used=progress.reasks, reason=step.reason)
-        if not isinstance(self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
+        if not isinstance(
+            self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask
+        ):
             return self.failed(first.reason, f"{first.reason.meaning} {first.detail}".strip())
         progress.reasks, progress.reask = progress.reasks + 1, step.reason
         return None
@@ -156,16 +191,25 @@ class _Worker:
         if limits is None:
             return None
         ms = (self._context.now() - self._progress.began) // 1000
-        facts = SafetyFacts(tool_calls=self._calls, planner_invocations=self._plans, ms=ms, limits=limits)
+        facts = SafetyFacts(
+            tool_calls=self._calls, planner_invocations=self._plans, ms=ms, limits=limits
+        )
         outcome = self._context.fx.decide(SAFETY, facts, None, refs).outcome
-        return self.failed(SAFETY_CODE, str(outcome.limit)) if isinstance(outcome, LimitExceeded) else None
+        return (
+            self.failed(SAFETY_CODE, str(outcome.limit))
+            if isinstance(outcome, LimitExceeded)
+            else None
+        )
 
     def _bounded(self) -> Worked | None:
         match bound_met(self._context, self._progress):
             case Bound.TIME:
                 return self.failed("timed_out", "the time is over")
             case Bound.STEPS:
-                return self.failed("max_steps_exhausted", f"no final answer within {self._progress.limits.max_steps} steps")
+                return self.failed(
+                    "max_steps_exhausted",
+                    f"no final answer within {self._progress.limits.max_steps} steps",
+                )
             case Bound.TOKENS:
                 return self.failed("token_limit", "the tokens for reasoning are spent")
             case None:

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
+from ordain.flows.act import (
+    VerbPlanInput,
+    VerbPlanOutput,
+    call_label,
+    call_words,
+    carried_call,
+    verb_output,
+)
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.subgoal.flow import run_subgoal, run_subgoal_1

@@ -1,4 +1,6 @@
-"""The planner's step of a subgoal: the same question and contract as any planner's, asked as ``subgoal``."""
+"""The planner's step of a subgoal: the same question and contract as any planner's, asked as
+``subgoal``.
+"""
 
 from __future__ import annotations
 

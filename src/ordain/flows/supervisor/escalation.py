@@ -1,6 +1,8 @@
-"""Where a supervised turn goes on elsewhere: an agent chain, or the council and what its word leads to (EXE-12, EXE-15, ACH-03, CNC-04).
+"""Where a supervised turn goes on elsewhere: an agent chain, or the council and what its word leads
+to (EXE-12, EXE-15, ACH-03, CNC-04).
 
-Either ends the turn: with an answer that counts, or typed. What was done so far is told to whoever takes over, so that nothing is done twice.
+Either ends the turn: with an answer that counts, or typed. What was done so far is told to whoever
+takes over, so that nothing is done twice.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ TENTATIVE_CHARS = 4000
 
 
 class Escalation(Struct, frozen=True, kw_only=True):
-    """What an escalation is made of: the context with all the turn's verbs, the turn's call, where its loop stands, and its steps so far, to which it adds.
+    """What an escalation is made of: the context with all the turn's verbs, the turn's call, where
+    its loop stands, and its steps so far, to which it adds.
 
-    ``attaches``: what a council proposed last and did not accept is told with the failure, which versions before 7 did not.
+    ``attaches``: what a council proposed last and did not accept is told with the failure, which
+    versions before 7 did not.
     """
 
     context: FlowContext
@@ -38,7 +42,9 @@ class Escalation(Struct, frozen=True, kw_only=True):
 
 
 class Escalated(Struct, frozen=True, kw_only=True):
-    """What it came to: an answer as ``{content, structured}``, or the code and the words for why there is none."""
+    """What it came to: an answer as ``{content, structured}``, or the code and the words for why
+    there is none.
+    """
 
     answer: dict[str, Any] | None = None
     error: str = ""
@@ -46,7 +52,9 @@ class Escalated(Struct, frozen=True, kw_only=True):
 
 
 async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "") -> Escalated:
-    """Hand over to an agent chain, within what is left of the turn's tokens and time; ``known`` is told to it beside the steps so far."""
+    """Hand over to an agent chain, within what is left of the turn's tokens and time; ``known`` is
+    told to it beside the steps so far.
+    """
     context, progress, args = escalation.context, escalation.progress, arguments_of(escalation.call)
     asked = ChainAsked(
         text=args.text,
@@ -58,7 +66,11 @@ async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "
         before="\n".join(filter(None, (args.before, *steps_told(progress), known))),
         recalled=args.recalled,
     )
-    talk = InConversation(history=escalation.call.history, narrate=escalation.call.narrate, max_tokens=escalation.call.max_tokens)
+    talk = InConversation(
+        history=escalation.call.history,
+        narrate=escalation.call.narrate,
+        max_tokens=escalation.call.max_tokens,
+    )
     chained = await enter_chain(context, asked, talk, refs)
     for step in (*chained.acted.steps, chained.step):
         escalation.done.append(structs.replace(step, order=len(escalation.done)))
@@ -66,18 +78,27 @@ async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "
 
 
 async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
-    """Ask the council about the goal and what was done for it: its accepted text is the answer, or it hands over to a chain (EXE-15).
+    """Ask the council about the goal and what was done for it: its accepted text is the answer, or
+    it hands over to a chain (EXE-15).
 
-    What is left open when no round is left goes with the failure, as words that are no answer (B-08).
+    What is left open when no round is left goes with the failure, as words that are no answer
+    (B-08).
     """
     context, call = escalation.context, escalation.call
     text, told = arguments_of(call).text, steps_told(escalation.progress)
     prompt = "\n".join((text, "", "What was done for it:", *told)) if told else text
-    asked = DeliberationRequest(prompt=prompt, source=call.verb, universe=context.catalog.policy.council.universe)
+    asked = DeliberationRequest(
+        prompt=prompt, source=call.verb, universe=context.catalog.policy.council.universe
+    )
     came = await deliberate(context, asked, call.history)
     result = came.result
     if came.next is CouncilDirective.ACCEPT_TEXT and result is not None:
-        return Escalated(answer={"content": result.final_text, "structured": {"deliberation": msgspec.to_builtins(result.meta)}})
+        return Escalated(
+            answer={
+                "content": result.final_text,
+                "structured": {"deliberation": msgspec.to_builtins(result.meta)},
+            }
+        )
     if came.next is CouncilDirective.DELEGATE_CHAIN and result is not None:
         return await escalate(escalation, refs, left_open(result))
     proposed = result.tentative_text if result is not None and escalation.attaches else ""

@@ -1,7 +1,10 @@
-"""Flow ``supervisor``: verbs ``agent_runtime`` and ``council_runtime``. The planner proposes one step at a time, rule ``supervise`` says what is done with it (C2).
+"""Flow ``supervisor``: verbs ``agent_runtime`` and ``council_runtime``. The planner proposes one
+step at a time, rule ``supervise`` says what is done with it (C2).
 
-The second loop over the planner's step (B-02): same validator, other loop. Nothing slides: no directive is a failure (EXE-06), an escalation ends the
-turn by what it comes to, and the loop is bounded by its step cap (EXE-16) and its time. In mode council the first move is a checkpoint (EXE-02).
+The second loop over the planner's step (B-02): same validator, other loop. Nothing slides: no
+directive is a failure (EXE-06), an escalation ends the turn by what it comes to, and the loop is
+bounded by its step cap (EXE-16) and its time. In mode council the first move is a checkpoint
+(EXE-02).
 """
 
 from __future__ import annotations
@@ -35,7 +38,15 @@ from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
 from ordain.rules.proceed import Bound
 from ordain.rules.proposals import Parsed, Unparsed
-from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
+from ordain.rules.supervise import (
+    SUPERVISE,
+    Move,
+    Pending,
+    SuperviseFacts,
+    SuperviseFailed,
+    SuperviseInputs,
+    SuperviseReason,
+)
 
 UNPLANNED = frozenset({ModelErrorCode.MALFORMED, ModelErrorCode.TRUNCATED})
 """With these failed attempts end whose model answered, and with nothing whole."""
@@ -44,7 +55,9 @@ INSTEAD = "Plain chat needs no plan; for an agent take a model that keeps to a s
 
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Work on what the user said until there is a validated answer, or say exactly why there is none."""
+    """Work on what the user said until there is a validated answer, or say exactly why there is
+    none.
+    """
     return await _run(context, call)
 
 
@@ -58,7 +71,9 @@ async def run_supervisor_6(context: FlowContext, call: VerbPlanInput) -> VerbPla
     return await _run(context, call, attaches=False, counts=False)
 
 
-async def _run(context: FlowContext, call: VerbPlanInput, *, attaches: bool = True, counts: bool = True) -> VerbPlanOutput:
+async def _run(
+    context: FlowContext, call: VerbPlanInput, *, attaches: bool = True, counts: bool = True
+) -> VerbPlanOutput:
     whole = context.told(turn_kind(call))
     context, progress, refused = begin(whole, request_of(call), STEP_PROMPT, counts=counts)
     if refused is not None:
@@ -66,10 +81,16 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, attaches: bool = Tr
     progress.history = call.history or HistoryRef(session=context.session)
     progress.narrative = "final_answer.content" if call.narrate else ""
     done: list[StepResult] = []
-    escalation = Escalation(context=whole, call=call, progress=progress, done=done, attaches=attaches)
+    escalation = Escalation(
+        context=whole, call=call, progress=progress, done=done, attaches=attaches
+    )
     supervised = _Supervised(context, progress, done, escalation)
     try:
-        return await supervised.council() if call.verb == ENTRY_OF[ExecMode.COUNCIL] else await supervised.run()
+        return (
+            await supervised.council()
+            if call.verb == ENTRY_OF[ExecMode.COUNCIL]
+            else await supervised.run()
+        )
     except Interrupted:
         return _failed(done, "cancelled", "interrupted")
 
@@ -77,14 +98,29 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, attaches: bool = Tr
 class _Supervised:
     """A supervised turn on its way. Rebuilt by re-execution."""
 
-    def __init__(self, context: FlowContext, progress: Progress, done: list[StepResult], escalation: Escalation) -> None:
-        self._context, self._progress, self._done, self._escalation = context, progress, done, escalation
+    def __init__(
+        self,
+        context: FlowContext,
+        progress: Progress,
+        done: list[StepResult],
+        escalation: Escalation,
+    ) -> None:
+        self._context, self._progress, self._done, self._escalation = (
+            context,
+            progress,
+            done,
+            escalation,
+        )
         self._step_ms = arguments_of(escalation.call).step_timeout_ms
 
     async def council(self) -> VerbPlanOutput:
         """The turn of mode council: its first move is its last."""
-        facts = SuperviseFacts(step=1, max_steps=self._progress.limits.max_steps, pending=Pending.COUNCIL)
-        outcome = self._context.fx.decide(SUPERVISE, facts, SuperviseInputs(proposal=None), (0,)).outcome
+        facts = SuperviseFacts(
+            step=1, max_steps=self._progress.limits.max_steps, pending=Pending.COUNCIL
+        )
+        outcome = self._context.fx.decide(
+            SUPERVISE, facts, SuperviseInputs(proposal=None), (0,)
+        ).outcome
         if isinstance(outcome, SuperviseFailed):
             return _failed(self._done, outcome.code, "the supervisor's decision is not valid here")
         return self._ended(await consult(self._escalation, (0,)))
@@ -94,7 +130,9 @@ class _Supervised:
         progress, done = self._progress, self._done
         while True:
             context, ms = self._context, self._step_ms
-            within = context.until(min(context.deadline, context.now() + ms * 1000)) if ms else context
+            within = (
+                context.until(min(context.deadline, context.now() + ms * 1000)) if ms else context
+            )
             step = await next_step(within, progress)
             move = await self._supervise(step)
             if isinstance(move, SuperviseFailed):
@@ -103,7 +141,9 @@ class _Supervised:
             if (ended := ended or self._bounded()) is not None:
                 return ended
 
-    async def _carry_out(self, move: Move, step: ProposedCall | ProposedFinish | RefusedStep) -> VerbPlanOutput | None:
+    async def _carry_out(
+        self, move: Move, step: ProposedCall | ProposedFinish | RefusedStep
+    ) -> VerbPlanOutput | None:
         """One move; what it ends the turn with, None where the loop goes on."""
         progress = self._progress
         if move is Move.EXECUTE_ACTION and isinstance(step, ProposedCall):
@@ -112,7 +152,9 @@ class _Supervised:
         add_step(progress, step.thought, step.answer)
         if move is Move.REQUEST_REPLAN:
             progress.reasks += isinstance(step, RefusedStep)
-            progress.reask = str(step.reason) if isinstance(step, RefusedStep) else str(SuperviseReason.REPLAN)
+            progress.reask = (
+                str(step.reason) if isinstance(step, RefusedStep) else str(SuperviseReason.REPLAN)
+            )
             return None
         if move is Move.ESCALATE_AGENT_CHAIN:
             return self._ended(await escalate(self._escalation, (step.answer,)))
@@ -120,7 +162,10 @@ class _Supervised:
             return self._ended(await consult(self._escalation, (step.answer,)))
         if move is Move.FINISH and isinstance(step, ProposedFinish):
             return self._finished(step)
-        raise AssertionError("rule supervise lets nothing finish without an answer and nothing be executed without an action")
+        raise AssertionError(
+            "rule supervise lets nothing finish without an answer and nothing be executed without "
+            "an action"
+        )
 
     def _ended(self, came: Escalated) -> VerbPlanOutput:
         if came.answer is None:
@@ -133,7 +178,11 @@ class _Supervised:
             case Bound.TIME:
                 return _failed(done, "timed_out", "the turn's time is over")
             case Bound.STEPS:
-                return _failed(done, "max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
+                return _failed(
+                    done,
+                    "max_steps_exhausted",
+                    f"no final answer within {progress.limits.max_steps} steps",
+                )
             case Bound.TOKENS:
                 return _failed(done, "token_limit", "the turn's tokens for reasoning are spent")
             case None:
@@ -147,7 +196,16 @@ class _Supervised:
         ok = isinstance(acted.result, VerbReturned)
         error = acted.denied or error_of(acted).get("code", "")
         digest = call_digest(step.call)
-        done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest, skipped=bool(acted.denied)))
+        done.append(
+            StepResult(
+                step_name=step.call.verb,
+                order=len(done),
+                ok=ok,
+                error=error,
+                call=digest,
+                skipped=bool(acted.denied),
+            )
+        )
         if context.catalog.verbs[step.call.verb].spec.session_only:
             self._context = context.until(context.deadline + context.now() - before)
 
@@ -164,7 +222,11 @@ class _Supervised:
         refs = () if isinstance(step, AskFailed) else (step.answer,)
         asks = policy.ask is not None and pending in (Pending.ACTION, Pending.FINAL)
         if asks and not isinstance(step, AskFailed):
-            answer = await ask(context, MOVE_PROMPT, PendingStep(progress=progress, answer=step.answer, pending=pending))
+            answer = await ask(
+                context,
+                MOVE_PROMPT,
+                PendingStep(progress=progress, answer=step.answer, pending=pending),
+            )
             if isinstance(answer, ModelAnswer):
                 proposal, refs = proposal_of(answer), (*refs, answer.seq)
         facts = SuperviseFacts(
@@ -175,7 +237,9 @@ class _Supervised:
             replans=progress.reasks,
             asked=asks,
         )
-        outcome = context.fx.decide(SUPERVISE, facts, SuperviseInputs(proposal=proposal), refs).outcome
+        outcome = context.fx.decide(
+            SUPERVISE, facts, SuperviseInputs(proposal=proposal), refs
+        ).outcome
         return outcome if isinstance(outcome, SuperviseFailed) else outcome.move
 
 
@@ -192,7 +256,9 @@ def _pending(step: NextStep) -> tuple[Pending, str]:
 
 
 def _why(progress: Progress, step: NextStep) -> str:
-    """What a person is told; of a model that gives no step, that it does not plan, and what does without."""
+    """What a person is told; of a model that gives no step, that it does not plan, and what does
+    without.
+    """
     match step:
         case AskFailed(code=code, message=message) if code in UNPLANNED:
             return f"{NO_PLAN}: it gave no whole step, {message}. {INSTEAD}"
@@ -208,7 +274,12 @@ def _why(progress: Progress, step: NextStep) -> str:
 
 
 def _answered(done: list[StepResult], answer: dict[str, object]) -> VerbPlanOutput:
-    return VerbPlanOutput(ok=True, output=answer, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done))
+    return VerbPlanOutput(
+        ok=True,
+        output=answer,
+        trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN},
+        step_results=tuple(done),
+    )
 
 
 def _failed(done: list[StepResult], code: str, message: str) -> VerbPlanOutput:

@@ -7,7 +7,14 @@ from dataclasses import replace
 import msgspec
 
 from ordain.contracts.chain import CHAIN_VERB
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
+from ordain.flows.act import (
+    VerbPlanInput,
+    VerbPlanOutput,
+    call_label,
+    call_words,
+    carried_call,
+    verb_output,
+)
 from ordain.flows.context import Carrying
 from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind, settled_in_words
@@ -38,8 +45,20 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
 )
 SUPERVISOR_7 = replace(SUPERVISOR, version=7, run=run_supervisor_7)
 SUPERVISOR_6 = replace(SUPERVISOR_7, version=6, run=run_supervisor_6)
-SUPERVISOR_5 = replace(SUPERVISOR_6, version=5, run=run_supervisor_5, prompts=(STEP_PROMPT, MOVE_PROMPT), escalates=frozenset())
+SUPERVISOR_5 = replace(
+    SUPERVISOR_6,
+    version=5,
+    run=run_supervisor_5,
+    prompts=(STEP_PROMPT, MOVE_PROMPT),
+    escalates=frozenset(),
+)
 SUPERVISOR_4 = replace(SUPERVISOR_5, version=4, run=run_supervisor_4)
-SUPERVISOR_3 = replace(SUPERVISOR_4, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
+SUPERVISOR_3 = replace(
+    SUPERVISOR_4,
+    version=3,
+    run=run_supervisor_3,
+    prompts=(STEP_PROMPT, MOVE_PROMPT_3),
+    judged=False,
+)
 SUPERVISOR_2 = replace(SUPERVISOR_3, version=2, run=run_supervisor_2)
 SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_supervisor_1)

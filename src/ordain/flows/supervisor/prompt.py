@@ -1,4 +1,6 @@
-"""The prompts of a supervised turn: the planner's step in a conversation, and what a model sees that may suggest the next move (EXE-11)."""
+"""The prompts of a supervised turn: the planner's step in a conversation, and what a model sees
+that may suggest the next move (EXE-11).
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,11 @@ SCHEMA: dict[str, Any] = {
 
 
 class SupervisorPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The template's input: the steps so far, whether an action or a final answer is pending and what it says, what is left.
+    """The template's input: the steps so far, whether an action or a final answer is pending and
+    what it says, what is left.
 
-    ``budgets`` names what is left of each bound (EXE-11): tokens for reasoning and for the answer, verb and model calls, money, time.
+    ``budgets`` names what is left of each bound (EXE-11): tokens for reasoning and for the answer,
+    verb and model calls, money, time.
     """
 
     trace: tuple[dict[str, Any], ...]
@@ -53,14 +57,18 @@ class SupervisorPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def size_bound(source: str, prompt: SupervisorPrompt, proposal_bytes: int) -> int:
-    """Upper bound of the rendered prompt in bytes; the proposal has at most ``proposal_bytes``. A template of an older catalog shows no budgets."""
+    """Upper bound of the rendered prompt in bytes; the proposal has at most ``proposal_bytes``. A
+    template of an older catalog shows no budgets.
+    """
     proposal_bytes += len(msgspec.json.encode(prompt.budgets)) if "budgets" in source else 0
     shown = sum(min(len(msgspec.json.encode(step)), 4 * (STEP_CHARS + 1)) for step in prompt.trace)
     return len(source.encode()) * (1 + len(prompt.trace)) + 2 * (shown + proposal_bytes) + 200
 
 
 class PendingStep(Struct, frozen=True, kw_only=True):
-    """What the supervisor model is asked about: the planner's answer, what it came to, and where the loop stands."""
+    """What the supervisor model is asked about: the planner's answer, what it came to, and where
+    the loop stands.
+    """
 
     progress: Progress
     answer: int
@@ -72,12 +80,16 @@ def _ask(context: FlowContext, given: PendingStep) -> ModelQuestion:
 
 
 def _ask_3(context: FlowContext, given: PendingStep) -> ModelQuestion:
-    """As versions before 4 asked: the model was told of the steps that were left, and of nothing else."""
+    """As versions before 4 asked: the model was told of the steps that were left, and of nothing
+    else.
+    """
     return _question(context, given, {})
 
 
 def budgets_left(context: FlowContext, progress: Progress) -> dict[str, int]:
-    """What is left of each bound of the loop and of its run; less than nothing of what was overdrawn."""
+    """What is left of each bound of the loop and of its run; less than nothing of what was
+    overdrawn.
+    """
     left = context.account.cap.less(context.account.spent)
     return {
         "tokens_reason": left_reason(progress),
@@ -95,10 +107,18 @@ def _question(context: FlowContext, given: PendingStep, budgets: dict[str, int])
     shown = progress.steps[-SHOWN_STEPS:]
     left = progress.limits.max_steps - len(progress.steps)
     prompt = SupervisorPrompt(
-        trace=tuple(step.wire for step in shown), pending=str(given.pending), proposal={}, steps_left=left, budgets=budgets
+        trace=tuple(step.wire for step in shown),
+        pending=str(given.pending),
+        proposal={},
+        steps_left=left,
+        budgets=budgets,
     )
     return ModelQuestion(
-        refs=(0, answer, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None)),
+        refs=(
+            0,
+            answer,
+            *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None),
+        ),
         args={
             "answer": answer,
             "first": len(progress.steps) - len(shown),
@@ -107,7 +127,9 @@ def _question(context: FlowContext, given: PendingStep, budgets: dict[str, int])
             "left": left,
             **({"budgets": budgets} if budgets else {}),
         },
-        prompt_tokens=size_bound(context.catalog.data.prompts[TEMPLATE], prompt, context.catalog.policy.step.max_bytes),
+        prompt_tokens=size_bound(
+            context.catalog.data.prompts[TEMPLATE], prompt, context.catalog.policy.step.max_bytes
+        ),
         max_tokens=MAX_TOKENS,
     )
 

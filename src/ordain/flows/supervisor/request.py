@@ -5,15 +5,26 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.planner import ExternalFacts, Goal, GoalMetadata, Limits, PlannerContext, PlannerRequest, ToolRef
+from ordain.contracts.planner import (
+    ExternalFacts,
+    Goal,
+    GoalMetadata,
+    Limits,
+    PlannerContext,
+    PlannerRequest,
+    ToolRef,
+)
 from ordain.flows.act import VerbPlanInput
 
 
 class SupervisorArgs(Struct, frozen=True, kw_only=True):
-    """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's rules decided them.
+    """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's
+    rules decided them.
 
-    ``step_timeout_ms`` bounds one call of the planner (EXE-17; 0: its time is the turn's). ``before``: what an interrupted run had done that this one takes the place of. ``recalled``: fragments of memory, a JSON object a line.
-    ``chain_tools`` and ``chain_steps`` are what an agent chain may use that it is escalated to; 0 steps: as policy has it.
+    ``step_timeout_ms`` bounds one call of the planner (EXE-17; 0: its time is the turn's).
+    ``before``: what an interrupted run had done that this one takes the place of. ``recalled``:
+    fragments of memory, a JSON object a line. ``chain_tools`` and ``chain_steps`` are what an agent
+    chain may use that it is escalated to; 0 steps: as policy has it.
     """
 
     text: str
@@ -41,12 +52,16 @@ def arguments_of(call: VerbPlanInput) -> SupervisorArgs:
 
 
 def request_of(call: VerbPlanInput) -> PlannerRequest:
-    """The planner's request behind a supervised turn; its history is by reference and stands in the prompt alone."""
+    """The planner's request behind a supervised turn; its history is by reference and stands in the
+    prompt alone.
+    """
     args = arguments_of(call)
     return PlannerRequest(
         caller="hub",
         goal=Goal(type="chat", description=args.text, metadata=GoalMetadata(mode="agent")),
-        context=PlannerContext(external_facts=ExternalFacts(text=args.known)) if args.known else PlannerContext(),
+        context=PlannerContext(external_facts=ExternalFacts(text=args.known))
+        if args.known
+        else PlannerContext(),
         toolset=[ToolRef(tool_id=tool) for tool in args.tools],
         limits=Limits(
             max_steps=args.max_steps,

@@ -1,4 +1,6 @@
-"""Flow ``supervisor``, version 5, frozen: for runs that began as such. An agent chain and a council end as ``path_unavailable``."""
+"""Flow ``supervisor``, version 5, frozen: for runs that began as such. An agent chain and a council
+end as ``path_unavailable``.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
 from ordain.rules.proceed import Bound
 from ordain.rules.proposals import Parsed, Unparsed
-from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
+from ordain.rules.supervise import (
+    SUPERVISE,
+    Move,
+    Pending,
+    SuperviseFacts,
+    SuperviseFailed,
+    SuperviseInputs,
+    SuperviseReason,
+)
 
 UNPLANNED = frozenset({ModelErrorCode.MALFORMED, ModelErrorCode.TRUNCATED})
 """With these failed attempts end whose model answered, and with nothing whole."""
@@ -51,9 +61,15 @@ async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanO
         return _failed(done, "cancelled", "interrupted")
 
 
-async def _loop(context: FlowContext, progress: Progress, done: list[StepResult], step_ms: int) -> VerbPlanOutput:
+async def _loop(
+    context: FlowContext, progress: Progress, done: list[StepResult], step_ms: int
+) -> VerbPlanOutput:
     while True:
-        within = context.until(min(context.deadline, context.now() + step_ms * 1000)) if step_ms else context
+        within = (
+            context.until(min(context.deadline, context.now() + step_ms * 1000))
+            if step_ms
+            else context
+        )
         step = await next_step(within, progress)
         move = await _supervise(context, progress, step)
         if isinstance(move, SuperviseFailed):
@@ -66,41 +82,62 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
         elif move is Move.REQUEST_REPLAN and not isinstance(step, AskFailed):
             add_step(progress, step.thought, step.answer)
             progress.reasks += isinstance(step, RefusedStep)
-            progress.reask = str(step.reason) if isinstance(step, RefusedStep) else str(SuperviseReason.REPLAN)
+            progress.reask = (
+                str(step.reason) if isinstance(step, RefusedStep) else str(SuperviseReason.REPLAN)
+            )
         else:
             return _failed(done, "path_unavailable", f"this build cannot carry out {move}")
         match bound_met(context, progress):
             case Bound.TIME:
                 return _failed(done, "timed_out", "the turn's time is over")
             case Bound.STEPS:
-                return _failed(done, "max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
+                return _failed(
+                    done,
+                    "max_steps_exhausted",
+                    f"no final answer within {progress.limits.max_steps} steps",
+                )
             case Bound.TOKENS:
                 return _failed(done, "token_limit", "the turn's tokens for reasoning are spent")
             case None:
                 continue
 
 
-async def _execute(context: FlowContext, progress: Progress, step: ProposedCall, done: list[StepResult]) -> FlowContext:
+async def _execute(
+    context: FlowContext, progress: Progress, step: ProposedCall, done: list[StepResult]
+) -> FlowContext:
     """One planned step; the time a person takes to answer is not the turn's."""
     progress.reask, before = None, context.now()
     acted = await carry_out(context, progress, step)
     ok = isinstance(acted.result, VerbReturned)
     error = acted.denied or error_of(acted).get("code", "")
     digest = call_digest(step.call)
-    result = StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest, skipped=bool(acted.denied))
+    result = StepResult(
+        step_name=step.call.verb,
+        order=len(done),
+        ok=ok,
+        error=error,
+        call=digest,
+        skipped=bool(acted.denied),
+    )
     done.append(result)
     waits = context.catalog.verbs[step.call.verb].spec.session_only
     return context.until(context.deadline + context.now() - before) if waits else context
 
 
-async def _supervise(context: FlowContext, progress: Progress, step: NextStep) -> Move | SuperviseFailed:
+async def _supervise(
+    context: FlowContext, progress: Progress, step: NextStep
+) -> Move | SuperviseFailed:
     policy = context.catalog.policy.supervisor
     pending, code = _pending(step)
     proposal: Parsed | Unparsed | None = None
     refs = () if isinstance(step, AskFailed) else (step.answer,)
     asks = policy.ask is not None and pending in (Pending.ACTION, Pending.FINAL)
     if asks and not isinstance(step, AskFailed):
-        answer = await ask(context, MOVE_PROMPT, PendingStep(progress=progress, answer=step.answer, pending=pending))
+        answer = await ask(
+            context,
+            MOVE_PROMPT,
+            PendingStep(progress=progress, answer=step.answer, pending=pending),
+        )
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (*refs, answer.seq)
     facts = SuperviseFacts(
@@ -127,16 +164,23 @@ def _pending(step: NextStep) -> tuple[Pending, str]:
             return Pending.FAILED, code
 
 
-def _finished(context: FlowContext, progress: Progress, done: list[StepResult], step: ProposedFinish) -> VerbPlanOutput:
+def _finished(
+    context: FlowContext, progress: Progress, done: list[StepResult], step: ProposedFinish
+) -> VerbPlanOutput:
     if bound_met(context, progress, answered=True) is not None:
         return _failed(done, "token_limit", "the answer exceeds the turn's tokens")
     return VerbPlanOutput(
-        ok=True, output=step.final_answer, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done)
+        ok=True,
+        output=step.final_answer,
+        trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN},
+        step_results=tuple(done),
     )
 
 
 def _why(progress: Progress, step: NextStep) -> str:
-    """What a person is told; of a model that gives no step, that it does not plan, and what does without."""
+    """What a person is told; of a model that gives no step, that it does not plan, and what does
+    without.
+    """
     match step:
         case AskFailed(code=code, message=message) if code in UNPLANNED:
             return f"{NO_PLAN}: it gave no whole step, {message}. {INSTEAD}"

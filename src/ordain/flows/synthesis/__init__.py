@@ -1,1 +1,3 @@
-"""Kind ``synthesis``: one text about what several agents found; it stands under the header and decides nothing."""
+"""Kind ``synthesis``: one text about what several agents found; it stands under the header and
+decides nothing.
+"""

@@ -1,6 +1,7 @@
 """Flow ``synthesis``: what agents found, as one text (RTE-04, RTE-07).
 
-A model writes it where there is one; else code lists what was found. Nothing depends on what it says: whoever asked for it decides by acts alone.
+A model writes it where there is one; else code lists what was found. Nothing depends on what it
+says: whoever asked for it decides by acts alone.
 """
 
 from __future__ import annotations
@@ -25,4 +26,8 @@ async def run_synthesis(context: FlowContext, given: SynthesisInput) -> Synthesi
     if not isinstance(answer, ModelAnswer):
         return SynthesisOutput(text=listed(given.findings), why=answer.code)
     text = without_thought(answer.content or "").strip()
-    return SynthesisOutput(text=text) if text else SynthesisOutput(text=listed(given.findings), why=NO_WORDS)
+    return (
+        SynthesisOutput(text=text)
+        if text
+        else SynthesisOutput(text=listed(given.findings), why=NO_WORDS)
+    )

@@ -20,12 +20,23 @@ def _header(output: SynthesisOutput) -> tuple[HeaderLine, ...]:
     if output.error:
         return ()
     by_code = f"the results are listed by code: {output.why}"
-    return (HeaderLine(mark="info", what=by_code if output.why else "a model put the results into words; it decides nothing"),)
+    return (
+        HeaderLine(
+            mark="info",
+            what=by_code
+            if output.why
+            else "a model put the results into words; it decides nothing",
+        ),
+    )
 
 
 def _excerpt(output: Raw) -> str:
     """What a parent's header shows: nothing of the words, which stand under it."""
-    return "" if not _OUTPUT.decode(output).why else msgspec.json.encode(_OUTPUT.decode(output).why).decode()
+    return (
+        ""
+        if not _OUTPUT.decode(output).why
+        else msgspec.json.encode(_OUTPUT.decode(output).why).decode()
+    )
 
 
 def _label(_: SynthesisInput) -> Label:

@@ -1,4 +1,6 @@
-"""What a model sees that puts findings into one text: the request and the findings, and nothing of the run's authority."""
+"""What a model sees that puts findings into one text: the request and the findings, and nothing of
+the run's authority.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def _inputs(given: SynthesisInput) -> dict[str, Any]:
 
 
 def _ask(context: FlowContext, given: SynthesisInput) -> ModelQuestion:
-    bound = len(context.catalog.data.prompts[TEMPLATE].encode()) + 4 * len(msgspec.json.encode(_inputs(given)))
+    bound = len(context.catalog.data.prompts[TEMPLATE].encode()) + 4 * len(
+        msgspec.json.encode(_inputs(given))
+    )
     return ModelQuestion(refs=(0,), args={}, prompt_tokens=bound, max_tokens=MAX_TOKENS)
 
 
@@ -43,5 +47,11 @@ def _lane(policy: Policy) -> Lane:
 
 
 SYNTHESIS_PROMPT: PromptKind[SynthesisInput] = PromptKind(
-    purpose="synthesis", template=TEMPLATE, package="ordain.flows.synthesis", contract="synthesis", lane=_lane, ask=_ask, build=_build
+    purpose="synthesis",
+    template=TEMPLATE,
+    package="ordain.flows.synthesis",
+    contract="synthesis",
+    lane=_lane,
+    ask=_ask,
+    build=_build,
 )

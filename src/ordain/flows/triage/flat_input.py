@@ -8,7 +8,9 @@ from ordain.rules.attach import MessageReading
 
 
 class FlatTriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The message field by field, and how the claim finds what it refers to; with ``options`` the sender chooses, labelled by ``labels``."""
+    """The message field by field, and how the claim finds what it refers to; with ``options`` the
+    sender chooses, labelled by ``labels``.
+    """
 
     session: str
     seq: int

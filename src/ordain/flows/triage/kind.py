@@ -20,7 +20,9 @@ from ordain.rules.answer import ANSWER
 from ordain.rules.attachment import AttachReason
 from ordain.rules.suggestion import SUGGESTION
 
-HALTED = "This was not begun: an order to stop came before it was. Say it again if it is still wanted."
+HALTED = (
+    "This was not begun: an order to stop came before it was. Say it again if it is still wanted."
+)
 """What is told by versions whose flow does not know of that."""
 
 

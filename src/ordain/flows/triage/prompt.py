@@ -1,4 +1,6 @@
-"""The triage prompt: what a model sees that may suggest what a message means to its session (RTE-05), on record and from it."""
+"""The triage prompt: what a model sees that may suggest what a message means to its session
+(RTE-05), on record and from it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ SCHEMA: dict[str, Any] = {
 
 
 class TriagePrompt(Struct, frozen=True, kw_only=True):
-    """The template's input: the message, and the session's threads with what each is about, where it stands and what it asks."""
+    """The template's input: the message, and the session's threads with what each is about, where
+    it stands and what it asks.
+    """
 
     message: str
     threads: tuple[dict[str, Any], ...]
@@ -45,7 +49,9 @@ def size_bound(source: str, prompt: TriagePrompt) -> int:
 
 
 class Unplaced(Struct, frozen=True, kw_only=True):
-    """What the model is asked about: the message, and the session's threads as the record ``read`` has them."""
+    """What the model is asked about: the message, and the session's threads as the record ``read``
+    has them.
+    """
 
     given: TriageInput | FlatTriageInput
     read: int
@@ -55,7 +61,9 @@ class Unplaced(Struct, frozen=True, kw_only=True):
 def _ask(context: FlowContext, unplaced: Unplaced) -> ModelQuestion:
     prompt = TriagePrompt(message=unplaced.given.text, threads=unplaced.threads)
     tokens = size_bound(context.catalog.data.prompts[TEMPLATE], prompt)
-    return ModelQuestion(refs=(0, unplaced.read), args={}, prompt_tokens=tokens, max_tokens=MAX_TOKENS)
+    return ModelQuestion(
+        refs=(0, unplaced.read), args={}, prompt_tokens=tokens, max_tokens=MAX_TOKENS
+    )
 
 
 def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
@@ -70,5 +78,11 @@ def _lane(policy: Policy) -> Lane:
 
 
 TRIAGE_PROMPT: PromptKind[Unplaced] = PromptKind(
-    purpose="triage", template=TEMPLATE, package="ordain.flows.triage", contract="triage_step", lane=_lane, ask=_ask, build=_build
+    purpose="triage",
+    template=TEMPLATE,
+    package="ordain.flows.triage",
+    contract="triage_step",
+    lane=_lane,
+    ask=_ask,
+    build=_build,
 )

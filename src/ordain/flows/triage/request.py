@@ -11,8 +11,12 @@ AGENT = "triage"
 """The account that asking a model is charged to."""
 
 
-class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The message, and how the claim finds what it refers to; with ``options`` the sender chooses, labelled by ``labels``."""
+class TriageInput(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The message, and how the claim finds what it refers to; with ``options`` the sender chooses,
+    labelled by ``labels``.
+    """
 
     seq: int
     message: MessageFacts
@@ -27,7 +31,9 @@ class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 
 
 class TriageOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why the message stands where it does; ``narrative`` only where it stands nowhere, because nobody chose."""
+    """Why the message stands where it does; ``narrative`` only where it stands nowhere, because
+    nobody chose.
+    """
 
     reason: str = ""
     narrative: str = ""
@@ -36,4 +42,10 @@ class TriageOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def triage_input(given: Commission) -> TriageInput:
     """The input of the run that places a message."""
-    return TriageInput(seq=given.seq, message=given.message, ids=given.ids, options=given.options, labels=given.labels)
+    return TriageInput(
+        seq=given.seq,
+        message=given.message,
+        ids=given.ids,
+        options=given.options,
+        labels=given.labels,
+    )

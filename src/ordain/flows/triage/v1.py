@@ -1,4 +1,6 @@
-"""Flow ``triage``, version 1, frozen: for runs that began as such. What an answer or a suggestion comes to was found here."""
+"""Flow ``triage``, version 1, frozen: for runs that began as such. What an answer or a suggestion
+comes to was found here.
+"""
 
 from __future__ import annotations
 
@@ -43,22 +45,32 @@ async def _suggest(context: FlowContext, given: FlatTriageInput) -> TriageOutput
     proposal = proposal_of(answer) if isinstance(answer, ModelAnswer) else None
     suggestion = suggestion_of(proposal.value) if isinstance(proposal, Parsed) else None
     suggests, thread, confidence = suggestion or ("none", 0, 0.0)
-    return await _claim(context, given, {"suggests": suggests, "thread": thread, "confidence": confidence})
+    return await _claim(
+        context, given, {"suggests": suggests, "thread": thread, "confidence": confidence}
+    )
 
 
 async def _repair(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     about = f"Which one do you mean? A: {given.labels[0]} B: {given.labels[1]}"
-    deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
+    deadline = min(
+        context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000
+    )
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
-    result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
+    result = await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question)
+    )
     chosen = first_wording().cues(said(result.value)).choice if isinstance(result, Answered) else ""
     if chosen not in ("A", "B"):
-        return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
+        return _nothing(
+            "repair_expired", "it stayed unclear which of the two was meant, so nothing was done"
+        )
     options = [msgspec.to_builtins(option) for option in given.options]
     return await _claim(context, given, {"choice": chosen, "options": options})
 
 
-async def _claim(context: FlowContext, given: FlatTriageInput, more: dict[str, Any]) -> TriageOutput:
+async def _claim(
+    context: FlowContext, given: FlatTriageInput, more: dict[str, Any]
+) -> TriageOutput:
     place = {
         "session": given.session,
         "seq": given.seq,
@@ -71,11 +83,17 @@ async def _claim(context: FlowContext, given: FlatTriageInput, more: dict[str, A
     claim: Claim[Any] = Claim(name="attach", args={**place, **more})
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
-        return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")
+        return _nothing(
+            "session_busy",
+            "the session has as many turns going as it may; try again when one has ended",
+        )
     if given.options and isinstance(decision.outcome, Filler):
         return _nothing("nothing_to_stop", "what was meant has ended by itself")
     return TriageOutput(reason=decision.reason)
 
 
 def _nothing(code: str, message: str) -> TriageOutput:
-    return TriageOutput(narrative=f"This was not done: {message} ({code}).", error={"code": code, "message": message})
+    return TriageOutput(
+        narrative=f"This was not done: {message} ({code}).",
+        error={"code": code, "message": message},
+    )

@@ -1,4 +1,6 @@
-"""Flow ``triage``, version 5, frozen: for runs that began as such. A model had the run's own time, and options were chosen by letter alone."""
+"""Flow ``triage``, version 5, frozen: for runs that began as such. A model had the run's own time,
+and options were chosen by letter alone.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, Sugg
 from ordain.wording.wording import wording_of
 
 ATTEMPTS = 2
-"""For so many attempts at the bound, one beside or after the other, the shared accounts are charged; what was not used goes back."""
+"""For so many attempts at the bound, one beside or after the other, the shared accounts are
+charged; what was not used goes back.
+"""
 
 
 async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
@@ -44,15 +48,25 @@ async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     answer = await _answer(context, Unplaced(given=given, read=read.seq, threads=tuple(threads)))
     proposal, refs = (None, ()) if answer is None else (proposal_of(answer), (answer.seq,))
-    facts = SuggestionFacts(answered=proposal is not None, size_bytes=0 if proposal is None else proposal.size_bytes)
-    outcome = context.fx.decide(SUGGESTION, facts, SuggestionInputs(proposal=proposal), refs).outcome
+    facts = SuggestionFacts(
+        answered=proposal is not None, size_bytes=0 if proposal is None else proposal.size_bytes
+    )
+    outcome = context.fx.decide(
+        SUGGESTION, facts, SuggestionInputs(proposal=proposal), refs
+    ).outcome
     if not isinstance(outcome, Suggested):
         return await _claim(context, given, {"suggests": "none", "thread": 0, "confidence": 0.0})
-    return await _claim(context, given, {"suggests": outcome.attached, "thread": outcome.thread, "confidence": outcome.confidence})
+    return await _claim(
+        context,
+        given,
+        {"suggests": outcome.attached, "thread": outcome.thread, "confidence": outcome.confidence},
+    )
 
 
 async def _answer(context: FlowContext, unplaced: Unplaced) -> ModelAnswer | None:
-    """What a model says of the message; nothing is set aside, and nothing asked, where no model stands behind the lane."""
+    """What a model says of the message; nothing is set aside, and nothing asked, where no model
+    stands behind the lane.
+    """
     lane = lane_of(context, TRIAGE_PROMPT)
     if isinstance(lane, AskFailed):
         return None
@@ -64,7 +78,9 @@ async def _answer(context: FlowContext, unplaced: Unplaced) -> ModelAnswer | Non
 
 
 def _most(context: FlowContext, lane: LaneChosen, prompt: int) -> Spend:
-    """What is set aside for the question: so little that the turn which follows from it finds its own share of the accounts."""
+    """What is set aside for the question: so little that the turn which follows from it finds its
+    own share of the accounts.
+    """
     profiles = [context.catalog.data.profiles[name] for name in lane.profiles]
     money = max(bound_of(profile, prompt, MAX_TOKENS).usd_micros for profile in profiles)
     return Spend(tokens=ATTEMPTS * (prompt + MAX_TOKENS), usd_micros=ATTEMPTS * money)
@@ -72,11 +88,17 @@ def _most(context: FlowContext, lane: LaneChosen, prompt: int) -> Spend:
 
 async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     about = f"Which one do you mean? A: {given.labels[0]} B: {given.labels[1]}"
-    deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
+    deadline = min(
+        context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000
+    )
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
-    result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
+    result = await context.fx.perform(
+        Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question)
+    )
     if not isinstance(result, Answered):
-        return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
+        return _nothing(
+            "repair_expired", "it stayed unclear which of the two was meant, so nothing was done"
+        )
     chosen = _chosen(context, result)
     if chosen is None:
         return _nothing("answer_unfit", "the answer names neither of the two, so nothing was done")
@@ -86,7 +108,9 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
 
 def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
     text = said(answered.value)
-    facts = AnswerFacts(expects=ExpectedType.CHOICE, size=len(text), given_as_text=isinstance(answered.value, dict))
+    facts = AnswerFacts(
+        expects=ExpectedType.CHOICE, size=len(text), given_as_text=isinstance(answered.value, dict)
+    )
     inputs = AnswerInputs(text=text, wording=wording_of(context.catalog))
     outcome = context.fx.decide(ANSWER, facts, inputs, (answered.seq,)).outcome
     return outcome if isinstance(outcome, Chosen) else None
@@ -94,15 +118,28 @@ def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
 
 async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
     message = given.message
-    place = {"session": context.session, "seq": given.seq, "channel": message.channel, "author": message.user}
-    claim: Claim[Any] = Claim(name=ATTACH.name, args={**place, **msgspec.structs.asdict(given.ids), **more})
+    place = {
+        "session": context.session,
+        "seq": given.seq,
+        "channel": message.channel,
+        "author": message.user,
+    }
+    claim: Claim[Any] = Claim(
+        name=ATTACH.name, args={**place, **msgspec.structs.asdict(given.ids), **more}
+    )
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
-        return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")
+        return _nothing(
+            "session_busy",
+            "the session has as many turns going as it may; try again when one has ended",
+        )
     if given.options and isinstance(decision.outcome, Filler):
         return _nothing("nothing_to_stop", "what was meant has ended by itself")
     return TriageOutput(reason=decision.reason)
 
 
 def _nothing(code: str, message: str) -> TriageOutput:
-    return TriageOutput(narrative=f"This was not done: {message} ({code}).", error={"code": code, "message": message})
+    return TriageOutput(
+        narrative=f"This was not done: {message} ({code}).",
+        error={"code": code, "message": message},
+    )

@@ -1,4 +1,6 @@
-"""The paths of a turn on which a model plans: the supervised loop, the agent chain and the council, each a child run, and what its end makes of the turn."""
+"""The paths of a turn on which a model plans: the supervised loop, the agent chain and the council,
+each a child run, and what its end makes of the turn.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,11 @@ from ordain.rules.route import Path, Routed
 
 
 class PlannedWork(Struct, frozen=True, kw_only=True):
-    """What is carried out: the words, the path and its caps, the verb that carries it out, and the verbs that it, and an agent chain below it, may use.
+    """What is carried out: the words, the path and its caps, the verb that carries it out, and the
+    verbs that it, and an agent chain below it, may use.
 
-    ``chain_steps``: what the message lowers a chain's steps to, 0 leaves them. ``acts`` is what was done for the turn before it, ``refs`` the records of that.
+    ``chain_steps``: what the message lowers a chain's steps to, 0 leaves them. ``acts`` is what was
+    done for the turn before it, ``refs`` the records of that.
     """
 
     words: str
@@ -55,27 +59,47 @@ class _Came(Struct, frozen=True, kw_only=True):
 
 
 def chain_tools(message: MessageFacts, entry: Entered, catalog: Catalog) -> tuple[str, ...]:
-    """The verbs that a chain may use: those that the message names, itself or by its packs; else those of policy's packs for a chain (C2)."""
-    return entry.tools if message.allowed_verbs or message.packs or message.verb else pack_tools(catalog)
+    """The verbs that a chain may use: those that the message names, itself or by its packs; else
+    those of policy's packs for a chain (C2).
+    """
+    return (
+        entry.tools
+        if message.allowed_verbs or message.packs or message.verb
+        else pack_tools(catalog)
+    )
 
 
-async def carry(context: FlowContext, work: PlannedWork, told: TurnOutput, talk: InConversation) -> TurnOutput:
-    """Carry the path out; the answer stands as written, and whether all went well is the verdict's alone (B-34, RTE-12)."""
+async def carry(
+    context: FlowContext, work: PlannedWork, told: TurnOutput, talk: InConversation
+) -> TurnOutput:
+    """Carry the path out; the answer stands as written, and whether all went well is the verdict's
+    alone (B-34, RTE-12).
+    """
     council = work.routed.path is Path.COUNCIL
-    plan = execution_plan(ExecMode.COUNCIL if council else ExecMode.AGENT, work.verb)  # whatever the turn's mode, it works by that plan
-    routed = msgspec.structs.replace(work.routed, timeout_ms=min(work.routed.timeout_ms, plan.timeout_ms))
+    # whatever the turn's mode, it works by that plan
+    plan = execution_plan(ExecMode.COUNCIL if council else ExecMode.AGENT, work.verb)
+    routed = msgspec.structs.replace(
+        work.routed, timeout_ms=min(work.routed.timeout_ms, plan.timeout_ms)
+    )
     if routed.path is Path.AGENT_CHAIN:
         came, ran = await _chain(context, work, routed, talk), plan.steps[1:]
     else:
-        came, ran = await _supervisor(context, work, routed, talk, plan.steps[0].timeout_ms), plan.steps[:1]
+        came, ran = (
+            await _supervisor(context, work, routed, talk, plan.steps[0].timeout_ms),
+            plan.steps[:1],
+        )
     told = _with_steps(told, came.acted, names(ran), names(plan.steps))
     if came.answer is None:
         return failed(told, came.error["code"], came.error["message"])
-    told = msgspec.structs.replace(told, narrative=came.answer["content"], structured=came.answer["structured"])
+    told = msgspec.structs.replace(
+        told, narrative=came.answer["content"], structured=came.answer["structured"]
+    )
     return judged(context, told, came.acted.below, (*work.refs, came.acted.seq), work.acts)
 
 
-async def _chain(context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation) -> _Came:
+async def _chain(
+    context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation
+) -> _Came:
     asked = ChainAsked(
         text=work.words,
         tools=work.chain_tools,
@@ -87,10 +111,16 @@ async def _chain(context: FlowContext, work: PlannedWork, routed: Routed, talk: 
         recalled=work.recalled,
     )
     chained = await enter_chain(context, asked, talk, (0,))
-    return _Came(acted=chained.acted, answer=chained.answer, error={"code": chained.error, "message": chained.message})
+    return _Came(
+        acted=chained.acted,
+        answer=chained.answer,
+        error={"code": chained.error, "message": chained.message},
+    )
 
 
-async def _supervisor(context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation, step_ms: int) -> _Came:
+async def _supervisor(
+    context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation, step_ms: int
+) -> _Came:
     args: dict[str, Any] = {
         "text": work.words,
         "tools": list(work.tools),
@@ -113,14 +143,22 @@ async def _supervisor(context: FlowContext, work: PlannedWork, routed: Routed, t
     return _Came(acted=acted, error=error_of(acted))
 
 
-def _with_steps(told: TurnOutput, acted: Acted, ran: tuple[str, ...], planned: tuple[str, ...]) -> TurnOutput:
+def _with_steps(
+    told: TurnOutput, acted: Acted, ran: tuple[str, ...], planned: tuple[str, ...]
+) -> TurnOutput:
     """What of the plan ran; a chain that a supervised loop escalated to did as well."""
     executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
     told = msgspec.structs.replace(told, executed=executed, steps=acted.steps)
     if acted.denied:
         return told
-    ran = tuple(name for name in planned if name in ran or (name.startswith(f"{CHAIN_VERB}/") and CHAIN_VERB in executed))
-    return msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
+    ran = tuple(
+        name
+        for name in planned
+        if name in ran or (name.startswith(f"{CHAIN_VERB}/") and CHAIN_VERB in executed)
+    )
+    return msgspec.structs.replace(
+        told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran)
+    )
 
 
 def names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
@@ -130,13 +168,21 @@ def names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
 
 def failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
     """A failed turn: what is said about it is written here, by code."""
-    return msgspec.structs.replace(told, ok=False, narrative=why_not(code, message), error={"code": code, "message": message})
+    return msgspec.structs.replace(
+        told, ok=False, narrative=why_not(code, message), error={"code": code, "message": message}
+    )
 
 
 def why_not(code: str, message: str) -> str:
-    """What code says of a turn that failed. Of a call whose end nobody knows it does not say that it was not done; what others named is spelled where it is mistaken."""
+    """What code says of a turn that failed. Of a call whose end nobody knows it does not say that
+    it was not done; what others named is spelled where it is mistaken.
+    """
     said = "\n".join(map(legible_part, message.split("\n"))).rstrip(".")
-    return f"{said[:1].upper()}{said[1:]} ({code})." if code == "outcome_unknown" else f"This was not done: {said} ({code})."
+    return (
+        f"{said[:1].upper()}{said[1:]} ({code})."
+        if code == "outcome_unknown"
+        else f"This was not done: {said} ({code})."
+    )
 
 
 def why_not_7(code: str, message: str) -> str:

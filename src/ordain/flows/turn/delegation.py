@@ -1,7 +1,10 @@
-"""A turn that is handed to agents: who is named, what that comes to, and what they found as the turn's answer (RTE-02, RTE-04, B-39, B-40).
+"""A turn that is handed to agents: who is named, what that comes to, and what they found as the
+turn's answer (RTE-02, RTE-04, B-39, B-40).
 
-Agents are named by the sender or, where policy has one asked, by a model; rule ``outcome`` says whether they may be handed the turn. It is then one call of the
-roster's verb, whose results come back here. A model may put them into words, which stand under the header; whether the turn succeeded its acts alone say.
+Agents are named by the sender or, where policy has one asked, by a model; rule ``outcome`` says
+whether they may be handed the turn. It is then one call of the roster's verb, whose results come
+back here. A model may put them into words, which stand under the header; whether the turn succeeded
+its acts alone say.
 """
 
 from __future__ import annotations
@@ -24,19 +27,47 @@ from ordain.flows.act import act
 from ordain.flows.ask import ask
 from ordain.flows.commission import MessageFacts
 from ordain.flows.context import FlowContext, TurnKind
-from ordain.flows.findings import SYNTHESIS_KIND, StepFinding, SynthesisInput, SynthesisOutput, listed
+from ordain.flows.findings import (
+    SYNTHESIS_KIND,
+    StepFinding,
+    SynthesisInput,
+    SynthesisOutput,
+    listed,
+)
 from ordain.flows.observations import error_of
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.carried import failed
 from ordain.flows.turn.judged import judged
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, agents_offered, offered
-from ordain.flows.turn.workflow import NAME_CHARS, Suggestion, refusal, suggested_by_sender, with_expansion
+from ordain.flows.turn.workflow import (
+    NAME_CHARS,
+    Suggestion,
+    refusal,
+    suggested_by_sender,
+    with_expansion,
+)
 from ordain.journal.records import raw
 from ordain.rules.header import plain
-from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome
+from ordain.rules.outcome import (
+    OPEN,
+    OUTCOME,
+    OutcomeChosen,
+    OutcomeFacts,
+    OutcomeInputs,
+    OutcomeRefused,
+    TurnOutcome,
+)
 from ordain.rules.proposals import Parsed
-from ordain.rules.workflow import WORKFLOW, DelegatesSuggested, Expanded, NothingSuggested, SuggestedBy, WorkflowFacts, WorkflowInputs
+from ordain.rules.workflow import (
+    WORKFLOW,
+    DelegatesSuggested,
+    Expanded,
+    NothingSuggested,
+    SuggestedBy,
+    WorkflowFacts,
+    WorkflowInputs,
+)
 
 HANDED_ON = frozenset({TurnOutcome.DELEGATE, TurnOutcome.FAN_OUT})
 NAMED = {
@@ -65,18 +96,31 @@ class Heading(Struct, frozen=True, kw_only=True):
 
 
 def handing(message: MessageFacts, catalog: Catalog) -> tuple[str, ...]:
-    """What a turn needs that may be handed to agents: the roster's verb, the agents' own, and what these are for.
+    """What a turn needs that may be handed to agents: the roster's verb, the agents' own, and what
+    these are for.
 
-    Of whom the message names, and whoever may take their place; of all where a model may name them or a workflow hands work on. The tools and packs that the
-    message names bound what agents may use, too.
+    Of whom the message names, and whoever may take their place; of all where a model may name them
+    or a workflow hands work on. The tools and packs that the message names bound what agents may
+    use, too.
     """
     asks = catalog.policy.outcome.ask is not None and not message.verb
-    everybody = asks or bool(message.template) or (message.verb == ROSTER_VERB and not message.delegates)
+    everybody = (
+        asks or bool(message.template) or (message.verb == ROSTER_VERB and not message.delegates)
+    )
     if not everybody and (not message.delegates or answers_alone(message.verb)):
         return ()
-    named = catalog.data.cards.keys() if everybody else agents_with_substitutes(message.delegates, catalog.data.cards)
+    named = (
+        catalog.data.cards.keys()
+        if everybody
+        else agents_with_substitutes(message.delegates, catalog.data.cards)
+    )
     cards = [catalog.data.cards[name] for name in named]
-    tools = {verb for card in cards for pattern in card.allow or card.tool_preference for verb in catalog.named_by(pattern)}
+    tools = {
+        verb
+        for card in cards
+        for pattern in card.allow or card.tool_preference
+        for verb in catalog.named_by(pattern)
+    }
     if message.allowed_verbs:
         tools.intersection_update(message.allowed_verbs)
     if message.packs:
@@ -85,7 +129,9 @@ def handing(message: MessageFacts, catalog: Catalog) -> tuple[str, ...]:
 
 
 async def heading_of(context: FlowContext, given: TurnInput) -> Heading:
-    """What the turn is: by its mode, by what its sender suggests, else by what a model suggests where policy has one asked."""
+    """What the turn is: by its mode, by what its sender suggests, else by what a model suggests
+    where policy has one asked.
+    """
     message, cards = given.message, context.catalog.data.cards
     agents = tuple(dict.fromkeys(message.delegates))
     facts = OutcomeFacts(
@@ -109,33 +155,56 @@ async def heading_of(context: FlowContext, given: TurnInput) -> Heading:
     if agents:
         facts = msgspec.structs.replace(facts, delegates=len(agents), delegated_by_model=True)
         named = OutcomeInputs(delegates=agents, cards=cards, held=context.held)
-        return Heading(chosen=context.fx.decide(OUTCOME, facts, named, (0, *refs)).outcome, agents=agents)
+        return Heading(
+            chosen=context.fx.decide(OUTCOME, facts, named, (0, *refs)).outcome, agents=agents
+        )
     if isinstance(suggestion.outcome, NothingSuggested):
         return Heading(chosen=decision.outcome)
     facts = msgspec.structs.replace(with_expansion(facts, suggestion.outcome), suggested=True)
-    return Heading(chosen=context.fx.decide(OUTCOME, facts, named, (0, *refs)).outcome, suggestion=suggestion)
+    return Heading(
+        chosen=context.fx.decide(OUTCOME, facts, named, (0, *refs)).outcome, suggestion=suggestion
+    )
 
 
-async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tuple[str, ...], tuple[int, ...]]:
+async def _asked(
+    context: FlowContext, given: TurnInput
+) -> tuple[Suggestion, tuple[str, ...], tuple[int, ...]]:
     """A model's workflow or agents, as rule ``workflow`` reads them."""
     answer = await ask(context, SUGGESTION_PROMPT, given)
     had = isinstance(answer, ModelAnswer)
-    facts = WorkflowFacts(by=SuggestedBy.MODEL, answered=had, safety=context.safety, agents=len(context.catalog.data.cards))
+    facts = WorkflowFacts(
+        by=SuggestedBy.MODEL,
+        answered=had,
+        safety=context.safety,
+        agents=len(context.catalog.data.cards),
+    )
     proposal, refs = (proposal_of(answer), (answer.seq,)) if had else (None, ())
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, proposal=proposal)
     outcome = context.fx.decide(WORKFLOW, facts, inputs, refs).outcome
     named = outcome.agents if isinstance(outcome, DelegatesSuggested) else ()
     if not isinstance(outcome, Expanded) or not isinstance(proposal, Parsed):
         return Suggestion(template="", args={}, outcome=outcome), named, refs
-    return Suggestion(template=outcome.template, args=proposal.value["args"], outcome=outcome), (), refs
+    return (
+        Suggestion(template=outcome.template, args=proposal.value["args"], outcome=outcome),
+        (),
+        refs,
+    )
 
 
-async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput, told: TurnOutput) -> TurnOutput:
-    """The turn handed to these agents, or where none are named to those of a plan; each result comes back, and what they come to is told under the header."""
+async def hand_to(
+    context: FlowContext, agents: Sequence[str], given: TurnInput, told: TurnOutput
+) -> TurnOutput:
+    """The turn handed to these agents, or where none are named to those of a plan; each result
+    comes back, and what they come to is told under the header.
+    """
     message, words = given.message, given.message.request[:TEXT_CHARS]
     bounds = WorkBounds.asked(message.budget_class, message.max_steps, context.catalog.policy)
     context = context.told(TurnKind(budget_class=message.budget_class, bounds=bounds))
-    acted = await act(context, Call(verb=ROSTER_VERB, args={"text": words} | ({"agents": list(agents)} if agents else {})), (0,))
+    acted = await act(
+        context,
+        Call(verb=ROSTER_VERB, args={"text": words} | ({"agents": list(agents)} if agents else {})),
+        (0,),
+    )
     executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
     told = msgspec.structs.replace(
         told,
@@ -149,12 +218,16 @@ async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput,
         return failed(told, error["code"], error["message"])
     structured: dict[str, Any] = acted.result.output["structured"]
     findings = msgspec.convert(structured["results"], tuple[StepFinding, ...])
-    told = msgspec.structs.replace(told, narrative=await _in_words(context, words, findings), structured=structured)
+    told = msgspec.structs.replace(
+        told, narrative=await _in_words(context, words, findings), structured=structured
+    )
     return judged(context, told, acted.below, (acted.seq,))
 
 
 async def _in_words(context: FlowContext, request: str, findings: tuple[StepFinding, ...]) -> str:
-    """What was found as one text; code lists it where no model puts it into words, or none can be asked any more."""
+    """What was found as one text; code lists it where no model puts it into words, or none can be
+    asked any more.
+    """
     if context.account.runs_left < 1:
         return listed(findings)
     spawn: Spawn[SynthesisOutput] = Spawn(

@@ -20,16 +20,38 @@ def execution_plan(mode: ExecMode, verb: str) -> ExecutionPlan:
 
 def _plan(mode: ExecMode, verb: str) -> ExecutionPlan:
     if mode is ExecMode.AGENT:
-        return ExecutionPlan(verb_name=verb, label="Agent", timeout_ms=AGENT_MS, steps=_agent_steps(verb), metadata={"mode": str(mode)})
+        return ExecutionPlan(
+            verb_name=verb,
+            label="Agent",
+            timeout_ms=AGENT_MS,
+            steps=_agent_steps(verb),
+            metadata={"mode": str(mode)},
+        )
     if mode is ExecMode.COUNCIL:
-        step = ExecutionStep(verb_name=verb, step_name="council_supervisor", order=0, services=["CouncilService"])
-        return ExecutionPlan(verb_name=verb, label="Council", interruptible=False, steps=[step], metadata={"mode": str(mode)})
+        step = ExecutionStep(
+            verb_name=verb, step_name="council_supervisor", order=0, services=["CouncilService"]
+        )
+        return ExecutionPlan(
+            verb_name=verb,
+            label="Council",
+            interruptible=False,
+            steps=[step],
+            metadata={"mode": str(mode)},
+        )
     step = ExecutionStep(verb_name=verb, step_name=verb, order=0, services=[MODEL_SERVICE])
     return ExecutionPlan(verb_name=verb, label=verb, steps=[step], metadata={"mode": str(mode)})
 
 
 def _agent_steps(verb: str) -> list[ExecutionStep]:
     return [
-        ExecutionStep(verb_name=verb, step_name="planner_react", order=-1, services=["PlannerReactService"], timeout_ms=PLANNER_MS),
-        ExecutionStep(verb_name=verb, step_name="agent_chain", order=0, services=["AgentChainService"]),
+        ExecutionStep(
+            verb_name=verb,
+            step_name="planner_react",
+            order=-1,
+            services=["PlannerReactService"],
+            timeout_ms=PLANNER_MS,
+        ),
+        ExecutionStep(
+            verb_name=verb, step_name="agent_chain", order=0, services=["AgentChainService"]
+        ),
     ]

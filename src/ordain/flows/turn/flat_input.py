@@ -9,8 +9,12 @@ from ordain.contracts.conversation import ExecMode
 from ordain.flows.commission import MessageFacts, RecallAsked
 
 
-class FlatTurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A message, the place where it stands and the run that the turn takes the place of, field beside field."""
+class FlatTurnInput(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """A message, the place where it stands and the run that the turn takes the place of, field
+    beside field.
+    """
 
     session: str
     seq: int

@@ -1,7 +1,9 @@
 """Flow ``turn``: one message, answered (RTE-02, B-39, B-41).
 
-Rules decide entry, outcome and path; then a table says what carries the path out. A workflow is a run of its own, and agents are handed a turn through the
-roster's. The narrative is what a model wrote, or code where no model did; whether the turn succeeded is decided from its steps alone (B-34).
+Rules decide entry, outcome and path; then a table says what carries the path out. A workflow is a
+run of its own, and agents are handed a turn through the roster's. The narrative is what a model
+wrote, or code where no model did; whether the turn succeeded is decided from its steps alone
+(B-34).
 """
 
 from __future__ import annotations
@@ -29,7 +31,15 @@ from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import RECALL_VERB, Recollection, asked_for, bytes_of, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names, why_not, why_not_7
+from ordain.flows.turn.carried import (
+    PlannedWork,
+    carry,
+    chain_tools,
+    failed,
+    names,
+    why_not,
+    why_not_7,
+)
 from ordain.flows.turn.delegation import hand_to, heading_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
@@ -48,10 +58,13 @@ from ordain.rules.recall import RECALL, Answerable, RecallFacts, Unanswerable
 from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, RouteInputs
 
 PROMPT_BYTES = 4000
-"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
+"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace,
+often needs more.
+"""
 BEFORE_CHARS = 2000
 ENDED_BY_ITSELF = (
-    "It had ended by itself already before it could be held, so nothing begins again; what it came to stands in its own reply."
+    "It had ended by itself already before it could be held, so nothing begins again; what it "
+    "came to stands in its own reply."
 )
 CODE_CHARS = 64
 """Most of a failed recall's code in the facts of rule ``recall``."""
@@ -77,7 +90,11 @@ async def run_turn_7(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Until version 7 it was said of what nobody knows, too, that it was not done."""
     told = await run_turn(context, given)
     by_code = told.error is not None and told.narrative == why_not(**told.error)
-    return told if told.error is None or not by_code else msgspec.structs.replace(told, narrative=why_not_7(**told.error))
+    return (
+        told
+        if told.error is None or not by_code
+        else msgspec.structs.replace(told, narrative=why_not_7(**told.error))
+    )
 
 
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
@@ -88,18 +105,28 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
         if given.resumes and replaced.get("status") == Status.COMPLETED:
             return msgspec.structs.replace(told, ok=True, narrative=ENDED_BY_ITSELF)
         if (short := await open_account(context, context.agent)) is not None:
-            return failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
+            return failed(
+                told, "budget_exceeded", f"account {short.account} does not cover the turn"
+            )
         under = await profiled(context)
         if isinstance(under, NoProfile):
-            return failed(told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}")
+            return failed(
+                told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}"
+            )
         return await _turn(under, given, told, _before(replaced))
     except Interrupted as interrupted:
-        why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
+        why = (
+            "a later message interrupted it"
+            if interrupted.what == "override"
+            else f"stopped by {interrupted.by}"
+        )
         return failed(told, "interrupted", why)
 
 
 async def _replaced(context: FlowContext, given: TurnInput) -> Mapping[str, Any]:
-    """The run that this one takes the place of, as it stands; nothing where there is none, or none any more."""
+    """The run that this one takes the place of, as it stands; nothing where there is none, or none
+    any more.
+    """
     if not given.after:
         return {}
     seen = await context.fx.perform(context.read(SharedState.RUN, {"run": given.after}))
@@ -107,13 +134,21 @@ async def _replaced(context: FlowContext, given: TurnInput) -> Mapping[str, Any]
 
 
 def _before(replaced: Mapping[str, Any]) -> str:
-    """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
+    """What the run that this one takes the place of had done: it stands in the header, and an agent
+    is told, so as not to do it twice.
+    """
     lines: list[dict[str, Any]] = replaced["header"]["lines"] if replaced else []
-    done = [f"{line['what']}: {line.get('excerpt', '')}" for line in lines if line["mark"] in ("ok", "unknown")]
+    done = [
+        f"{line['what']}: {line.get('excerpt', '')}"
+        for line in lines
+        if line["mark"] in ("ok", "unknown")
+    ]
     return "\n".join(done)[:BEFORE_CHARS]
 
 
-async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
+async def _turn(
+    context: FlowContext, given: TurnInput, told: TurnOutput, before: str
+) -> TurnOutput:
     message = given.message
     entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
@@ -131,24 +166,43 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         told, _, failure = await _recalled(context, message, ROSTER_VERB, told)
         return failure or await hand_to(context, heading.agents, given, told)
     routed, ambiguous = await _route(context, given, entry.verb)
-    told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
+    told = msgspec.structs.replace(
+        told, path=str(routed.path), budget_class=str(routed.budget_class)
+    )
     verb = VERB_OF[routed.path] or entry.verb
     if context.catalog.policy.lanes.routes:
         context = context.told(TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous))
     told, recalled, failure = await _recalled(context, message, verb, told)
     if failure is not None:
         return failure
-    chain = () if routed.path is Path.DIRECT else tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
+    chain = (
+        ()
+        if routed.path is Path.DIRECT
+        else tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
+    )
     beyond = () if routed.path is Path.DIRECT else (CHAIN_VERB, *chain)
-    context = context.narrowed(context.catalog.lendable((verb, context.catalog.policy.history.verb, *entry.tools, *beyond)))
+    context = context.narrowed(
+        context.catalog.lendable((verb, context.catalog.policy.history.verb, *entry.tools, *beyond))
+    )
     summed: list[Acted] = []
     history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
-    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
+    talk = InConversation(
+        history=history,
+        narrate=True,
+        max_tokens=routed.max_tokens_answer,
+        recalled=recalled.fragments,
+    )
     if _sees(context, message):
-        talk = msgspec.structs.replace(talk, images=ImagesShown(seq=given.seq, digests=message.images))
+        talk = msgspec.structs.replace(
+            talk, images=ImagesShown(seq=given.seq, digests=message.images)
+        )
     if routed.path is Path.DIRECT:
-        until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
+        until = (
+            context.now()
+            + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps))
+            * 1000
+        )
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     tools = tuple(tool for tool in entry.tools if context.scope.permits(tool))
     work = PlannedWork(
@@ -181,15 +235,24 @@ def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefuse
 
 
 def _sees(context: FlowContext, message: MessageFacts) -> bool:
-    """Whether whoever answers is shown the message's images: a verb's prompt plan, entered by with nobody else to choose a path."""
+    """Whether whoever answers is shown the message's images: a verb's prompt plan, entered by with
+    nobody else to choose a path.
+    """
     spec = context.catalog.verbs.get(message.verb or ENTRY_OF[message.mode])
     asks = spec is not None and spec.spec.composite and carrier_of(spec.spec) == VERB_PLAN
-    plain = message.mode is ExecMode.BRAIN and not message.supervised and not message.delegates and not message.template
+    plain = (
+        message.mode is ExecMode.BRAIN
+        and not message.supervised
+        and not message.delegates
+        and not message.template
+    )
     return bool(message.images) and asks and plain and context.catalog.policy.router.ask is None
 
 
 async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
-    """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
+    """The path, and whether it was left open; where policy names a lane for it, a router model is
+    asked first (EXE-09).
+    """
     message = given.message
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
@@ -202,7 +265,11 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
         supervised=message.supervised,
         budget_class=message.budget_class,
         max_steps=message.max_steps,
-        asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
+        asked=""
+        if context.catalog.policy.router.ask is None
+        else "answered"
+        if proposal is not None
+        else "unanswered",
         chains=True,
     )
     decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
@@ -210,23 +277,31 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
 
 
 def _plans_for_agents(message: MessageFacts) -> bool:
-    """Whether the message names the verb that has a plan made for agents: their work is judged, and bounded, as that of any who are handed a turn."""
+    """Whether the message names the verb that has a plan made for agents: their work is judged, and
+    bounded, as that of any who are handed a turn.
+    """
     return message.mode is ExecMode.BRAIN and not message.supervised and message.verb == ROSTER_VERB
 
 
 async def _recalled(
     context: FlowContext, message: MessageFacts, verb: str, told: TurnOutput
 ) -> tuple[TurnOutput, Recollection, TurnOutput | None]:
-    """What is told now, what was recalled for a verb, and the turn's end where the message is not answered without."""
+    """What is told now, what was recalled for a verb, and the turn's end where the message is not
+    answered without.
+    """
     asked = asked_for(message, verb, context)
     recalled = await recall(context, asked, message.words, verb, message.documents)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if asked is not None and isinstance(_recall_outcome(context, asked, recalled, len(message.documents)), Unanswerable):
+    if asked is not None and isinstance(
+        _recall_outcome(context, asked, recalled, len(message.documents)), Unanswerable
+    ):
         return told, recalled, failed(told, "recall_failed", recalled.error)
     return told, recalled, None
 
 
-def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection, attached: int) -> Answerable | Unanswerable:
+def _recall_outcome(
+    context: FlowContext, asked: RecallAsked, recalled: Recollection, attached: int
+) -> Answerable | Unanswerable:
     facts = RecallFacts(
         required=asked.required,
         code=recalled.code[:CODE_CHARS],
@@ -242,20 +317,34 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
 
 
 def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
-    """What the window of the models that the verb's run will ask leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
+    """What the window of the models that the verb's run will ask leaves for the history, a byte
+    counted as a token: it fits whatever the tokens are.
+    """
     how = carrying_of(context, verb)
     if how.prompt is None:  # no window bounds what no model reads
         return context.catalog.policy.history.max_bytes
-    facts = msgspec.structs.replace(lane_facts(context, how.prompt.purpose, verb if how.by_verb else ""), ahead=True)
-    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.prompt.lane, held=context.held)).outcome
+    facts = msgspec.structs.replace(
+        lane_facts(context, how.prompt.purpose, verb if how.by_verb else ""), ahead=True
+    )
+    lane = context.fx.decide(
+        LANE, facts, LaneInputs(by_purpose=how.prompt.lane, held=context.held)
+    ).outcome
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
     recalled = bytes_of(message.recall)
-    return window - PROMPT_BYTES - advice_bytes(context.advice) - recalled - len(msgspec.json.encode(message.request))
+    return (
+        window
+        - PROMPT_BYTES
+        - advice_bytes(context.advice)
+        - recalled
+        - len(msgspec.json.encode(message.request))
+    )
 
 
-async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def _direct(
+    context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation
+) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=_arguments(context, told.verb, message.request))
     acted = await act(context, call, (0,), talk)
@@ -269,15 +358,23 @@ async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput,
         return failed(told, error["code"], error["message"])
     output = acted.result.output
     places = (context.catalog.verbs[told.verb].spec.narrates, "content", "text")
-    text = next((output[key] for key in places if key is not None and isinstance(output.get(key), str)), None)
+    text = next(
+        (output[key] for key in places if key is not None and isinstance(output.get(key), str)),
+        None,
+    )
     narrative = text if text is not None else msgspec.json.encode(output).decode()
-    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
+    return msgspec.structs.replace(
+        told, ok=True, narrative=narrative, structured=output if text is None else {}
+    )
 
 
 def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     """A message as the arguments of a verb: rule ``completeness`` says which of them it fills."""
     required: Any = context.catalog.verbs[verb].spec.input_schema.get("required", [])
     facts = CompletenessFacts(verb=verb, required=len(required))
-    outcome = context.fx.decide(COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)).outcome
-    # Complete or not, the call is proposed: the rule reads names off a schema, and only rule authorize holds arguments to all of it.
+    outcome = context.fx.decide(
+        COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)
+    ).outcome
+    # Complete or not, the call is proposed: the rule reads names off a schema, and only rule
+    # authorize holds arguments to all of it.
     return {outcome.argument: text}

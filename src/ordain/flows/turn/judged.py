@@ -1,4 +1,6 @@
-"""Whether a turn that had work done below it went well: one judgement for whatever carried it out, by the acts, as the header has them (B-34, RTE-12)."""
+"""Whether a turn that had work done below it went well: one judgement for whatever carried it out,
+by the acts, as the header has them (B-34, RTE-12).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,21 @@ from ordain.rules.verdict import VERDICT, VerdictFacts, VerdictInputs
 
 
 def judged(
-    context: FlowContext, told: TurnOutput, below: HeaderFacts | None, refs: tuple[int, ...], before: tuple[Act, ...] = ()
+    context: FlowContext,
+    told: TurnOutput,
+    below: HeaderFacts | None,
+    refs: tuple[int, ...],
+    before: tuple[Act, ...] = (),
 ) -> TurnOutput:
-    """The turn as its acts have it: those ``before``, and those of the run below. No word of a model counts, and none is taken back."""
+    """The turn as its acts have it: those ``before``, and those of the run below. No word of a
+    model counts, and none is taken back.
+    """
     acts = (*before, *(() if below is None else below.acts))
-    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
+    facts = VerdictFacts(
+        proposed=0 if below is None else below.proposed,
+        acts=len(acts),
+        answered=below is not None and below.answered,
+    )
     outcome = context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), refs).outcome
     if (code := FAILED_BY.get(outcome.verdict)) is None:
         return msgspec.structs.replace(told, ok=True)

@@ -40,7 +40,9 @@ from ordain.rules.workflow import WORKFLOW
 
 
 def _label(given: TurnInput) -> Label:
-    """Whom it works for is the entry of its mode, one of a closed set: the verb is the sender's word, and no word of his begins an account (B-03)."""
+    """Whom it works for is the entry of its mode, one of a closed set: the verb is the sender's
+    word, and no word of his begins an account (B-03).
+    """
     return Label(agent=ENTRY_OF[given.message.mode], after=given.after, untaken=given.untaken)
 
 
@@ -54,14 +56,19 @@ def _words(given: TurnInput | FlatTurnInput) -> str:
 
 
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
-    """What earlier versions were granted, where a model plans the agent chain with the verbs that it may use, and what agents need who may be handed the turn."""
+    """What earlier versions were granted, where a model plans the agent chain with the verbs that
+    it may use, and what agents need who may be handed the turn.
+    """
     message, entered = given.message, _entered(given, catalog)
     named = _grant_6(given, catalog).allowed
-    if message.mode is ExecMode.BRAIN:  # whom the roster may hand what is said below, within what the message allows
+    if message.mode is ExecMode.BRAIN:
+        # whom the roster may hand what is said below, within what the message allows
         named = tuple(verb for verb in named if verb != ROSTER_VERB or verb != message.verb)
     before = CapabilityScope(allowed=tuple(sorted(catalog.lendable(named))))
     if before.allowed and message.mode is ExecMode.BRAIN:
-        before = CapabilityScope(allowed=tuple(sorted({*before.allowed, *handing(message, catalog)})))
+        before = CapabilityScope(
+            allowed=tuple(sorted({*before.allowed, *handing(message, catalog)}))
+        )
     if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):
         return before
     tools = chain_tools(message, entered, catalog)
@@ -69,7 +76,8 @@ def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
 
 
 def _grant_6(given: TurnInput, catalog: Catalog) -> CapabilityScope:
-    """What earlier versions were granted, and the verbs of the workflow that the message names, or of any that a model may suggest.
+    """What earlier versions were granted, and the verbs of the workflow that the message names, or
+    of any that a model may suggest.
 
     Where the sender says which verbs may be used as tools, a workflow's are among them.
     """
@@ -78,8 +86,15 @@ def _grant_6(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     named = (message.template,) if message.template else suggested
     if message.mode is not ExecMode.BRAIN or not before.allowed:
         return before
-    verbs = {verb for name in named if name in catalog.workflows for verb in catalog.workflows[name].verbs}
-    return CapabilityScope(allowed=tuple(sorted({*before.allowed, *_tools_among(verbs, message.allowed_verbs)})))
+    verbs = {
+        verb
+        for name in named
+        if name in catalog.workflows
+        for verb in catalog.workflows[name].verbs
+    }
+    return CapabilityScope(
+        allowed=tuple(sorted({*before.allowed, *_tools_among(verbs, message.allowed_verbs)}))
+    )
 
 
 def _tools_among(verbs: set[str], allowed: tuple[str, ...]) -> set[str]:
@@ -87,12 +102,20 @@ def _tools_among(verbs: set[str], allowed: tuple[str, ...]) -> set[str]:
 
 
 def _grant_5(given: TurnInput | FlatTurnInput, catalog: Catalog) -> CapabilityScope:
-    """The verb entered by and its tools, the agent's entry, which a router may choose, what sums up, and what recalls where that is asked."""
+    """The verb entered by and its tools, the agent's entry, which a router may choose, what sums
+    up, and what recalls where that is asked.
+    """
     message, entered = given.message, _entered(given, catalog)
     if entered is None:
         return CapabilityScope()
     more = (RECALL_VERB,) if message.recall is not None else ()
-    verbs = {entered.verb, ENTRY_OF[ExecMode.AGENT], catalog.policy.history.verb, *entered.tools, *more}
+    verbs = {
+        entered.verb,
+        ENTRY_OF[ExecMode.AGENT],
+        catalog.policy.history.verb,
+        *entered.tools,
+        *more,
+    }
     return CapabilityScope(allowed=tuple(sorted(verbs)))
 
 
@@ -100,7 +123,9 @@ def _entered(given: TurnInput | FlatTurnInput, catalog: Catalog) -> Entered | No
     """What the turn enters by, with its tools; None: it is refused."""
     message = given.message
     inputs = EntryInputs(tools=message.allowed_verbs, catalog=catalog, packs=message.packs)
-    outcome = ENTRY.apply(EntryFacts(mode=message.mode, verb=message.verb), inputs, catalog.policy).outcome
+    outcome = ENTRY.apply(
+        EntryFacts(mode=message.mode, verb=message.verb), inputs, catalog.policy
+    ).outcome
     return outcome if isinstance(outcome, Entered) else None
 
 
@@ -120,8 +145,16 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
     """The verb entered by, the outcome and the path, as far as they were decided."""
     entry, decided_outcome, routed = (decided.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
     found = {"verb": entry.verb} if isinstance(entry, Entered) else {}
-    found |= {"outcome": str(decided_outcome.outcome)} if isinstance(decided_outcome, OutcomeChosen) else {}
-    return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
+    found |= (
+        {"outcome": str(decided_outcome.outcome)}
+        if isinstance(decided_outcome, OutcomeChosen)
+        else {}
+    )
+    return (
+        found
+        if routed is None
+        else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
+    )
 
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
@@ -147,7 +180,14 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     failed=_failed,
 )
 TURN_7 = replace(TURN, version=7, run=run_turn_7)
-TURN_6 = replace(TURN_7, version=6, run=run_turn_6, grant=_grant_6, prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT), escalates=frozenset())
+TURN_6 = replace(
+    TURN_7,
+    version=6,
+    run=run_turn_6,
+    grant=_grant_6,
+    prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT),
+    escalates=frozenset(),
+)
 TURN_5 = replace(
     TURN_6,
     version=5,

@@ -14,9 +14,11 @@ from ordain.journal.records import Untaken
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A message with its number in the session, and the run that the turn takes the place of (``after``).
+    """A message with its number in the session, and the run that the turn takes the place of
+    (``after``).
 
-    ``resumes``: what that run was about was held, and goes on. Turns from before did not say. ``untaken`` is for the header alone.
+    ``resumes``: what that run was about was held, and goes on. Turns from before did not say.
+    ``untaken`` is for the header alone.
     """
 
     seq: int
@@ -27,10 +29,12 @@ class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
 
 
 class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of the message. ``plan`` are the steps of its execution plan (ORC-02) that ran, as ``step/service``, ``skipped`` those that did not.
+    """What became of the message. ``plan`` are the steps of its execution plan (ORC-02) that ran,
+    as ``step/service``, ``skipped`` those that did not.
 
-    ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history, ``recall`` tells what memory was asked and gave. Until version 4 ``plan`` held all steps.
-    Of a workflow all three tell of its own steps, and ``failed`` is the call that ended it.
+    ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history,
+    ``recall`` tells what memory was asked and gave. Until version 4 ``plan`` held all steps. Of a
+    workflow all three tell of its own steps, and ``failed`` is the call that ended it.
     """
 
     ok: bool
@@ -54,4 +58,10 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def turn_input(given: Commission) -> TurnInput:
     """The input of the turn that serves a message."""
-    return TurnInput(seq=given.seq, message=given.message, after=given.after, resumes=given.resumes, untaken=given.untaken)
+    return TurnInput(
+        seq=given.seq,
+        message=given.message,
+        after=given.after,
+        resumes=given.resumes,
+        untaken=given.untaken,
+    )

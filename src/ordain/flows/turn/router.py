@@ -1,4 +1,6 @@
-"""The router prompt: what a model sees that may suggest a turn's path (EXE-09), put on record and made from it again."""
+"""The router prompt: what a model sees that may suggest a turn's path (EXE-09), put on record and
+made from it again.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ SCHEMA: dict[str, Any] = {
 
 
 class RouterPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The template's input: mode, verb and last user message, and as ``context`` what code knows of the turn besides."""
+    """The template's input: mode, verb and last user message, and as ``context`` what code knows of
+    the turn besides.
+    """
 
     mode: str
     verb: str
@@ -45,17 +49,22 @@ class RouterPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def size_bound(source: str, prompt: RouterPrompt) -> int:
-    """Upper bound of the rendered prompt in bytes. A template of an older catalog shows no context: its runs reserved nothing for it."""
+    """Upper bound of the rendered prompt in bytes. A template of an older catalog shows no context:
+    its runs reserved nothing for it.
+    """
     if "context" not in source:
         prompt = msgspec.structs.replace(prompt, context={})
     return len(source.encode()) + 4 * len(msgspec.json.encode(prompt))
 
 
-def router_prompt(given: TurnInput | FlatTurnInput, verb: str, caps: Mapping[str, Any] | None = None) -> RouterPrompt:
-    """What the router model sees of a turn: no history and nothing recalled, for its path is chosen before either is read (EXE-09).
+def router_prompt(
+    given: TurnInput | FlatTurnInput, verb: str, caps: Mapping[str, Any] | None = None
+) -> RouterPrompt:
+    """What the router model sees of a turn: no history and nothing recalled, for its path is chosen
+    before either is read (EXE-09).
 
-    Of recall it sees what will be asked of memory, and with ``caps`` those of each budget class and of a supervised loop. Before version 5 of
-    the turn it was told of neither.
+    Of recall it sees what will be asked of memory, and with ``caps`` those of each budget class and
+    of a supervised loop. Before version 5 of the turn it was told of neither.
     """
     message = given.message
     known = {
@@ -69,16 +78,28 @@ def router_prompt(given: TurnInput | FlatTurnInput, verb: str, caps: Mapping[str
     if caps is not None:
         known |= {"recall": _recall_told(given), "caps": dict(caps)}
     said = {name: value for name, value in known.items() if value}
-    return RouterPrompt(mode=str(message.mode), verb=verb, message=message.words, supervised=message.supervised, context=said)
+    return RouterPrompt(
+        mode=str(message.mode),
+        verb=verb,
+        message=message.words,
+        supervised=message.supervised,
+        context=said,
+    )
 
 
 def _recall_told(given: TurnInput | FlatTurnInput) -> dict[str, Any]:
     asked = given.message.recall
-    return {} if asked is None else {"required": asked.required, "mode": asked.mode, "max_items": asked.max_items}
+    return (
+        {}
+        if asked is None
+        else {"required": asked.required, "mode": asked.mode, "max_items": asked.max_items}
+    )
 
 
 def caps_told(policy: Policy) -> dict[str, Any]:
-    """What a turn may use at the most, by budget class; ``supervised_steps`` is what a supervised loop has where nobody asks for more."""
+    """What a turn may use at the most, by budget class; ``supervised_steps`` is what a supervised
+    loop has where nobody asks for more.
+    """
     classes = {
         str(name): {
             "max_steps": caps.max_steps,
@@ -88,11 +109,17 @@ def caps_told(policy: Policy) -> dict[str, Any]:
         }
         for name, caps in policy.router.classes.items()
     }
-    return {"default": str(policy.router.default_class), "supervised_steps": policy.supervisor.max_steps, "classes": classes}
+    return {
+        "default": str(policy.router.default_class),
+        "supervised_steps": policy.supervisor.max_steps,
+        "classes": classes,
+    }
 
 
 class RoutedTurn(Struct, frozen=True, kw_only=True):
-    """What the router model is asked about: the turn, and the verb that rule ``entry`` entered by."""
+    """What the router model is asked about: the turn, and the verb that rule ``entry`` entered
+    by.
+    """
 
     given: TurnInput | FlatTurnInput
     verb: str
@@ -100,7 +127,9 @@ class RoutedTurn(Struct, frozen=True, kw_only=True):
 
 def _ask(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
     caps = caps_told(context.catalog.policy)
-    return _question(context, router_prompt(turn.given, turn.verb, caps), {"verb": turn.verb, "caps": caps})
+    return _question(
+        context, router_prompt(turn.given, turn.verb, caps), {"verb": turn.verb, "caps": caps}
+    )
 
 
 def _ask_4(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
@@ -126,7 +155,13 @@ def _lane(policy: Policy) -> Lane:
 
 
 ROUTER_PROMPT: PromptKind[RoutedTurn] = PromptKind(
-    purpose="router", template=TEMPLATE, package="ordain.flows.turn", contract="router_step", lane=_lane, ask=_ask, build=_build
+    purpose="router",
+    template=TEMPLATE,
+    package="ordain.flows.turn",
+    contract="router_step",
+    lane=_lane,
+    ask=_ask,
+    build=_build,
 )
 ROUTER_PROMPT_4 = replace(ROUTER_PROMPT, ask=_ask_4)
 """As versions before 5 asked."""

@@ -1,6 +1,8 @@
-"""What a model sees that may suggest a workflow, or agents: the message, the templates that could be carried out and who is there, and nothing else (RTE-06).
+"""What a model sees that may suggest a workflow, or agents: the message, the templates that could
+be carried out and who is there, and nothing else (RTE-06).
 
-It names a template and arguments, or agents. Steps it is never shown, nor asked for; what its suggestion comes to rules say.
+It names a template and arguments, or agents. Steps it is never shown, nor asked for; what its
+suggestion comes to rules say.
 """
 
 from __future__ import annotations
@@ -33,16 +35,24 @@ class SuggestionPrompt(Struct, frozen=True, kw_only=True):
 
 
 def offered(catalog: Catalog) -> list[dict[str, Any]]:
-    """The templates whose verbs are all there, by name: what could not be carried out is not offered."""
+    """The templates whose verbs are all there, by name: what could not be carried out is not
+    offered.
+    """
     return [
-        {"template": name, "description": workflow.template.description, "args": workflow.template.input_schema}
+        {
+            "template": name,
+            "description": workflow.template.description,
+            "args": workflow.template.input_schema,
+        }
         for name, workflow in sorted(catalog.workflows.items())
         if not catalog.missing_of(name)
     ]
 
 
 def _schema(catalog: Catalog) -> dict[str, Any]:
-    """The contract of the answer; whether the arguments are the template's rule ``workflow`` says."""
+    """The contract of the answer; whether the arguments are the template's rule ``workflow``
+    says.
+    """
     names = [workflow["template"] for workflow in offered(catalog)]
     return {
         "type": "object",
@@ -58,12 +68,16 @@ def _prompt(catalog: Catalog, given: TurnInput) -> SuggestionPrompt:
 
 def _ask(context: FlowContext, given: TurnInput) -> ModelQuestion:
     prompt = _prompt(context.catalog, given)
-    bound = len(context.catalog.data.prompts[TEMPLATE].encode()) + 4 * len(msgspec.json.encode(prompt))
+    bound = len(context.catalog.data.prompts[TEMPLATE].encode()) + 4 * len(
+        msgspec.json.encode(prompt)
+    )
     return ModelQuestion(refs=(0,), args={}, prompt_tokens=bound, max_tokens=MAX_TOKENS)
 
 
 def _build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
-    return PromptInputs(inputs=msgspec.structs.asdict(_prompt(catalog, values[0])), schema=_schema(catalog))
+    return PromptInputs(
+        inputs=msgspec.structs.asdict(_prompt(catalog, values[0])), schema=_schema(catalog)
+    )
 
 
 def _lane(policy: Policy) -> Lane:
@@ -81,7 +95,7 @@ WORKFLOW_PROMPT: PromptKind[TurnInput] = PromptKind(
 )
 
 
-# --- since turn@7: agents too ---------------------------------------------------------------------------------------------------------
+# --- since turn@7: agents too ---------------------------------------------------------------------
 
 TURN_TEMPLATE = "turn_suggestion"
 
@@ -100,24 +114,37 @@ def agents_offered(catalog: Catalog) -> list[dict[str, Any]]:
 
 
 def _turn_prompt(catalog: Catalog, given: TurnInput) -> TurnSuggestionPrompt:
-    return TurnSuggestionPrompt(workflows=offered(catalog), agents=agents_offered(catalog), message=given.message.words)
+    return TurnSuggestionPrompt(
+        workflows=offered(catalog), agents=agents_offered(catalog), message=given.message.words
+    )
 
 
 def _turn_schema(catalog: Catalog) -> dict[str, Any]:
     schema = _schema(catalog)
-    names = {"type": "array", "items": {"enum": sorted(catalog.data.cards)}, "maxItems": DELEGATES_MOST}
+    names = {
+        "type": "array",
+        "items": {"enum": sorted(catalog.data.cards)},
+        "maxItems": DELEGATES_MOST,
+    }
     return {**schema, "properties": {**schema["properties"], DELEGATES_KEY: names}}
 
 
 def _turn_ask(context: FlowContext, given: TurnInput) -> ModelQuestion:
     prompt = _turn_prompt(context.catalog, given)
-    bound = len(context.catalog.data.prompts[TURN_TEMPLATE].encode()) + 4 * len(msgspec.json.encode(prompt))
+    bound = len(context.catalog.data.prompts[TURN_TEMPLATE].encode()) + 4 * len(
+        msgspec.json.encode(prompt)
+    )
     return ModelQuestion(refs=(0,), args={}, prompt_tokens=bound, max_tokens=MAX_TOKENS)
 
 
 def _turn_build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
-    return PromptInputs(inputs=msgspec.structs.asdict(_turn_prompt(catalog, values[0])), schema=_turn_schema(catalog))
+    return PromptInputs(
+        inputs=msgspec.structs.asdict(_turn_prompt(catalog, values[0])),
+        schema=_turn_schema(catalog),
+    )
 
 
-SUGGESTION_PROMPT: PromptKind[TurnInput] = replace(WORKFLOW_PROMPT, template=TURN_TEMPLATE, ask=_turn_ask, build=_turn_build)
+SUGGESTION_PROMPT: PromptKind[TurnInput] = replace(
+    WORKFLOW_PROMPT, template=TURN_TEMPLATE, ask=_turn_ask, build=_turn_build
+)
 """The same question as before, with agents among the answers; its purpose is the same."""

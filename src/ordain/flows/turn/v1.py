@@ -1,4 +1,6 @@
-"""Flow ``turn``, version 1, frozen: for runs that began as such. What a turn failed at was found here and not by a rule."""
+"""Flow ``turn``, version 1, frozen: for runs that began as such. What a turn failed at was found
+here and not by a rule.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,13 @@ from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs, RouteReason
 
 PROMPT_BYTES = 4000
-"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
+"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace,
+often needs more.
+"""
 LEFT_OPEN = frozenset({RouteReason.LOW_CONFIDENCE, RouteReason.OUTSIDE_MODE})
-"""A router model was asked and its answer did not settle the path: the turn is ambiguous (LLM-03)."""
+"""A router model was asked and its answer did not settle the path: the turn is ambiguous
+(LLM-03).
+"""
 BEFORE_CHARS = 2000
 
 REFUSED = {
@@ -64,26 +70,40 @@ async def run_turn(context: FlowContext, given: FlatTurnInput) -> TurnOutput:
     try:
         before = await _before(context, given)
         if (short := await open_account(context, given.verb or ENTRY_OF[given.mode])) is not None:
-            return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
+            return _failed(
+                told, "budget_exceeded", f"account {short.account} does not cover the turn"
+            )
         return await _turn(context, given, told, before)
     except Interrupted as interrupted:
-        why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
+        why = (
+            "a later message interrupted it"
+            if interrupted.what == "override"
+            else f"stopped by {interrupted.by}"
+        )
         return _failed(told, "interrupted", why)
 
 
 async def _before(context: FlowContext, given: FlatTurnInput) -> str:
-    """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
+    """What the run that this one takes the place of had done: it stands in the header, and an agent
+    is told, so as not to do it twice.
+    """
     if not given.after:
         return ""
     seen = await context.fx.perform(context.read(SharedState.RUN, {"run": given.after}))
     if not isinstance(seen, ReadValue) or seen.value is None:
         return ""
     lines: list[dict[str, Any]] = seen.value["header"]["lines"]
-    done = [f"{line['what']}: {line.get('excerpt', '')}" for line in lines if line["mark"] in ("ok", "unknown")]
+    done = [
+        f"{line['what']}: {line.get('excerpt', '')}"
+        for line in lines
+        if line["mark"] in ("ok", "unknown")
+    ]
     return "\n".join(done)[:BEFORE_CHARS]
 
 
-async def _turn(context: FlowContext, given: FlatTurnInput, told: TurnOutput, before: str) -> TurnOutput:
+async def _turn(
+    context: FlowContext, given: FlatTurnInput, told: TurnOutput, before: str
+) -> TurnOutput:
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
@@ -95,7 +115,9 @@ async def _turn(context: FlowContext, given: FlatTurnInput, told: TurnOutput, be
     if outcome is not TurnOutcome.DIRECT:
         return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
     routed, ambiguous = await _route(context, given, entry.verb)
-    told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
+    told = msgspec.structs.replace(
+        told, path=str(routed.path), budget_class=str(routed.budget_class)
+    )
     carrier = VERB_OF[routed.path]
     if carrier is None:
         return _failed(told, "path_unavailable", f"this build cannot carry out path {routed.path}")
@@ -109,24 +131,40 @@ async def _turn(context: FlowContext, given: FlatTurnInput, told: TurnOutput, be
     context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
     history, window = await gather(context.told(TurnKind()), given.seq, _room(context, given, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
-    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
+    talk = InConversation(
+        history=history,
+        narrate=True,
+        max_tokens=routed.max_tokens_answer,
+        recalled=recalled.fragments,
+    )
     if routed.path is Path.DIRECT:
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000
         return await _direct(context.until(min(context.deadline, until)), given, told, talk)
     more = {"before": before, "recalled": lines_of(recalled)}
-    return await _supervised(context, _supervisor_call(given, routed, entry.tools, more), told, msgspec.structs.replace(talk, recalled=()))
+    return await _supervised(
+        context,
+        _supervisor_call(given, routed, entry.tools, more),
+        told,
+        msgspec.structs.replace(talk, recalled=()),
+    )
 
 
 def _entry(context: FlowContext, given: FlatTurnInput) -> Entered | EntryRefused:
     facts = EntryFacts(
-        mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments, packs=len(given.packs)
+        mode=given.mode,
+        verb=given.verb,
+        tools=len(given.allowed_verbs),
+        attachments=given.attachments,
+        packs=len(given.packs),
     )
     inputs = EntryInputs(tools=given.allowed_verbs, catalog=context.catalog, packs=given.packs)
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
 
 
 async def _route(context: FlowContext, given: FlatTurnInput, verb: str) -> tuple[Routed, bool]:
-    """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
+    """The path, and whether it was left open; where policy names a lane for it, a router model is
+    asked first (EXE-09).
+    """
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
@@ -138,14 +176,20 @@ async def _route(context: FlowContext, given: FlatTurnInput, verb: str) -> tuple
         supervised=given.supervised,
         budget_class=given.budget_class,
         max_steps=given.max_steps,
-        asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
+        asked=""
+        if context.catalog.policy.router.ask is None
+        else "answered"
+        if proposal is not None
+        else "unanswered",
     )
     decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
     return decision.outcome, decision.reason in LEFT_OPEN
 
 
 def _room(context: FlowContext, given: FlatTurnInput, verb: str) -> int:
-    """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
+    """What the model's window leaves for the history, a byte counted as a token: it fits whatever
+    the tokens are.
+    """
     agent = verb == VERB_OF[Path.REACT_LITE]
     prompt = STEP_PROMPT if agent else VERB_PROMPT
     facts = lane_facts(context, prompt.purpose, "" if agent else verb)
@@ -157,23 +201,34 @@ def _room(context: FlowContext, given: FlatTurnInput, verb: str) -> int:
     return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(given.text))
 
 
-async def _direct(context: FlowContext, given: FlatTurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def _direct(
+    context: FlowContext, given: FlatTurnInput, told: TurnOutput, talk: InConversation
+) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=_arguments(context, told.verb, given.text))
     acted = await act(context, call, (0,), talk)
-    told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
+    told = msgspec.structs.replace(
+        told, executed=() if acted.denied else (told.verb,), steps=acted.steps
+    )
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
         return _failed(told, error["code"], error["message"])
     output = acted.result.output
     places = (context.catalog.verbs[told.verb].spec.narrates, "content", "text")
-    text = next((output[key] for key in places if key is not None and isinstance(output.get(key), str)), None)
+    text = next(
+        (output[key] for key in places if key is not None and isinstance(output.get(key), str)),
+        None,
+    )
     narrative = text if text is not None else msgspec.json.encode(output).decode()
-    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
+    return msgspec.structs.replace(
+        told, ok=True, narrative=narrative, structured=output if text is None else {}
+    )
 
 
 def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
-    """A message as the arguments of a verb: its ``text``, else its one required argument; rule ``authorize`` judges them."""
+    """A message as the arguments of a verb: its ``text``, else its one required argument; rule
+    ``authorize`` judges them.
+    """
     schema = context.catalog.verbs[verb].spec.input_schema
     properties: Any = schema.get("properties", {})
     required: Any = schema.get("required", [])
@@ -182,7 +237,9 @@ def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {"text": text}
 
 
-def _supervisor_call(given: FlatTurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
+def _supervisor_call(
+    given: FlatTurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]
+) -> Call:
     args: dict[str, Any] = {
         "text": given.text,
         "tools": list(tools),
@@ -195,30 +252,46 @@ def _supervisor_call(given: FlatTurnInput, routed: Routed, tools: Sequence[str],
     return Call(verb=ENTRY_OF[ExecMode.AGENT], args=args)
 
 
-async def _supervised(context: FlowContext, call: Call, told: TurnOutput, talk: InConversation) -> TurnOutput:
-    """The supervised loop as a child run; a step that failed and was not made good leaves the turn partial (B-34)."""
+async def _supervised(
+    context: FlowContext, call: Call, told: TurnOutput, talk: InConversation
+) -> TurnOutput:
+    """The supervised loop as a child run; a step that failed and was not made good leaves the turn
+    partial (B-34).
+    """
     acted: Acted = await act(context, call, (0,), talk)
-    told = msgspec.structs.replace(told, executed=tuple(dict.fromkeys(step.step_name for step in acted.steps)), steps=acted.steps)
+    told = msgspec.structs.replace(
+        told,
+        executed=tuple(dict.fromkeys(step.step_name for step in acted.steps)),
+        steps=acted.steps,
+    )
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
         return _failed(told, error["code"], error["message"])
     narrative, structured = acted.result.output["content"], acted.result.output["structured"]
     told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
     if bad := _unrecovered(acted.steps, context.catalog):
-        return msgspec.structs.replace(told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"})
+        return msgspec.structs.replace(
+            told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"}
+        )
     return msgspec.structs.replace(told, ok=True)
 
 
 def _unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]:
-    """The verbs with a failure that was not made good afterwards: of a read by any success of the verb, else by the very same call.
+    """The verbs with a failure that was not made good afterwards: of a read by any success of the
+    verb, else by the very same call.
 
     What may have happened cannot be made good: an unknown outcome always counts.
     """
     bad: dict[str, None] = {}
     for number, step in enumerate(steps):
         reads = catalog.verbs[step.step_name].spec.effect is VerbEffect.READ
-        later = [again for again in steps[number + 1 :] if again.ok and again.step_name == step.step_name]
-        good = any(reads or again.call == step.call for again in later) and step.error != "outcome_unknown"
+        later = [
+            again for again in steps[number + 1 :] if again.ok and again.step_name == step.step_name
+        ]
+        good = (
+            any(reads or again.call == step.call for again in later)
+            and step.error != "outcome_unknown"
+        )
         if not step.ok and not good:
             bad[step.step_name] = None
     return list(bad)
@@ -227,5 +300,8 @@ def _unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]
 def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
     """A failed turn: what is said about it is written here, by code."""
     return msgspec.structs.replace(
-        told, ok=False, narrative=f"This was not done: {message.rstrip('.')} ({code}).", error={"code": code, "message": message}
+        told,
+        ok=False,
+        narrative=f"This was not done: {message.rstrip('.')} ({code}).",
+        error={"code": code, "message": message},
     )

@@ -1,4 +1,6 @@
-"""Flow ``turn``, version 5, frozen: for runs that began as such. Every outcome but a direct answer ended as ``path_unavailable``."""
+"""Flow ``turn``, version 5, frozen: for runs that began as such. Every outcome but a direct answer
+ended as ``path_unavailable``.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, Route
 from ordain.rules.verdict import VERDICT, Judged, VerdictFacts, VerdictInputs
 
 PROMPT_BYTES = 4000
-"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
+"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace,
+often needs more.
+"""
 BEFORE_CHARS = 2000
 CODES: Mapping[RunVerdict, str] = {
     RunVerdict.UNKNOWN: "outcome_unknown",
@@ -72,39 +76,61 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         before = await _before(context, given)
-        if (short := await open_account(context, given.message.verb or ENTRY_OF[given.message.mode])) is not None:
-            return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
+        if (
+            short := await open_account(context, given.message.verb or ENTRY_OF[given.message.mode])
+        ) is not None:
+            return _failed(
+                told, "budget_exceeded", f"account {short.account} does not cover the turn"
+            )
         return await _turn(context, given, told, before)
     except Interrupted as interrupted:
-        why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
+        why = (
+            "a later message interrupted it"
+            if interrupted.what == "override"
+            else f"stopped by {interrupted.by}"
+        )
         return _failed(told, "interrupted", why)
 
 
 async def _before(context: FlowContext, given: TurnInput) -> str:
-    """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
+    """What the run that this one takes the place of had done: it stands in the header, and an agent
+    is told, so as not to do it twice.
+    """
     if not given.after:
         return ""
     seen = await context.fx.perform(context.read(SharedState.RUN, {"run": given.after}))
     if not isinstance(seen, ReadValue) or seen.value is None:
         return ""
     lines: list[dict[str, Any]] = seen.value["header"]["lines"]
-    done = [f"{line['what']}: {line.get('excerpt', '')}" for line in lines if line["mark"] in ("ok", "unknown")]
+    done = [
+        f"{line['what']}: {line.get('excerpt', '')}"
+        for line in lines
+        if line["mark"] in ("ok", "unknown")
+    ]
     return "\n".join(done)[:BEFORE_CHARS]
 
 
-async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
+async def _turn(
+    context: FlowContext, given: TurnInput, told: TurnOutput, before: str
+) -> TurnOutput:
     message = given.message
     entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
-    facts = OutcomeFacts(mode=message.mode, workflow=message.template, delegates=len(message.delegates))
+    facts = OutcomeFacts(
+        mode=message.mode, workflow=message.template, delegates=len(message.delegates)
+    )
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(message.mode, entry.verb)
-    told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=_names(plan.steps), outcome=str(outcome))
+    told = msgspec.structs.replace(
+        told, verb=plan.verb_name, skipped=_names(plan.steps), outcome=str(outcome)
+    )
     if outcome is not TurnOutcome.DIRECT:
         return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
     routed, ambiguous = await _route(context, given, entry.verb)
-    told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
+    told = msgspec.structs.replace(
+        told, path=str(routed.path), budget_class=str(routed.budget_class)
+    )
     carrier = VERB_OF[routed.path]
     if carrier is None:
         return _failed(told, "path_unavailable", f"this build cannot carry out path {routed.path}")
@@ -113,20 +139,34 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         context = context.told(TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous))
     recalled = await recall(context, message.recall, message.words, verb)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
+    if message.recall is not None and isinstance(
+        _recall_outcome(context, message.recall, recalled), Unanswerable
+    ):
         return _failed(told, "recall_failed", recalled.error)
     context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
     summed: list[Acted] = []
     history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
-    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
+    talk = InConversation(
+        history=history,
+        narrate=True,
+        max_tokens=routed.max_tokens_answer,
+        recalled=recalled.fragments,
+    )
     if routed.path is Path.DIRECT:
-        until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
+        until = (
+            context.now()
+            + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps))
+            * 1000
+        )
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     more = {"before": before, "recalled": lines_of(recalled)}
-    agent = execution_plan(ExecMode.AGENT, verb)  # a supervised turn of another mode works by the agent's plan as well
+    # a supervised turn of another mode works by the agent's plan as well
+    agent = execution_plan(ExecMode.AGENT, verb)
     routed = msgspec.structs.replace(routed, timeout_ms=min(routed.timeout_ms, agent.timeout_ms))
-    call = _supervisor_call(message, routed, entry.tools, {**more, "step_timeout_ms": agent.steps[0].timeout_ms})
+    call = _supervisor_call(
+        message, routed, entry.tools, {**more, "step_timeout_ms": agent.steps[0].timeout_ms}
+    )
     before_acts = (*recalled.acts, *(act for one in summed for act in acts_of(context, one)))
     refs = tuple(seq for seq in (recalled.seq, *(one.seq for one in summed)) if seq >= 0)
     work = _Supervised(call=call, step=agent.steps[0], acts=before_acts, refs=refs)
@@ -135,14 +175,20 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
 
 def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefused:
     facts = EntryFacts(
-        mode=message.mode, verb=message.verb, tools=len(message.allowed_verbs), attachments=message.attachments, packs=len(message.packs)
+        mode=message.mode,
+        verb=message.verb,
+        tools=len(message.allowed_verbs),
+        attachments=message.attachments,
+        packs=len(message.packs),
     )
     inputs = EntryInputs(tools=message.allowed_verbs, catalog=context.catalog, packs=message.packs)
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
 
 
 async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
-    """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
+    """The path, and whether it was left open; where policy names a lane for it, a router model is
+    asked first (EXE-09).
+    """
     message = given.message
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
@@ -155,13 +201,19 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
         supervised=message.supervised,
         budget_class=message.budget_class,
         max_steps=message.max_steps,
-        asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
+        asked=""
+        if context.catalog.policy.router.ask is None
+        else "answered"
+        if proposal is not None
+        else "unanswered",
     )
     decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
     return decision.outcome, decision.reason in LEFT_OPEN
 
 
-def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection) -> Answerable | Unanswerable:
+def _recall_outcome(
+    context: FlowContext, asked: RecallAsked, recalled: Recollection
+) -> Answerable | Unanswerable:
     facts = RecallFacts(
         required=asked.required,
         code=recalled.code[:CODE_CHARS],
@@ -173,11 +225,15 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
 
 
 def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
-    """What the window of the models that the verb's run will ask leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
+    """What the window of the models that the verb's run will ask leaves for the history, a byte
+    counted as a token: it fits whatever the tokens are.
+    """
     how = carrying_of(context, verb)
     if how.prompt is None:  # no window bounds what no model reads
         return context.catalog.policy.history.max_bytes
-    facts = msgspec.structs.replace(lane_facts(context, how.prompt.purpose, verb if how.by_verb else ""), ahead=True)
+    facts = msgspec.structs.replace(
+        lane_facts(context, how.prompt.purpose, verb if how.by_verb else ""), ahead=True
+    )
     lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.prompt.lane)).outcome
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
@@ -186,7 +242,9 @@ def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(message.words))
 
 
-async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def _direct(
+    context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation
+) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=_arguments(context, told.verb, message.words))
     acted = await act(context, call, (0,), talk)
@@ -200,21 +258,31 @@ async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput,
         return _failed(told, error["code"], error["message"])
     output = acted.result.output
     places = (context.catalog.verbs[told.verb].spec.narrates, "content", "text")
-    text = next((output[key] for key in places if key is not None and isinstance(output.get(key), str)), None)
+    text = next(
+        (output[key] for key in places if key is not None and isinstance(output.get(key), str)),
+        None,
+    )
     narrative = text if text is not None else msgspec.json.encode(output).decode()
-    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
+    return msgspec.structs.replace(
+        told, ok=True, narrative=narrative, structured=output if text is None else {}
+    )
 
 
 def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     """A message as the arguments of a verb: rule ``completeness`` says which of them it fills."""
     required: Any = context.catalog.verbs[verb].spec.input_schema.get("required", [])
     facts = CompletenessFacts(verb=verb, required=len(required))
-    outcome = context.fx.decide(COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)).outcome
-    # Complete or not, the call is proposed: the rule reads names off a schema, and only rule authorize holds arguments to all of it.
+    outcome = context.fx.decide(
+        COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)
+    ).outcome
+    # Complete or not, the call is proposed: the rule reads names off a schema, and only rule
+    # authorize holds arguments to all of it.
     return {outcome.argument: text}
 
 
-def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str], more: Mapping[str, str | int]) -> Call:
+def _supervisor_call(
+    message: MessageFacts, routed: Routed, tools: Sequence[str], more: Mapping[str, str | int]
+) -> Call:
     args: dict[str, Any] = {
         "text": message.words,
         "tools": list(tools),
@@ -228,7 +296,9 @@ def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str]
 
 
 class _Supervised(Struct, frozen=True, kw_only=True):
-    """The call of the supervised loop, the plan's step that it is, and what was done for the turn before it, with the records of that."""
+    """The call of the supervised loop, the plan's step that it is, and what was done for the turn
+    before it, with the records of that.
+    """
 
     call: Call
     step: ExecutionStep
@@ -236,14 +306,20 @@ class _Supervised(Struct, frozen=True, kw_only=True):
     refs: tuple[int, ...]
 
 
-async def _supervised(context: FlowContext, work: _Supervised, told: TurnOutput, talk: InConversation) -> TurnOutput:
-    """The supervised loop as a child run; the answer stands as written, and whether all went well is the verdict's alone (B-34, RTE-12)."""
+async def _supervised(
+    context: FlowContext, work: _Supervised, told: TurnOutput, talk: InConversation
+) -> TurnOutput:
+    """The supervised loop as a child run; the answer stands as written, and whether all went well
+    is the verdict's alone (B-34, RTE-12).
+    """
     acted: Acted = await act(context, work.call, (0,), talk)
     ran = _names((work.step,))
     executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
     told = msgspec.structs.replace(told, executed=executed, steps=acted.steps)
     if not acted.denied:
-        told = msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
+        told = msgspec.structs.replace(
+            told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran)
+        )
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
         return _failed(told, error["code"], error["message"])
@@ -260,8 +336,14 @@ def _judged(context: FlowContext, work: _Supervised, acted: Acted) -> Judged:
     """The verdict on all that was done for the turn, as its header will have it."""
     below = acted.below
     acts = (*work.acts, *(() if below is None else below.acts))
-    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
-    return context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), (*work.refs, acted.seq)).outcome
+    facts = VerdictFacts(
+        proposed=0 if below is None else below.proposed,
+        acts=len(acts),
+        answered=below is not None and below.answered,
+    )
+    return context.fx.decide(
+        VERDICT, facts, VerdictInputs(acts=acts), (*work.refs, acted.seq)
+    ).outcome
 
 
 def _names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
@@ -271,5 +353,8 @@ def _names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
 def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
     """A failed turn: what is said about it is written here, by code."""
     return msgspec.structs.replace(
-        told, ok=False, narrative=f"This was not done: {message.rstrip('.')} ({code}).", error={"code": code, "message": message}
+        told,
+        ok=False,
+        narrative=f"This was not done: {message.rstrip('.')} ({code}).",
+        error={"code": code, "message": message},
     )

@@ -1,4 +1,6 @@
-"""A turn's workflow: what is suggested, what that comes to, and carrying it out as a run of its own (RTE-06, WFL-01..WFL-03, B-41)."""
+"""A turn's workflow: what is suggested, what that comes to, and carrying it out as a run of its own
+(RTE-06, WFL-01..WFL-03, B-41).
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,24 @@ from ordain.journal.records import raw
 from ordain.ports.effects import Interrupted
 from ordain.rules.acts import ActEnd
 from ordain.rules.header import plain
-from ordain.rules.outcome import OPEN, OUTCOME, Expansion, OutcomeChosen, OutcomeFacts, OutcomeRefused
+from ordain.rules.outcome import (
+    OPEN,
+    OUTCOME,
+    Expansion,
+    OutcomeChosen,
+    OutcomeFacts,
+    OutcomeRefused,
+)
 from ordain.rules.proposals import Parsed
-from ordain.rules.workflow import WORKFLOW, Expanded, SuggestedBy, SuggestionRefused, WorkflowFacts, WorkflowInputs, WorkflowOutcome
+from ordain.rules.workflow import (
+    WORKFLOW,
+    Expanded,
+    SuggestedBy,
+    SuggestionRefused,
+    WorkflowFacts,
+    WorkflowInputs,
+    WorkflowOutcome,
+)
 
 NAME_CHARS = 64
 TOLD_CHARS = 200
@@ -54,34 +71,53 @@ class Suggestion(Struct, frozen=True, kw_only=True):
 
 
 class Course(Struct, frozen=True, kw_only=True):
-    """What the turn is, and the workflow that it carries out or was refused, where one was suggested."""
+    """What the turn is, and the workflow that it carries out or was refused, where one was
+    suggested.
+    """
 
     chosen: OutcomeChosen | OutcomeRefused
     suggestion: Suggestion | None = None
 
 
 async def course_of(context: FlowContext, given: TurnInput) -> Course:
-    """What the turn is: by its mode, by what its sender suggests, else by what a model suggests where policy has one asked."""
+    """What the turn is: by its mode, by what its sender suggests, else by what a model suggests
+    where policy has one asked.
+    """
     message = given.message
-    facts = OutcomeFacts(mode=message.mode, workflow=message.template, delegates=len(message.delegates), verb=bool(message.verb))
+    facts = OutcomeFacts(
+        mode=message.mode,
+        workflow=message.template,
+        delegates=len(message.delegates),
+        verb=bool(message.verb),
+    )
     suggestion = None
     if message.template and message.mode is ExecMode.BRAIN:
         suggestion = suggested_by_sender(context, message.template, message.workflow_args)
         facts = with_expansion(facts, suggestion.outcome)
     decision = context.fx.decide(OUTCOME, facts, None, (0,))
-    if decision.reason not in OPEN or context.catalog.policy.outcome.ask is None or not offered(context.catalog):
+    if (
+        decision.reason not in OPEN
+        or context.catalog.policy.outcome.ask is None
+        or not offered(context.catalog)
+    ):
         return Course(chosen=decision.outcome, suggestion=suggestion)
     suggestion, ref = await _asked(context, given)
     facts = msgspec.structs.replace(with_expansion(facts, suggestion.outcome), suggested=True)
     if facts.expansion is Expansion.NOT_ASKED:
         return Course(chosen=decision.outcome)
-    return Course(chosen=context.fx.decide(OUTCOME, facts, None, (0, *ref)).outcome, suggestion=suggestion)
+    return Course(
+        chosen=context.fx.decide(OUTCOME, facts, None, (0, *ref)).outcome, suggestion=suggestion
+    )
 
 
 async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tuple[int, ...]]:
     answer = await ask(context, WORKFLOW_PROMPT, given)
-    facts = WorkflowFacts(by=SuggestedBy.MODEL, answered=isinstance(answer, ModelAnswer), safety=context.safety)
-    proposal, refs = (proposal_of(answer), (answer.seq,)) if isinstance(answer, ModelAnswer) else (None, ())
+    facts = WorkflowFacts(
+        by=SuggestedBy.MODEL, answered=isinstance(answer, ModelAnswer), safety=context.safety
+    )
+    proposal, refs = (
+        (proposal_of(answer), (answer.seq,)) if isinstance(answer, ModelAnswer) else (None, ())
+    )
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, proposal=proposal)
     outcome = context.fx.decide(WORKFLOW, facts, inputs, refs).outcome
     if not isinstance(outcome, Expanded) or not isinstance(proposal, Parsed):
@@ -91,9 +127,17 @@ async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tu
 
 def suggested_by_sender(context: FlowContext, template: str, args: dict[str, Any]) -> Suggestion:
     """The workflow that a message names, as rule ``workflow`` judges it."""
-    facts = WorkflowFacts(by=SuggestedBy.SENDER, template=template, given=len(args), safety=context.safety)
-    inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, template=template, args=args)
-    return Suggestion(template=template, args=args, outcome=context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome)
+    facts = WorkflowFacts(
+        by=SuggestedBy.SENDER, template=template, given=len(args), safety=context.safety
+    )
+    inputs = WorkflowInputs(
+        catalog=context.catalog, scope=context.scope, template=template, args=args
+    )
+    return Suggestion(
+        template=template,
+        args=args,
+        outcome=context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome,
+    )
 
 
 def with_expansion(facts: OutcomeFacts, outcome: WorkflowOutcome) -> OutcomeFacts:
@@ -112,12 +156,17 @@ def with_expansion(facts: OutcomeFacts, outcome: WorkflowOutcome) -> OutcomeFact
 def refusal(refused: OutcomeRefused, suggestion: Suggestion | None) -> str:
     """What is said of a workflow that is not carried out."""
     outcome = None if suggestion is None else suggestion.outcome
-    template, detail = (outcome.template, outcome.detail) if isinstance(outcome, SuggestionRefused) else ("", "")
+    template, detail = (
+        (outcome.template, outcome.detail) if isinstance(outcome, SuggestionRefused) else ("", "")
+    )
     return REFUSED[refused.code].format(plain(template, NAME_CHARS), plain(detail, TOLD_CHARS))
 
 
-async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutput) -> tuple[TurnOutput, dict[str, str] | None]:
-    """The workflow as a child run with its verbs alone; gives the turn's output so far, and the error where it was not done.
+async def carry_out(
+    context: FlowContext, suggestion: Suggestion, told: TurnOutput
+) -> tuple[TurnOutput, dict[str, str] | None]:
+    """The workflow as a child run with its verbs alone; gives the turn's output so far, and the
+    error where it was not done.
 
     It is done where each of its steps was, whatever failed below one (turn@6).
     """
@@ -125,16 +174,24 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
     return told, error
 
 
-async def carry_out_judged(context: FlowContext, suggestion: Suggestion, told: TurnOutput) -> tuple[TurnOutput, dict[str, str] | None]:
+async def carry_out_judged(
+    context: FlowContext, suggestion: Suggestion, told: TurnOutput
+) -> tuple[TurnOutput, dict[str, str] | None]:
     """The same; where each of its steps was done, by what was done below them as well."""
     told, error, ended = await _carried_out(context, suggestion, told)
-    return (told, error) if error is not None or ended is None else (judged(context, told, ended.header, (ended.seq,)), None)
+    return (
+        (told, error)
+        if error is not None or ended is None
+        else (judged(context, told, ended.header, (ended.seq,)), None)
+    )
 
 
 async def _carried_out(
     context: FlowContext, suggestion: Suggestion, told: TurnOutput
 ) -> tuple[TurnOutput, dict[str, str] | None, AnyEnded | None]:
-    """What became of the turn, the error where it was not done, and how the workflow's run ended, where it did."""
+    """What became of the turn, the error where it was not done, and how the workflow's run ended,
+    where it did.
+    """
     verbs = context.catalog.reach_of(suggestion.template)
     spawn: Spawn[WorkflowOutput] = Spawn(
         flow=WORKFLOW_KIND,
@@ -158,16 +215,24 @@ async def _carried_out(
         skipped=output.skipped,
         executed=output.executed,
         steps=(*output.steps, *output.undone),
-        failed=None if output.failed is None else msgspec.structs.replace(output.failed, workflow=ended.child),
+        failed=None
+        if output.failed is None
+        else msgspec.structs.replace(output.failed, workflow=ended.child),
     )
     if not output.ok:
         return told, {"code": output.error, "message": output.message}, ended
     narrative = as_text(output.output) if output.output else f"Workflow {output.template} is done."
-    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output.output), None, ended
+    return (
+        msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output.output),
+        None,
+        ended,
+    )
 
 
 def _stopped(template: str, interrupted: Interrupted) -> dict[str, str]:
-    """Of a workflow that was stopped between steps: the run's header has those that were done, and nothing is undone."""
+    """Of a workflow that was stopped between steps: the run's header has those that were done, and
+    nothing is undone.
+    """
     by_hand = interrupted.what != "override"
     why = f"stopped by {interrupted.by}" if by_hand else "a later message interrupted it"
     message = f"workflow {template}: {why}; the steps that stand above as done were done"
@@ -175,16 +240,26 @@ def _stopped(template: str, interrupted: Interrupted) -> dict[str, str]:
 
 
 def _endless(template: str, ended: AnyEnded, told: TurnOutput) -> tuple[TurnOutput, dict[str, str]]:
-    """Of a workflow's run that came to no end of its own: where nobody knows what a step did, that step is what it failed at."""
+    """Of a workflow's run that came to no end of its own: where nobody knows what a step did, that
+    step is what it failed at.
+    """
     if not isinstance(ended, Unknown):
-        return told, {"code": str(ended.__struct_config__.tag), "message": f"workflow {template} came to no end of its own"}
+        return told, {
+            "code": str(ended.__struct_config__.tag),
+            "message": f"workflow {template} came to no end of its own",
+        }
     acts = () if ended.header is None else ended.header.acts
     verb = next((act.verb for act in acts if act.end is ActEnd.UNKNOWN), "")
     failed = FailedStep(workflow=ended.child, verb=verb, output=ended.reason[:FAILED_CHARS])
     told = msgspec.structs.replace(
-        told, executed=tuple(dict.fromkeys(act.verb for act in acts if act.end is not ActEnd.DENIED)), failed=failed
+        told,
+        executed=tuple(dict.fromkeys(act.verb for act in acts if act.end is not ActEnd.DENIED)),
+        failed=failed,
     )
-    return told, {"code": "outcome_unknown", "message": f"nobody knows whether {verb or 'a step'} of workflow {template} happened"}
+    return told, {
+        "code": "outcome_unknown",
+        "message": f"nobody knows whether {verb or 'a step'} of workflow {template} happened",
+    }
 
 
 def _output(ended: AnyEnded) -> WorkflowOutput | None:

@@ -19,7 +19,9 @@ class VerbRunInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class VerbRunOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """The source's reply ``{ok, output, error}``, and for a prompt plan what each of its steps did (VRB-08)."""
+    """The source's reply ``{ok, output, error}``, and for a prompt plan what each of its steps did
+    (VRB-08).
+    """
 
     ok: bool
     output: dict[str, Any] | None

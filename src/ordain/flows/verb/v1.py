@@ -1,4 +1,6 @@
-"""Flow ``verb``, version 1, frozen: for runs that began as such. It differs from the next in the form of its records alone."""
+"""Flow ``verb``, version 1, frozen: for runs that began as such. It differs from the next in the
+form of its records alone.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,16 @@ async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput
     try:
         if (short := await open_account(context, request.caller)) is not None:
             message = f"account {short.account} does not cover the run"
-            return VerbRunOutput(ok=False, output=None, error={"code": "budget_exceeded", "message": message})
+            return VerbRunOutput(
+                ok=False, output=None, error={"code": "budget_exceeded", "message": message}
+            )
         acted: Acted = await act(context, Call(verb=request.verb_id, args=request.payload), (0,))
     except Interrupted:
-        return VerbRunOutput(ok=False, output=None, error={"code": "cancelled", "message": "the run was cancelled"})
+        return VerbRunOutput(
+            ok=False, output=None, error={"code": "cancelled", "message": "the run was cancelled"}
+        )
     if isinstance(acted.result, VerbReturned):
-        return VerbRunOutput(ok=True, output=acted.result.output, error=None, step_results=acted.steps)
+        return VerbRunOutput(
+            ok=True, output=acted.result.output, error=None, step_results=acted.steps
+        )
     return VerbRunOutput(ok=False, output=None, error=error_of(acted), step_results=acted.steps)

@@ -1,4 +1,6 @@
-"""The reply that the sources' orchestrator gives for a prompt-plan verb (B-04, C3), made again from the run that carried it out."""
+"""The reply that the sources' orchestrator gives for a prompt-plan verb (B-04, C3), made again from
+the run that carried it out.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,18 @@ ORIGIN = "ordain"
 
 
 def cortex_reply(ending: Ending, answers: Sequence[AnswerHad]) -> dict[str, Any]:
-    """``{verb_name, origin_node, steps_executed, step_results, context_echo}``: of each step what the model said, word for word.
+    """``{verb_name, origin_node, steps_executed, step_results, context_echo}``: of each step what
+    the model said, word for word.
 
-    A step that failed has the last answer, where there is one that no other step took; a step that was skipped has none.
+    A step that failed has the last answer, where there is one that no other step took; a step that
+    was skipped has none.
     """
     given = msgspec.convert(ending.given, VerbPlanInput)
-    output = VerbPlanOutput(ok=False) if ending.output == NULL else msgspec.json.decode(ending.output, type=VerbPlanOutput)
+    output = (
+        VerbPlanOutput(ok=False)
+        if ending.output == NULL
+        else msgspec.json.decode(ending.output, type=VerbPlanOutput)
+    )
     had = {one.answer.prompt_digest: one for one in answers}
     taken = {step.prompt_digest for step in output.step_results}
     left = next((one for one in reversed(answers) if one.answer.prompt_digest not in taken), None)
@@ -28,7 +36,10 @@ def cortex_reply(ending: Ending, answers: Sequence[AnswerHad]) -> dict[str, Any]
         "verb_name": given.verb,
         "origin_node": ORIGIN,
         "steps_executed": sum(not step.skipped for step in output.step_results),
-        "step_results": [_step(ending.run, given.verb, step, _of(step, had, left)) for step in output.step_results],
+        "step_results": [
+            _step(ending.run, given.verb, step, _of(step, had, left))
+            for step in output.step_results
+        ],
         "context_echo": given.args,
     }
 

@@ -15,12 +15,16 @@ from ordain.rules.proposals import Parsed
 
 
 def asks_model(step: PlanStep) -> bool:
-    """Whether the step goes to a model; a step without the model service only composes the prompt of the next."""
+    """Whether the step goes to a model; a step without the model service only composes the prompt
+    of the next.
+    """
     return MODEL_SERVICE in step.services
 
 
 async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Run the steps; the last model answer is the verb's output. A step that fails ends the verb, and what is left of the plan is skipped."""
+    """Run the steps; the last model answer is the verb's output. A step that fails ends the verb,
+    and what is left of the plan is skipped.
+    """
     verb = context.catalog.verbs[call.verb]
     context = context.told(turn_kind(call))
     done: list[StepResult] = []
@@ -30,24 +34,47 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         if not asks_model(step):
             done.append(StepResult(step_name=step.name, order=step.order, ok=True))
             continue
-        answer = await ask(context, VERB_PROMPT, PlanQuestion(call=call, step=step, previous=previous, output=output))
+        answer = await ask(
+            context,
+            VERB_PROMPT,
+            PlanQuestion(call=call, step=step, previous=previous, output=output),
+        )
         if isinstance(answer, AskFailed):
             done += (_step(step, error=answer.code), *map(_skipped, verb.steps[number + 1 :]))
-            return VerbPlanOutput(ok=False, error=answer.code, message=answer.message, step_results=tuple(done))
+            return VerbPlanOutput(
+                ok=False, error=answer.code, message=answer.message, step_results=tuple(done)
+            )
         proposal = step_proposal(verb.spec, answer)
         facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
         grounds = verb.spec.grounds
         inputs = OutputInputs(
-            proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code, text=verb.spec.answer == "text"
+            proposal=proposal,
+            schema=verb.output,
+            grounds=grounds,
+            args=call.args,
+            by_code=answer.by_code,
+            text=verb.spec.answer == "text",
         )
-        decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
+        decision = context.fx.decide(
+            OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,)
+        )
         if not isinstance(decision.outcome, OutputAccepted) or not isinstance(proposal, Parsed):
             done += (_step(step, error=decision.reason), *map(_skipped, verb.steps[number + 1 :]))
-            return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))
+            return VerbPlanOutput(
+                ok=False,
+                error="bad_output",
+                message=decision.reason.meaning,
+                step_results=tuple(done),
+            )
         previous, output = answer, proposal.value
         done.append(_step(step, prompt_digest=answer.prompt_digest))
     if output is None:
-        return VerbPlanOutput(ok=False, error="empty_plan", message="no step of the plan asks a model", step_results=tuple(done))
+        return VerbPlanOutput(
+            ok=False,
+            error="empty_plan",
+            message="no step of the plan asks a model",
+            step_results=tuple(done),
+        )
     declared = verb.spec.output
     trust = {name: declared[name].trust if name in declared else Trust.FOREIGN for name in output}
     return VerbPlanOutput(ok=True, output=output, trust=trust, step_results=tuple(done))
@@ -55,7 +82,12 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
 
 def _step(step: PlanStep, *, prompt_digest: str = "", error: str = "") -> StepResult:
     return StepResult(
-        step_name=step.name, order=step.order, ok=not error, services=tuple(step.services), prompt_digest=prompt_digest, error=error
+        step_name=step.name,
+        order=step.order,
+        ok=not error,
+        services=tuple(step.services),
+        prompt_digest=prompt_digest,
+        error=error,
     )
 
 

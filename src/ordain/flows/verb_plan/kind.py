@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
+from ordain.flows.act import (
+    VERB_PLAN,
+    VerbPlanInput,
+    VerbPlanOutput,
+    call_label,
+    call_words,
+    carried_call,
+    verb_output,
+)
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.verb_plan.cortex_reply import cortex_reply

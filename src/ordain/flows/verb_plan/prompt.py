@@ -27,7 +27,9 @@ from ordain.rules.proposals import Parsed, Unparsed, read_text
 
 
 class PlanQuestion(Struct, frozen=True, kw_only=True):
-    """What a step of a verb's plan asks: the call, the step, and what the step before it that asked gave."""
+    """What a step of a verb's plan asks: the call, the step, and what the step before it that asked
+    gave.
+    """
 
     call: VerbPlanInput
     step: PlanStep
@@ -36,9 +38,15 @@ class PlanQuestion(Struct, frozen=True, kw_only=True):
 
 
 def verb_prompt(
-    catalog: Catalog, call: VerbPlanInput, step_name: str, previous: dict[str, Any] | None, spoken: Spoken | None = None
+    catalog: Catalog,
+    call: VerbPlanInput,
+    step_name: str,
+    previous: dict[str, Any] | None,
+    spoken: Spoken | None = None,
 ) -> VerbPrompt:
-    """The typed input of a step's template; ``spoken`` is the call's history, where it is at hand."""
+    """The typed input of a step's template; ``spoken`` is the call's history, where it is at
+    hand.
+    """
     spec = catalog.verbs[call.verb].spec
     message = call.args.get("text") if call.history is not None else None
     return VerbPrompt(
@@ -67,8 +75,12 @@ def _ask(context: FlowContext, given: PlanQuestion) -> ModelQuestion:
         template=name,
         contract=f"{VERB_CONTRACT}{call.verb}",
         refs=(0,) if given.previous is None else (0, given.previous.seq),
-        args={"step": given.step.name} if images is None else {"step": given.step.name, "images": msgspec.to_builtins(images)},
-        prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled))
+        args={"step": given.step.name}
+        if images is None
+        else {"step": given.step.name, "images": msgspec.to_builtins(images)},
+        prompt_tokens=size_bound(
+            catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled)
+        )
         + (0 if history is None else advice_bytes(context.advice))
         + (0 if images is None else IMAGE_TOKENS * len(images.digests)),
         max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
@@ -89,7 +101,9 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
         answer: ModelAnswer = values[call.refs[1]]
         proposal = step_proposal(catalog.verbs[plan.verb].spec, answer)
         previous = proposal.value if isinstance(proposal, Parsed) else None
-    prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
+    prompt = verb_prompt(
+        catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history)
+    )
     spec = catalog.verbs[plan.verb].spec
     schema: dict[str, Any] | None = None if spec.answer == "text" else dict(spec.output_schema)
     most = 0 if schema is not None else words_most(spec)
@@ -103,14 +117,18 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
 
 
 def words_most(spec: VerbSpec) -> int:
-    """How many characters the words of a verb that answers in words may have, where it has the house's bound; 0 of one of its own, which rule ``output`` holds."""
+    """How many characters the words of a verb that answers in words may have, where it has the
+    house's bound; 0 of one of its own, which rule ``output`` holds.
+    """
     field: Any = properties_of(spec.output_schema).get(TEXT_FIELD)
     bound = cast("dict[str, Any]", field).get("maxLength") if isinstance(field, dict) else None
     return WORDS_MOST if bound == WORDS_MOST else 0
 
 
 def step_proposal(spec: VerbSpec, answer: ModelAnswer) -> Parsed | Unparsed:
-    """What a step's answer proposes as its output: its one JSON object, or its words without the thought before them."""
+    """What a step's answer proposes as its output: its one JSON object, or its words without the
+    thought before them.
+    """
     if spec.answer == "text":
         return read_text(answer.content or "", TEXT_FIELD)
     return proposal_of(answer)
@@ -120,4 +138,6 @@ def _lane(policy: Policy) -> Lane:
     return policy.lanes.verb
 
 
-VERB_PROMPT: PromptKind[PlanQuestion] = PromptKind(purpose="verb", contract="", lane=_lane, ask=_ask, build=_build, by_code=ByCode.QUOTE)
+VERB_PROMPT: PromptKind[PlanQuestion] = PromptKind(
+    purpose="verb", contract="", lane=_lane, ask=_ask, build=_build, by_code=ByCode.QUOTE
+)

@@ -1,4 +1,6 @@
-"""Flow ``verb_plan``, version 1, frozen: for runs that began as such. Of a plan that ended early the steps that never ran stood nowhere."""
+"""Flow ``verb_plan``, version 1, frozen: for runs that began as such. Of a plan that ended early
+the steps that never ran stood nowhere.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from ordain.rules.proposals import Parsed
 
 
 def asks_model(step: PlanStep) -> bool:
-    """Whether the step goes to a model; a step without the model service only composes the prompt of the next."""
+    """Whether the step goes to a model; a step without the model service only composes the prompt
+    of the next.
+    """
     return MODEL_SERVICE in step.services
 
 
@@ -31,22 +35,46 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         if not asks_model(step):
             done.append(StepResult(step_name=step.name, order=step.order, ok=True))
             continue
-        answer = await ask(context, VERB_PROMPT, PlanQuestion(call=call, step=step, previous=previous, output=output))
+        answer = await ask(
+            context,
+            VERB_PROMPT,
+            PlanQuestion(call=call, step=step, previous=previous, output=output),
+        )
         if isinstance(answer, AskFailed):
             done.append(_step(step, error=answer.code))
-            return VerbPlanOutput(ok=False, error=answer.code, message=answer.message, step_results=tuple(done))
+            return VerbPlanOutput(
+                ok=False, error=answer.code, message=answer.message, step_results=tuple(done)
+            )
         proposal = proposal_of(answer)
         facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
         grounds = verb.spec.grounds
-        inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code)
-        decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
+        inputs = OutputInputs(
+            proposal=proposal,
+            schema=verb.output,
+            grounds=grounds,
+            args=call.args,
+            by_code=answer.by_code,
+        )
+        decision = context.fx.decide(
+            OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,)
+        )
         if not isinstance(decision.outcome, OutputAccepted) or not isinstance(proposal, Parsed):
             done.append(_step(step, error=decision.reason))
-            return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))
+            return VerbPlanOutput(
+                ok=False,
+                error="bad_output",
+                message=decision.reason.meaning,
+                step_results=tuple(done),
+            )
         previous, output = answer, proposal.value
         done.append(_step(step, prompt_digest=answer.prompt_digest))
     if output is None:
-        return VerbPlanOutput(ok=False, error="empty_plan", message="no step of the plan asks a model", step_results=tuple(done))
+        return VerbPlanOutput(
+            ok=False,
+            error="empty_plan",
+            message="no step of the plan asks a model",
+            step_results=tuple(done),
+        )
     declared = verb.spec.output
     trust = {name: declared[name].trust if name in declared else Trust.FOREIGN for name in output}
     return VerbPlanOutput(ok=True, output=output, trust=trust, step_results=tuple(done))
@@ -54,5 +82,10 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
 
 def _step(step: PlanStep, *, prompt_digest: str = "", error: str = "") -> StepResult:
     return StepResult(
-        step_name=step.name, order=step.order, ok=not error, services=tuple(step.services), prompt_digest=prompt_digest, error=error
+        step_name=step.name,
+        order=step.order,
+        ok=not error,
+        services=tuple(step.services),
+        prompt_digest=prompt_digest,
+        error=error,
     )

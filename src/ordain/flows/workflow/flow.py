@@ -1,8 +1,11 @@
-"""Flow ``workflow``: the fixed steps of a template, each authorised when it runs (WFL-02, RTE-09, C5).
+"""Flow ``workflow``: the fixed steps of a template, each authorised when it runs (WFL-02, RTE-09,
+C5).
 
-Rule ``workflow`` expands the template once more, under the catalog that the run pins. Where a step needs a yes the exact steps are proposed first and nothing
-runs before it is given. Each step is then a call through ``act`` like any other, in a scope that holds nothing but the template's verbs; rule
-``workflow_step`` says what follows it. An interrupt is met between steps: what runs is awaited, the next one never begins.
+Rule ``workflow`` expands the template once more, under the catalog that the run pins. Where a step
+needs a yes the exact steps are proposed first and nothing runs before it is given. Each step is
+then a call through ``act`` like any other, in a scope that holds nothing but the template's verbs;
+rule ``workflow_step`` says what follows it. An interrupt is met between steps: what runs is
+awaited, the next one never begins.
 """
 
 from __future__ import annotations
@@ -24,11 +27,30 @@ from ordain.flows.kind import FailedStep
 from ordain.flows.observations import error_of
 from ordain.flows.workflow_run import CANCELLED, WorkflowInput, WorkflowOutput
 from ordain.ports.effects import Interrupted
-from ordain.rules.workflow import WORKFLOW, Expanded, SuggestedBy, SuggestionRefused, WorkflowFacts, WorkflowInputs, WorkflowOutcome
-from ordain.rules.workflow_step import WORKFLOW_STEP, AllDone, Halt, StepEnd, StepFollows, Undo, WorkflowStepFacts, WorkflowStepOutcome
+from ordain.rules.workflow import (
+    WORKFLOW,
+    Expanded,
+    SuggestedBy,
+    SuggestionRefused,
+    WorkflowFacts,
+    WorkflowInputs,
+    WorkflowOutcome,
+)
+from ordain.rules.workflow_step import (
+    WORKFLOW_STEP,
+    AllDone,
+    Halt,
+    StepEnd,
+    StepFollows,
+    Undo,
+    WorkflowStepFacts,
+    WorkflowStepOutcome,
+)
 
 INTERRUPTED = "interrupted"
-"""The error of a step that had begun when an interrupt came, and of whose end nothing was handed over."""
+"""The error of a step that had begun when an interrupt came, and of whose end nothing was handed
+over.
+"""
 OUTPUT_CHARS = 300
 """Most of what a failed step said that is kept (C5)."""
 
@@ -37,8 +59,17 @@ async def run_workflow(context: FlowContext, given: WorkflowInput) -> WorkflowOu
     """Carry out the steps, or say exactly which were and which were not."""
     outcome = _expanded(context, given)
     if not isinstance(outcome, Expanded):
-        refused = outcome if isinstance(outcome, SuggestionRefused) else SuggestionRefused(code="unknown_template")
-        return WorkflowOutput(ok=False, template=given.template, error=refused.code, message=refused.detail or refused.code)
+        refused = (
+            outcome
+            if isinstance(outcome, SuggestionRefused)
+            else SuggestionRefused(code="unknown_template")
+        )
+        return WorkflowOutput(
+            ok=False,
+            template=given.template,
+            error=refused.code,
+            message=refused.detail or refused.code,
+        )
     steps = context.catalog.workflows[given.template].steps_of(given.args)
     told = WorkflowOutput(
         ok=False,
@@ -47,19 +78,29 @@ async def run_workflow(context: FlowContext, given: WorkflowInput) -> WorkflowOu
         steps=tuple(_skipped(number, step.call) for number, step in enumerate(steps, 1)),
     )
     asked = _proposal(outcome, steps) if outcome.proposed else None
-    return await _Workflow(context.narrowed(context.catalog.reach_of(outcome.template)), steps, told).run(asked)
+    return await _Workflow(
+        context.narrowed(context.catalog.reach_of(outcome.template)), steps, told
+    ).run(asked)
 
 
 def _expanded(context: FlowContext, given: WorkflowInput) -> WorkflowOutcome:
     facts = WorkflowFacts(
-        by=SuggestedBy.RUN, template=given.template, given=len(given.args), may_ask=context.may_ask, safety=context.safety
+        by=SuggestedBy.RUN,
+        template=given.template,
+        given=len(given.args),
+        may_ask=context.may_ask,
+        safety=context.safety,
     )
-    inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, template=given.template, args=given.args)
+    inputs = WorkflowInputs(
+        catalog=context.catalog, scope=context.scope, template=given.template, args=given.args
+    )
     return context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome
 
 
 def _proposal(outcome: Expanded, steps: Sequence[FixedStep]) -> ApprovalAsked:
-    """The exact steps, and what would undo them: an approver's yes is to each of these calls, once, in this run."""
+    """The exact steps, and what would undo them: an approver's yes is to each of these calls, once,
+    in this run.
+    """
     calls: list[Call] = []
     undo: list[int] = []
     for step in steps:
@@ -67,10 +108,16 @@ def _proposal(outcome: Expanded, steps: Sequence[FixedStep]) -> ApprovalAsked:
         if step.compensate is not None:
             undo.append(len(calls))
             calls.append(_call(step.compensate))
-    detail: dict[str, Any] = {"template": outcome.template, "version": outcome.version, "steps": outcome.digest}
+    detail: dict[str, Any] = {
+        "template": outcome.template,
+        "version": outcome.version,
+        "steps": outcome.digest,
+    }
     if undo:
         detail["undo"] = undo
-    return ApprovalAsked(subject=Subject.WORKFLOW, calls=tuple(calls), tier=Tier(outcome.tier), detail=detail)
+    return ApprovalAsked(
+        subject=Subject.WORKFLOW, calls=tuple(calls), tier=Tier(outcome.tier), detail=detail
+    )
 
 
 def _call(call: FixedCall) -> Call:
@@ -80,17 +127,25 @@ def _call(call: FixedCall) -> Call:
 class _Workflow:
     """A workflow on its way: what was done so far is always in ``told``."""
 
-    def __init__(self, context: FlowContext, steps: Sequence[FixedStep], told: WorkflowOutput) -> None:
+    def __init__(
+        self, context: FlowContext, steps: Sequence[FixedStep], told: WorkflowOutput
+    ) -> None:
         self._context, self._steps, self._told = context, steps, told
         self._calls = 0
 
     async def run(self, asked: ApprovalAsked | None) -> WorkflowOutput:
-        """To its end, or to where it is stopped; with ``asked`` not before an approver said yes to that."""
+        """To its end, or to where it is stopped; with ``asked`` not before an approver said yes to
+        that.
+        """
         try:
             return await self._run() if asked is None else await self._approved(asked)
         except Interrupted as interrupted:
             self._cut_off()
-            stopped = f"stopped by {interrupted.by}" if interrupted.what == "cancel" else "a later message interrupted it"
+            stopped = (
+                f"stopped by {interrupted.by}"
+                if interrupted.what == "cancel"
+                else "a later message interrupted it"
+            )
             return self._ended(CANCELLED, stopped)
 
     async def _approved(self, asked: ApprovalAsked) -> WorkflowOutput:
@@ -138,17 +193,25 @@ class _Workflow:
 
     def _after(self, number: int, acted: Acted) -> WorkflowStepOutcome:
         """What follows the step."""
-        undoable = tuple(index for index in range(number) if self._steps[index].compensate is not None)
-        facts = WorkflowStepFacts(step=number, steps=len(self._steps), ended=_end_of(acted), undoable=undoable)
+        undoable = tuple(
+            index for index in range(number) if self._steps[index].compensate is not None
+        )
+        facts = WorkflowStepFacts(
+            step=number, steps=len(self._steps), ended=_end_of(acted), undoable=undoable
+        )
         refs = (acted.seq,) if acted.seq >= 0 else ()
         return self._context.fx.decide(WORKFLOW_STEP, facts, None, refs).outcome
 
     async def _undo(self, steps: Sequence[int]) -> None:
-        """Undo what happened, each as far as it can be: that one cannot be undone keeps none of the others from it."""
+        """Undo what happened, each as far as it can be: that one cannot be undone keeps none of the
+        others from it.
+        """
         for number in steps:
             step = self._steps[number]
             if step.compensate is not None:
-                acted = await self._act(step.compensate, msgspec.structs.replace(step, timeout_ms=0, attempts=0))
+                acted = await self._act(
+                    step.compensate, msgspec.structs.replace(step, timeout_ms=0, attempts=0)
+                )
                 undone = (*self._told.undone, _result(number + 1, acted))
                 self._told = msgspec.structs.replace(self._told, undone=undone)
 
@@ -158,8 +221,14 @@ class _Workflow:
     def _cut_off(self) -> None:
         """The step at which an interrupt came has run, where its call had been made by then."""
         number = sum(not step.skipped for step in self._told.steps)
-        if number < len(self._steps) and self._context.account.spent.verb_calls > self._calls and not self._told.failed:
-            step = msgspec.structs.replace(self._told.steps[number], skipped=False, error=INTERRUPTED)
+        if (
+            number < len(self._steps)
+            and self._context.account.spent.verb_calls > self._calls
+            and not self._told.failed
+        ):
+            step = msgspec.structs.replace(
+                self._told.steps[number], skipped=False, error=INTERRUPTED
+            )
             self._put(number, step)
 
     def _took(self, number: int, acted: Acted) -> None:
@@ -173,7 +242,9 @@ class _Workflow:
     def _failed(self, acted: Acted) -> None:
         error = error_of(acted)
         failed = FailedStep(verb=acted.verb, output=error["message"][:OUTPUT_CHARS])
-        self._told = msgspec.structs.replace(self._told, failed=failed, error=error["code"], message=f"{acted.verb}: {failed.output}")
+        self._told = msgspec.structs.replace(
+            self._told, failed=failed, error=error["code"], message=f"{acted.verb}: {failed.output}"
+        )
 
 
 def _skipped(number: int, call: FixedCall) -> StepResult:
@@ -183,7 +254,14 @@ def _skipped(number: int, call: FixedCall) -> StepResult:
 def _result(number: int, acted: Acted) -> StepResult:
     """What a call came to; one that was denied never ran."""
     code = error_of(acted).get("code", "")
-    return StepResult(step_name=acted.verb, order=number, ok=not code, error=code, call=acted.asked, skipped=bool(acted.denied))
+    return StepResult(
+        step_name=acted.verb,
+        order=number,
+        ok=not code,
+        error=code,
+        call=acted.asked,
+        skipped=bool(acted.denied),
+    )
 
 
 def _end_of(acted: Acted) -> StepEnd:

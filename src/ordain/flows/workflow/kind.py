@@ -20,7 +20,10 @@ _OUTPUT = msgspec.json.Decoder(WorkflowOutput)
 def _header(output: WorkflowOutput) -> tuple[HeaderLine, ...]:
     """The steps that did not run, where some did not."""
     skipped = [step for step in output.steps if step.skipped and not step.error]
-    return tuple(HeaderLine(mark="info", what=f"not run: step {step.order}, {step.step_name}") for step in skipped)
+    return tuple(
+        HeaderLine(mark="info", what=f"not run: step {step.order}, {step.step_name}")
+        for step in skipped
+    )
 
 
 def _excerpt(output: Raw) -> str:

@@ -1,4 +1,5 @@
-"""The OpenAI-compatible address: its shapes in, the one canonical message behind, its shapes out. No logic: what a request means rules decide.
+"""The OpenAI-compatible address: its shapes in, the one canonical message behind, its shapes out.
+No logic: what a request means rules decide.
 
 May import what other routers may; nothing else imports it but the application.
 """

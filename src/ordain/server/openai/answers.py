@@ -37,7 +37,8 @@ FAILURE_CHARS = 1000
 class SentAnswer(Struct, frozen=True, kw_only=True):
     """An answer as it is sent: its text, what it used, and what stands beside it.
 
-    ``refusal``: the text is code's word where an answer of a form was asked for. ``failure``: the turn has no answer, and the text tells why.
+    ``refusal``: the text is code's word where an answer of a form was asked for. ``failure``: the
+    turn has no answer, and the text tells why.
     """
 
     text: str
@@ -71,18 +72,24 @@ def failure_of(answer: MessageAnswer, source: AnswerSource) -> ResponseFailure |
     failed = model_failure(reply.header)
     if failed is not None:
         return ResponseFailure(code=f"{NO_ANSWER}{failed[0]}", message=failed[1])
-    return ResponseFailure(code=reason_told(reply.header) or "failed", message=reply.narrative[:FAILURE_CHARS])
+    return ResponseFailure(
+        code=reason_told(reply.header) or "failed", message=reply.narrative[:FAILURE_CHARS]
+    )
 
 
 def completion(ids: tuple[str, int], model: str, told: SentAnswer) -> ChatCompletion:
     """A chat completion; ``ids`` are its id and second."""
     said = AssistantText(content=told.text, refusal=told.text if told.refusal else None)
     choice = CompletionChoice(message=said, finish_reason=finish_of(told.note))
-    return ChatCompletion(id=ids[0], created=ids[1], model=model, choices=[choice], usage=told.usage, ordain=told.note)
+    return ChatCompletion(
+        id=ids[0], created=ids[1], model=model, choices=[choice], usage=told.usage, ordain=told.note
+    )
 
 
 def echo_of(given: ResponsesRequest) -> ResponseEcho:
-    """What its response gives back of a request: what was sent, but for what is nothing of its kind, which counted for nothing."""
+    """What its response gives back of a request: what was sent, but for what is nothing of its
+    kind, which counted for nothing.
+    """
     sent = given.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
     if isinstance(named := sent.get("conversation"), str):
         sent["conversation"] = {"id": named}
@@ -91,14 +98,18 @@ def echo_of(given: ResponsesRequest) -> ResponseEcho:
     try:
         return ResponseEcho.model_validate(sent)
     except ValidationError as error:
-        return ResponseEcho.model_validate(_without(sent, {one["loc"][0] for one in error.errors()}))
+        return ResponseEcho.model_validate(
+            _without(sent, {one["loc"][0] for one in error.errors()})
+        )
 
 
 def _without(sent: Mapping[str, Any], names: Set[int | str]) -> dict[str, Any]:
     return {name: value for name, value in sent.items() if name not in names}
 
 
-def response_object(ids: tuple[str, int], model: str, told: SentAnswer, echo: ResponseEcho) -> ResponseObject:
+def response_object(
+    ids: tuple[str, int], model: str, told: SentAnswer, echo: ResponseEcho
+) -> ResponseObject:
     """A response; ``ids`` are its id and second."""
     status, usage = status_of(told), told.usage
     part = ResponseRefusal(refusal=told.text) if told.refusal else ResponseText(text=told.text)
@@ -111,13 +122,19 @@ def response_object(ids: tuple[str, int], model: str, told: SentAnswer, echo: Re
         incomplete_details=IncompleteDetails() if status == "incomplete" else None,
         model=model,
         output=[ResponseMessage(id=message_id(ids[0]), status=item_status(told), content=[part])],
-        usage=ResponseUsage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, total_tokens=usage.total_tokens),
+        usage=ResponseUsage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+            total_tokens=usage.total_tokens,
+        ),
         ordain=told.note,
     )
 
 
 def finish_of(note: OrdainNote) -> Literal["stop", "length"]:
-    """How an answer ended, in the words that there are for it: one of which something may be missing was cut."""
+    """How an answer ended, in the words that there are for it: one of which something may be
+    missing was cut.
+    """
     return "length" if is_short(note.header) else "stop"
 
 

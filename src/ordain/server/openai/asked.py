@@ -1,4 +1,6 @@
-"""What a client of OpenAI's asks for, as the house knows it; what is not served here is refused by name, and what is not read is named back. Pure."""
+"""What a client of OpenAI's asks for, as the house knows it; what is not served here is refused by
+name, and what is not read is named back. Pure.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +29,33 @@ from ordain.runtime.continuation import Shown, ShownTurn
 from ordain.server.openai.files import SentFile, is_file, misfit, name_of, sent_file
 
 TASK = "ordain-task"
-MODES: Mapping[str, ExecMode] = {"ordain": ExecMode.BRAIN, "ordain-agent": ExecMode.AGENT, "ordain-council": ExecMode.COUNCIL}
+MODES: Mapping[str, ExecMode] = {
+    "ordain": ExecMode.BRAIN,
+    "ordain-agent": ExecMode.AGENT,
+    "ordain-council": ExecMode.COUNCIL,
+}
 MODELS: Mapping[str, str] = {
     "ordain": "A conversation: one model answers.",
     "ordain-agent": "Agent mode: a supervised model works with the tools that policy gives.",
     "ordain-council": "Council mode: several models judge before an answer stands.",
-    TASK: "One answer in words, in no session and without a header: for a client's titles and tags.",
+    TASK: (
+        "One answer in words, in no session and without a header: for a client's titles and tags."
+    ),
 }
 BY_PROFILE = ":"
 """What stands between a model's name and the profile that it is served by."""
 DEFAULT_USER = "local"
-"""Who speaks where nobody says it, and it is not whoever runs the server; of old everybody whom nobody named."""
-SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x-librechat-conversation-id": "librechat:"}
-"""Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
+"""Who speaks where nobody says it, and it is not whoever runs the server; of old everybody whom
+nobody named.
+"""
+SESSION_HEADERS = {
+    "ordain-session": "",
+    "x-openwebui-chat-id": "openwebui:",
+    "x-librechat-conversation-id": "librechat:",
+}
+"""Headers that name a conversation, the first one counts; what an id from there begins with, so
+that two clients' ids are never one session.
+"""
 UNNAMED = ("", "new")
 """What other clients call a conversation that has no name yet."""
 USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
@@ -47,7 +63,10 @@ TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 AS_JSON = "Answer with JSON alone and nothing around it."
 _FUNCTIONS = "functions of a client are not called here; verbs are the server's"
 UNSERVED: Mapping[str, str] = {
-    "tools": "tools of a client are not called here; verbs are the server's, and policy says which. Have it send none (Open WebUI: Builtin Tools off)",
+    "tools": (
+        "tools of a client are not called here; verbs are the server's, and policy says which. "
+        "Have it send none (Open WebUI: Builtin Tools off)"
+    ),
     "functions": _FUNCTIONS,
     "function_call": _FUNCTIONS,
     "logprobs": "",
@@ -55,13 +74,19 @@ UNSERVED: Mapping[str, str] = {
     "background": "ask /messages with Prefer: respond-async",
     "prompt": "no prompt is stored here under an id: send instructions and input",
 }
-"""Parameters that are refused where they ask for something, and why; those that only tune a model are named back instead."""
+"""Parameters that are refused where they ask for something, and why; those that only tune a model
+are named back instead.
+"""
 _SESSION = re.compile(SESSION_ID)
 _NAME = "session_id"
 
 
 class OpenAIAsked(Struct, frozen=True, kw_only=True):
-    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said; ``user`` who says it, "" where nobody is named."""
+    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to
+    be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be
+    JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said; ``user`` who says
+    it, "" where nobody is named.
+    """
 
     model: str
     mode: ExecMode | None
@@ -83,7 +108,9 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def form(self) -> str:
-        """What the client wants of the answer's form, for whoever writes it; "" where that is plain text."""
+        """What the client wants of the answer's form, for whoever writes it; "" where that is plain
+        text.
+        """
         if self.schema is None:
             return ""
         return AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")
@@ -93,7 +120,8 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
     """A chat completion as it is meant.
 
     Raises:
-        InvalidRequest: ``unsupported_parameter`` for what is not done here; ``invalid_request`` for what cannot be meant.
+        InvalidRequest: ``unsupported_parameter`` for what is not done here; ``invalid_request`` for
+            what cannot be meant.
         NotFound: ``unknown_model``.
     """
     _refuse_unserved(given)
@@ -121,17 +149,31 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
     return _with_room(asked, "/response_format")
 
 
-def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> OpenAIAsked:
-    """A response as it is meant; ``session`` is what ``previous_response_id`` leads to, "" where it was not given. Raises as ``asked_in_chat``."""
+def asked_in_response(
+    given: ResponsesRequest, headers: Mapping[str, str], session: str
+) -> OpenAIAsked:
+    """A response as it is meant; ``session`` is what ``previous_response_id`` leads to, "" where it
+    was not given. Raises as ``asked_in_chat``.
+    """
     _refuse_unserved(given)
     for at, wanted in enumerate(given.include or ()):
         if "logprobs" in wanted:
-            raise misfit(f"/include/{at}", "unsupported_parameter", f"{wanted[:64]} is not served here")
-    items = [ResponseItem(role="user", content=given.input)] if isinstance(given.input, str) else given.input
+            raise misfit(
+                f"/include/{at}", "unsupported_parameter", f"{wanted[:64]} is not served here"
+            )
+    items = (
+        [ResponseItem(role="user", content=given.input)]
+        if isinstance(given.input, str)
+        else given.input
+    )
     said: list[ChatTurn] = []
     for at, item in enumerate(items):
         if item.type != "message" or item.role is None:
-            raise misfit(f"/input/{at}/type", "unsupported_parameter", f"an item of type {item.type!r} is not read here")
+            raise misfit(
+                f"/input/{at}/type",
+                "unsupported_parameter",
+                f"an item of type {item.type!r} is not read here",
+            )
         said.append(ChatTurn(role=item.role, content=item.content))
     turns = [_turn(turn, f"/input/{at}") for at, turn in enumerate(said)]
     files = _files(list(enumerate(said)), "/input")
@@ -142,7 +184,11 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     form = None if given.text is None else given.text.format
     if form is not None and form.type != "text":
         if form.type == "json_schema" and form.schema_ is None:
-            raise misfit("/text/format/schema", "invalid_schema", "a format json_schema has a schema, which is an object")
+            raise misfit(
+                "/text/format/schema",
+                "invalid_schema",
+                "a format json_schema has a schema, which is an object",
+            )
         _check_schema(dict(form.schema_ or {}), "/text/format/schema")
     named = session or _named(given.metadata, headers) or _conversation(given)
     asked = OpenAIAsked(
@@ -164,7 +210,11 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
 def _with_room(asked: OpenAIAsked, place: str) -> OpenAIAsked:
     """A request of which what is said and the form of its answer fit into one prompt together."""
     if asked.form and len(asked.text) + len(asked.form) > MESSAGE_CHARS - 2:
-        raise misfit(place, "invalid_schema", f"the schema and what is said have at most {MESSAGE_CHARS} characters together")
+        raise misfit(
+            place,
+            "invalid_schema",
+            f"the schema and what is said have at most {MESSAGE_CHARS} characters together",
+        )
     return asked
 
 
@@ -184,7 +234,11 @@ def model_of(mode: str, profile: str) -> str:
 
 def unknown_model(model: str) -> NotFound:
     """No ``model`` of this name is served."""
-    return NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}, and those of GET /v1/models", code="unknown_model")
+    return NotFound(
+        f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}, and those of GET "
+        "/v1/models",
+        code="unknown_model",
+    )
 
 
 def _meant(model: str) -> tuple[ExecMode | None, str]:
@@ -198,12 +252,26 @@ def _meant(model: str) -> tuple[ExecMode | None, str]:
 def _turn(turn: ChatTurn, place: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
     """A message's role, its text, and what files of a user's message are, by name and digest."""
     if turn.role in ("tool", "function") or turn.tool_calls:
-        raise misfit(f"{place}/role", "unsupported_parameter", "what a client's tools said is not read here: its tools are not called")
+        raise misfit(
+            f"{place}/role",
+            "unsupported_parameter",
+            "what a client's tools said is not read here: its tools are not called",
+        )
     if turn.content is None or isinstance(turn.content, str):
         return turn.role, turn.content or "", ()
     files = [part for part in turn.content if turn.role == "user" and is_file(part)]
-    text = "\n".join(_part(part, turn.role, f"{place}/content/{at}") for at, part in enumerate(turn.content) if part not in files)
-    return turn.role, text, tuple((name_of(part), sha256(part.model_dump_json().encode()).hexdigest()) for part in files)
+    text = "\n".join(
+        _part(part, turn.role, f"{place}/content/{at}")
+        for at, part in enumerate(turn.content)
+        if part not in files
+    )
+    return (
+        turn.role,
+        text,
+        tuple(
+            (name_of(part), sha256(part.model_dump_json().encode()).hexdigest()) for part in files
+        ),
+    )
 
 
 def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[SentFile, ...]:
@@ -215,10 +283,18 @@ def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[SentFile,
         if turn.role != "user":
             break
         content = turn.content if isinstance(turn.content, list) else []
-        found.append([sent_file(part, f"{place}/{at}/content/{number}") for number, part in enumerate(content) if is_file(part)])
+        found.append(
+            [
+                sent_file(part, f"{place}/{at}/content/{number}")
+                for number, part in enumerate(content)
+                if is_file(part)
+            ]
+        )
     files = tuple(one for some in reversed(found) for one in some)
     if len(files) > FILES_MAX:
-        raise misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files", status=413)
+        raise misfit(
+            place, "attachments_too_many", f"a message brings at most {FILES_MAX} files", status=413
+        )
     return files
 
 
@@ -233,20 +309,39 @@ def _part(part: ContentPart, role: str, place: str) -> str:
             raise misfit(
                 f"{place}/type",
                 "unsupported_parameter",
-                f"a refusal is what an assistant says, and no part of a message of role {role}: send text",
+                (
+                    "a refusal is what an assistant says, and no part of a message of role "
+                    f"{role}: "
+                    "send text"
+                ),
             )
         return part.refusal or ""
     if part.type not in TEXT_PARTS or part.text is None:
-        what = "pictures" if "image" in part.type else "sound" if "audio" in part.type else "files" if "file" in part.type else part.type
+        what = (
+            "pictures"
+            if "image" in part.type
+            else "sound"
+            if "audio" in part.type
+            else "files"
+            if "file" in part.type
+            else part.type
+        )
         raise misfit(place, "unsupported_parameter", f"{what} cannot be read here: send text")
     return part.text
 
 
 def _shown(
-    turns: Sequence[tuple[str, str, tuple[tuple[str, str], ...]]], session: str, place: str, files: Sequence[SentFile] = ()
+    turns: Sequence[tuple[str, str, tuple[tuple[str, str], ...]]],
+    session: str,
+    place: str,
+    files: Sequence[SentFile] = (),
 ) -> Shown:
-    """The conversation: instructions apart, and what the user says now apart from what was said before."""
-    instructions = "\n\n".join(text for role, text, _ in turns if role in ("system", "developer") and text.strip())
+    """The conversation: instructions apart, and what the user says now apart from what was said
+    before.
+    """
+    instructions = "\n\n".join(
+        text for role, text, _ in turns if role in ("system", "developer") and text.strip()
+    )
     said = [
         ShownTurn(role="assistant" if role == "assistant" else "user", text=text, files=brought)
         for role, text, brought in turns
@@ -258,14 +353,26 @@ def _shown(
     now = said[first:]
     text = "\n\n".join(turn.text for turn in now)
     if not text.strip() and not files:
-        raise misfit(place, "conversation_unfit", "the last message is what the user says now, and it says something")
+        raise misfit(
+            place,
+            "conversation_unfit",
+            "the last message is what the user says now, and it says something",
+        )
     if len(text) > MESSAGE_CHARS:
-        raise misfit(place, "conversation_unfit", f"what the user says now has at most {MESSAGE_CHARS} characters")
-    return Shown(before=tuple(said[:first]), now=tuple(now), instructions=instructions, session=session)
+        raise misfit(
+            place,
+            "conversation_unfit",
+            f"what the user says now has at most {MESSAGE_CHARS} characters",
+        )
+    return Shown(
+        before=tuple(said[:first]), now=tuple(now), instructions=instructions, session=session
+    )
 
 
 def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
-    """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where there is none."""
+    """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where
+    there is none.
+    """
     for header, prefix in SESSION_HEADERS.items():
         named = headers.get(header)
         if named is not None and not (prefix and named in UNNAMED):
@@ -274,13 +381,19 @@ def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> st
     if given is None:
         return ""
     if not isinstance(given, str):
-        raise misfit("/metadata/session_id", "conversation_unfit", "the name of a session is a text")
+        raise misfit(
+            "/metadata/session_id", "conversation_unfit", "the name of a session is a text"
+        )
     return _session(given, "metadata.session_id", "/metadata/session_id")
 
 
 def _conversation(given: ResponsesRequest) -> str:
     if isinstance(given.conversation, str):
-        return _session(given.conversation, "conversation", "/conversation") if given.conversation else ""
+        return (
+            _session(given.conversation, "conversation", "/conversation")
+            if given.conversation
+            else ""
+        )
     named = (given.conversation or {}).get("id")
     return _session(str(named), "conversation.id", "/conversation/id") if named else ""
 
@@ -290,7 +403,11 @@ def _session(name: str, where: str, place: str) -> str:
     if _SESSION.match(name) is not None:
         return name
     message = f"{where} names no session: letters, digits and ._:@+/-, at most 200"
-    raise misfit(place, "conversation_unfit", message) if place else InvalidRequest(message, code="conversation_unfit")
+    raise (
+        misfit(place, "conversation_unfit", message)
+        if place
+        else InvalidRequest(message, code="conversation_unfit")
+    )
 
 
 def _user(given: str | None, headers: Mapping[str, str]) -> str:
@@ -303,7 +420,11 @@ def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
         return None
     found = {} if form.type == "json_object" else (form.json_schema or {}).get("schema")
     if not isinstance(found, dict):
-        raise misfit("/response_format/json_schema/schema", "invalid_schema", "a format json_schema has a schema, which is an object")
+        raise misfit(
+            "/response_format/json_schema/schema",
+            "invalid_schema",
+            "a format json_schema has a schema, which is an object",
+        )
     _check_schema(found, "/response_format/json_schema/schema")
     return found
 
@@ -319,8 +440,14 @@ def _check_schema(schema: dict[str, Any], place: str) -> None:
 
 def _ignored(given: BaseModel) -> tuple[str, ...]:
     """The fields that were sent and are not read."""
-    return tuple(sorted(name[:64] for name, value in (given.model_extra or {}).items() if value is not None))
+    return tuple(
+        sorted(name[:64] for name, value in (given.model_extra or {}).items() if value is not None)
+    )
 
 
 def _not_here(field: str, why: str = "") -> InvalidRequest:
-    return misfit(f"/{field}", "unsupported_parameter", f"{field} is not served here" + (f": {why}" if why else ""))
+    return misfit(
+        f"/{field}",
+        "unsupported_parameter",
+        f"{field} is not served here" + (f": {why}" if why else ""),
+    )

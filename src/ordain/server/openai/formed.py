@@ -21,17 +21,22 @@ _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
 
 
 def usage_of(header: str) -> CompletionUsage:
-    """Tokens as the header counts them; none of a text that is no header, nor where no model was asked."""
+    """Tokens as the header counts them; none of a text that is no header, nor where no model was
+    asked.
+    """
     brief = read_brief(header)
     if brief is None or not brief.usd:
         return CompletionUsage()
     return CompletionUsage(
-        prompt_tokens=brief.tokens_in, completion_tokens=brief.tokens_out, total_tokens=brief.tokens_in + brief.tokens_out
+        prompt_tokens=brief.tokens_in,
+        completion_tokens=brief.tokens_out,
+        total_tokens=brief.tokens_in + brief.tokens_out,
     )
 
 
 def formed_text(answer: MessageAnswer, source: AnswerSource, schema: dict[str, Any] | None) -> str:
-    """The text of a message's answer: as it stands, or where JSON was asked for that alone. Code's own word of how things stand is no such answer, and told as it is.
+    """The text of a message's answer: as it stands, or where JSON was asked for that alone. Code's
+    own word of how things stand is no such answer, and told as it is.
 
     Raises:
         InvalidRequest: as ``text_alone``.
@@ -48,19 +53,30 @@ def formed_text(answer: MessageAnswer, source: AnswerSource, schema: dict[str, A
 
 def unanswered(failed: ResponseFailure, run: str) -> NoAnswer:
     """That no model gave an answer, as an error."""
-    return NoAnswer(f"{failed.message}; the account of it: ordain runs show {run}", code=failed.code, details={"run_id": run})
+    return NoAnswer(
+        f"{failed.message}; the account of it: ordain runs show {run}",
+        code=failed.code,
+        details={"run_id": run},
+    )
 
 
-def told_as(text: str, note: OrdainNote, answer: MessageAnswer, source: AnswerSource, *, formed: bool) -> SentAnswer:
+def told_as(
+    text: str, note: OrdainNote, answer: MessageAnswer, source: AnswerSource, *, formed: bool
+) -> SentAnswer:
     """An answer as it is sent with this text."""
     note = note_of(note, answer, source)
     return SentAnswer(
-        text=text, usage=usage_of(note.header), note=note, refusal=formed and source.by_code, failure=failure_of(answer, source)
+        text=text,
+        usage=usage_of(note.header),
+        note=note,
+        refusal=formed and source.by_code,
+        failure=failure_of(answer, source),
     )
 
 
 def text_alone(words: str, schema: dict[str, Any] | None, header: str = "") -> str:
-    """A model's words without a header: as the JSON that was asked for, or as they are, but for lines that could be taken for a header's.
+    """A model's words without a header: as the JSON that was asked for, or as they are, but for
+    lines that could be taken for a header's.
 
     Raises:
         InvalidRequest: as ``as_json``; the message says with the ``header`` what happened.
@@ -68,14 +84,17 @@ def text_alone(words: str, schema: dict[str, Any] | None, header: str = "") -> s
     try:
         return unlike_header(words) if schema is None else as_json(words, schema)
     except InvalidRequest as error:
-        raise InvalidRequest(f"{error.message}\n{header}".strip()[:REFUSAL_CHARS], code=error.code) from None
+        raise InvalidRequest(
+            f"{error.message}\n{header}".strip()[:REFUSAL_CHARS], code=error.code
+        ) from None
 
 
 def as_json(words: str, schema: dict[str, Any]) -> str:
     """A model's words where JSON was asked for: that JSON alone.
 
     Raises:
-        InvalidRequest: ``answer_unfit``: they are none, or do not fit the schema; they are never repaired.
+        InvalidRequest: ``answer_unfit``: they are none, or do not fit the schema; they are never
+            repaired.
     """
     fenced = _FENCED.fullmatch(words)
     text = words if fenced is None else fenced["inner"]
@@ -87,5 +106,7 @@ def as_json(words: str, schema: dict[str, Any]) -> str:
     except ConfigurationError as error:
         raise InvalidRequest(f"response_format: {error.message}", code="invalid_schema") from None
     if errors:
-        raise InvalidRequest(f"the answer does not fit the schema: {errors[0]}", code="answer_unfit")
+        raise InvalidRequest(
+            f"the answer does not fit the schema: {errors[0]}", code="answer_unfit"
+        )
     return text.strip()

@@ -1,4 +1,6 @@
-"""An answer as it comes: first what is finished, then the model's words as they are written, last the verdict; what was given up is said to be."""
+"""An answer as it comes: first what is finished, then the model's words as they are written, last
+the verdict; what was given up is said to be.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Narration:
     """What is sent of one message's answer, in pieces; ``answer`` is there once they end."""
 
     def __init__(self, face: Face, workspace: str, sent: Acknowledged, asked: OpenAIAsked) -> None:
-        """Where ``asked`` wants the text to be JSON, nothing is told before the answer stands, and then its words alone."""
+        """Where ``asked`` wants the text to be JSON, nothing is told before the answer stands, and
+        then its words alone.
+        """
         self._face, self._workspace, self._sent = face, workspace, sent
         self._whole, self._schema = asked.schema is not None, asked.schema
         self._quoting = Quoting()
@@ -49,7 +53,9 @@ class Narration:
 
     @property
     def refusal(self) -> bool:
-        """Whether the piece that came last is code's word in place of an answer of the form that was asked for."""
+        """Whether the piece that came last is code's word in place of an answer of the form that
+        was asked for.
+        """
         return self._whole and self.answer is not None and self._source.by_code
 
     def told(self, text: str, note: OrdainNote) -> SentAnswer:
@@ -63,8 +69,12 @@ class Narration:
         Raises:
             Transient: the server stops; the turn goes on when it is back.
         """
-        with self._feed() as feed:  # before anything is awaited: what is provisional is told to who listens, and to nobody later
-            answer = asyncio.ensure_future(self._face.runtime.conversation.answer(self._workspace, self._sent))
+        with self._feed() as feed:
+            # before anything is awaited: what is provisional is told to who listens, and to nobody
+            # later
+            answer = asyncio.ensure_future(
+                self._face.runtime.conversation.answer(self._workspace, self._sent)
+            )
             try:
                 async with aclosing(self._live(feed, answer)) as live:
                     async for piece in live:
@@ -74,9 +84,15 @@ class Narration:
                 answer.cancel()
         self._source = await answer_source(self._face.runtime.services, self._workspace, found)
         self.answer = found
-        yield formed_text(found, self._source, self._schema) if self._whole else self._closing(answer_text_of(found))
+        yield (
+            formed_text(found, self._source, self._schema)
+            if self._whole
+            else self._closing(answer_text_of(found))
+        )
 
-    async def _live(self, feed: Feed, answer: asyncio.Future[MessageAnswer]) -> AsyncGenerator[str | None, None]:
+    async def _live(
+        self, feed: Feed, answer: asyncio.Future[MessageAnswer]
+    ) -> AsyncGenerator[str | None, None]:
         """What is written while the message has no answer, until that has come by this way too."""
         header, run, known = "", "", set[str]()
         while not answer.done() or _is_event(answer):
@@ -84,7 +100,11 @@ class Narration:
             event = await _next_of(feed, answer)
             if event is None and feed.over:
                 details = {"location": message_location(self._sent)}
-                raise Transient("the server stops; the message is kept and goes on when it is back", code="stopping", details=details)
+                raise Transient(
+                    "the server stops; the message is kept and goes on when it is back",
+                    code="stopping",
+                    details=details,
+                )
             if event is None and stood:
                 return
             if event is None:
@@ -95,7 +115,9 @@ class Narration:
             if of and of not in known:  # a message that has to be placed has no turn at first
                 known.add(of)
                 run = await self._run()
-            if isinstance(event, SessionErasedEvent) or (isinstance(event, ANSWERING) and of == run):
+            if isinstance(event, SessionErasedEvent) or (
+                isinstance(event, ANSWERING) and of == run
+            ):
                 return
             if self._whole or of != run:
                 continue
@@ -109,7 +131,9 @@ class Narration:
 
     async def _run(self) -> str:
         """The run that serves the message, as far as that is decided."""
-        return (await self._face.runtime.conversation.so_far(self._workspace, self._sent)).run_id or ""
+        return (
+            await self._face.runtime.conversation.so_far(self._workspace, self._sent)
+        ).run_id or ""
 
     @contextmanager
     def _feed(self) -> Generator[Feed]:
@@ -128,7 +152,8 @@ class Narration:
     def _closing(self, told: PlainAnswer) -> str:
         if not self._begun:
             return told.content
-        if told.words.startswith(self._quoting.words):  # what is provisional may end before the answer does
+        if told.words.startswith(self._quoting.words):
+            # what is provisional may end before the answer does
             return f"{self._quoting.piece(told.words[len(self._quoting.words) :])}\n\n{told.header}"
         if " ".join(self._quoting.words.split()) == " ".join(told.words.split()):
             return f"\n\n{told.header}"
@@ -136,7 +161,9 @@ class Narration:
 
 
 def _is_event(answer: asyncio.Future[MessageAnswer]) -> bool:
-    """Whether an answer that stands is an event of its session: a message from which nothing follows has none."""
+    """Whether an answer that stands is an event of its session: a message from which nothing
+    follows has none.
+    """
     if answer.exception() is not None:
         return False
     found = answer.result()

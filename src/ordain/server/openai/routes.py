@@ -1,4 +1,6 @@
-"""``/v1/models``, ``/v1/chat/completions`` and ``/v1/responses``: an ordinary message each, in the shapes of OpenAI's clients."""
+"""``/v1/models``, ``/v1/chat/completions`` and ``/v1/responses``: an ordinary message each, in the
+shapes of OpenAI's clients.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,10 @@ NOT_SERVED = (
     "profile_unfit",
     *MODELS_FAILED,
 )
-CHAT_EXAMPLE = {"model": "ordain", "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}]}
+CHAT_EXAMPLE = {
+    "model": "ordain",
+    "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}],
+}
 RESPONSE_EXAMPLE = {"model": "ordain", "input": "Which weekday comes after Tuesday?"}
 EVENTS: dict[str, Any] = {"text/event-stream": {"schema": {}}}
 """Where ``stream`` is set."""
@@ -89,7 +94,15 @@ def _either(route: dict[str, Any]) -> dict[str, Any]:
 
 CHAT = _either(documented(ChatCompletionRequest, ChatCompletion, example=CHAT_EXAMPLE))
 RESPONSES = _either(documented(ResponsesRequest, ResponseObject, example=RESPONSE_EXAMPLE))
-SHAPES = (ChatCompletionRequest, ChatCompletion, ResponsesRequest, ResponseObject, ModelEntries, ModelEntry, OpenAIRefusal)
+SHAPES = (
+    ChatCompletionRequest,
+    ChatCompletion,
+    ResponsesRequest,
+    ResponseObject,
+    ModelEntries,
+    ModelEntry,
+    OpenAIRefusal,
+)
 """What the published document names."""
 
 
@@ -99,8 +112,14 @@ def openai_router(face: Face) -> Resource:
 
     @router.get("/models", **shown(ModelEntries))
     async def list_openai_models(workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """The names that `model` may have: how the answer is come to, not which model is asked (policy says that), and by which pinned profile."""
-        return Json(ModelEntries(data=list((await _entries(face, workspace)).values())).model_dump(mode="json"))
+        """The names that `model` may have: how the answer is come to, not which model is asked
+        (policy says that), and by which pinned profile.
+        """
+        return Json(
+            ModelEntries(data=list((await _entries(face, workspace)).values())).model_dump(
+                mode="json"
+            )
+        )
 
     @router.get("/models/{model}", **refusing(shown(ModelEntry), "unknown_model"))
     async def show_openai_model(model: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -110,11 +129,15 @@ def openai_router(face: Face) -> Resource:
         return Json(found.model_dump(mode="json"))
 
     @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED))
-    async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """A chat completion: the last message is said in the session that the request names, or that holds what it shows.
+    async def chat_completions(
+        request: Request, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
+        """A chat completion: the last message is said in the session that the request names, or
+        that holds what it shows.
 
-        The code-written header opens the text, and every line of a model's words stands behind `> `; with a `response_format` of JSON the text is the answer alone and
-        the header stands in `ordain`. A client that leaves stops nothing.
+        The code-written header opens the text, and every line of a model's words stands behind `>
+        `; with a `response_format` of JSON the text is the answer alone and the header stands in
+        `ordain`. A client that leaves stops nothing.
         """
         given = await read_large(request, ChatCompletionRequest, BOUNDS)
         asked = asked_in_chat(given, _sent_once(request.headers))
@@ -122,7 +145,9 @@ def openai_router(face: Face) -> Resource:
 
     @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """A response, likewise; `previous_response_id` goes on in the session of that response, or where something was said there since, with the history up to it in a new one."""
+        """A response, likewise; `previous_response_id` goes on in the session of that response, or
+        where something was said there since, with the history up to it in a new one.
+        """
         given = await read_large(request, ResponsesRequest, BOUNDS)
         session, seq = await _answered_there(face, workspace, given.previous_response_id)
         asked = asked_in_response(given, _sent_once(request.headers), session)
@@ -147,59 +172,120 @@ def _sent_once(headers: Headers) -> Headers:
 
 
 async def _entries(face: Face, workspace: str) -> Mapping[str, ModelEntry]:
-    """What may be asked, by name: each way to an answer, then by each profile that policy lets a caller choose."""
+    """What may be asked, by name: each way to an answer, then by each profile that policy lets a
+    caller choose.
+    """
     told = dict(MODELS)
-    for profile in await face.runtime.control.offered(workspace, face.runtime.services.catalogs.current.policy):
-        told |= {model_of(name, profile): f"{MODELS[name]} By the pinned profile {profile}." for name in MODES}
+    for profile in await face.runtime.control.offered(
+        workspace, face.runtime.services.catalogs.current.policy
+    ):
+        told |= {
+            model_of(name, profile): f"{MODELS[name]} By the pinned profile {profile}."
+            for name in MODES
+        }
     return {name: ModelEntry(id=name, description=about) for name, about in told.items()}
 
 
-async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
+async def _answer(
+    face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames
+) -> Response:
     if asked.mode is None:
         return await _task(face, request, workspace, asked, frames)
     continuation = face.runtime.continuation
-    user, once = (asked.user, "") if asked.user else (face.person_of(request) or DEFAULT_USER, DEFAULT_USER)
-    place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=user, once=once)
+    user, once = (
+        (asked.user, "") if asked.user else (face.person_of(request) or DEFAULT_USER, DEFAULT_USER)
+    )
+    place = await continuation.place(
+        asked.shown, workspace=workspace, principal=face.by(request), user=user, once=once
+    )
     place = msgspec.structs.replace(place, form=asked.form)
     if asked.profile:
         place = await _pinned(face, request, workspace, asked, place)
     try:
-        sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, place=place)
+        sent = await face.runtime.receive(
+            _message(asked, place),
+            face.asks(request),
+            WorkspaceId(workspace),
+            source=SOURCE,
+            place=place,
+        )
     except InvalidRequest as error:
-        error.details = placed_in_client(error.details, asked.said_in, [file.place for file in asked.files])
+        error.details = placed_in_client(
+            error.details, asked.said_in, [file.place for file in asked.files]
+        )
         raise
-    note = OrdainNote(session_id=sent.session, continuation=place.reason, ignored=[*asked.ignored, *_unread(asked, place)])
-    frames.begin(f"{sent.seq}-{sent.message_id[-12:]}", response_id(sent), face.runtime.services.clock.now() // 1_000_000)
+    note = OrdainNote(
+        session_id=sent.session,
+        continuation=place.reason,
+        ignored=[*asked.ignored, *_unread(asked, place)],
+    )
+    frames.begin(
+        f"{sent.seq}-{sent.message_id[-12:]}",
+        response_id(sent),
+        face.runtime.services.clock.now() // 1_000_000,
+    )
     if asked.stream:
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
     answer = await answered(face, request, workspace, sent)
     source = await answer_source(face.runtime.services, workspace, answer)
-    told = told_as(formed_text(answer, source, asked.schema), note, answer, source, formed=asked.schema is not None)
+    told = told_as(
+        formed_text(answer, source, asked.schema),
+        note,
+        answer,
+        source,
+        formed=asked.schema is not None,
+    )
     return Json(frames.whole(told), headers=_headers(told.note))
 
 
 def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
-    """What is shown and not read: files of what was imported, so that whoever needs one sends it again; and what a named session does not hold."""
+    """What is shown and not read: files of what was imported, so that whoever needs one sends it
+    again; and what a named session does not hold.
+    """
     if place.otherwise:
-        return [f"what {asked.said_in} show before the last: session {place.session} holds otherwise"]
-    return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imports else ()
+        return [
+            f"what {asked.said_in} show before the last: session {place.session} holds otherwise"
+        ]
+    return (
+        [
+            f"file {name} of an earlier message"
+            for turn in asked.shown.before
+            for name, _ in turn.files
+        ]
+        if place.imports
+        else ()
+    )
 
 
-async def _pinned(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> Placement:
+async def _pinned(
+    face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement
+) -> Placement:
     """The session is to be served by the profile that is asked for."""
     policy, by = face.runtime.services.catalogs.current.policy, face.by(request)
-    choice = await face.runtime.control.chosen(asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=by)
+    choice = await face.runtime.control.chosen(
+        asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=by
+    )
     if choice is None:
         raise unknown_model(asked.model)
     return msgspec.structs.replace(place, pin=choice.pin)
 
 
-async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
+async def _task(
+    face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames
+) -> Response:
     """A client's own errand: one verb, no session, no header in the text."""
-    lines = [asked.shown.instructions, *(f"{turn.role}: {turn.text}" for turn in asked.shown.before), asked.text]
+    lines = [
+        asked.shown.instructions,
+        *(f"{turn.role}: {turn.text}" for turn in asked.shown.before),
+        asked.text,
+    ]
     given = shaped(
         VerbRequest,
-        {"verb_id": TASK_VERB, "payload": {"text": "\n\n".join(filter(None, (*lines, asked.form)))[-32_000:]}, "caller": CALLER},
+        {
+            "verb_id": TASK_VERB,
+            "payload": {"text": "\n\n".join(filter(None, (*lines, asked.form)))[-32_000:]},
+            "caller": CALLER,
+        },
     )
     accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
     view = await at_rest(face, accepted.run, request=request)
@@ -208,17 +294,28 @@ async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked
     error: Mapping[str, Any] = reply["error"] or {}
     if not reply["ok"]:
         if (failed := model_failure(str(reply["header"]))) is not None:
-            raise unanswered(ResponseFailure(code=f"{NO_ANSWER}{failed[0]}", message=failed[1]), accepted.run)
+            raise unanswered(
+                ResponseFailure(code=f"{NO_ANSWER}{failed[0]}", message=failed[1]), accepted.run
+            )
         said = ": ".join(filter(None, (error.get("message", ""), error.get("remedy", ""))))
         raise InvalidRequest(f"the task has no answer: {said}", code="answer_unfit")
     words = str(output.get("content", ""))
     text = text_alone(words, asked.schema, header_shown(str(reply["header"])))
-    told: dict[str, Any] = {"run_id": accepted.run, "header": reply["header"], "verdict": reply["verdict"]}
+    told: dict[str, Any] = {
+        "run_id": accepted.run,
+        "header": reply["header"],
+        "verdict": reply["verdict"],
+    }
     note = OrdainNote(**told, ignored=list(asked.ignored), links=links_of(text))
-    frames.begin(accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000)
+    frames.begin(
+        accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000
+    )
     if asked.stream:
         return StreamedAnswer(frames, PlainAnswer(header="", words=text), note)
-    return Json(frames.whole(SentAnswer(text=text, usage=usage_of(note.header), note=note)), headers=_headers(note))
+    return Json(
+        frames.whole(SentAnswer(text=text, usage=usage_of(note.header), note=note)),
+        headers=_headers(note),
+    )
 
 
 def _message(asked: OpenAIAsked, place: Placement) -> Message:
@@ -229,28 +326,41 @@ def _message(asked: OpenAIAsked, place: Placement) -> Message:
             "session_id": place.session,
             "user_id": place.user,
             "channel": Channel.WEB,
-            "message": {"text": asked.text, "metadata": metadata, "attachments": [file.attachment for file in asked.files]},
+            "message": {
+                "text": asked.text,
+                "metadata": metadata,
+                "attachments": [file.attachment for file in asked.files],
+            },
             "context": {"routing_hints": {"mode": asked.mode}},
         },
     )
 
 
 def _headers(note: OrdainNote) -> dict[str, str]:
-    """The run and its header's first line beside the text, for whoever takes that alone; percent-encoded, since headers are ASCII."""
+    """The run and its header's first line beside the text, for whoever takes that alone;
+    percent-encoded, since headers are ASCII.
+    """
     found = {
         "Ordain-Run": note.run_id or "",
-        "Ordain-Header": quote(note.header.partition("\n")[0], safe=" ·:/@,+$()=").encode("ascii", "replace").decode(),
+        "Ordain-Header": quote(note.header.partition("\n")[0], safe=" ·:/@,+$()=")
+        .encode("ascii", "replace")
+        .decode(),
     }
     return {name: value for name, value in found.items() if value}
 
 
 def response_id(sent: Acknowledged) -> str:
-    """The id of a response: it names the session and the message, so that the next request may go on from it."""
-    return ID_PREFIX + base64.urlsafe_b64encode(f"{sent.seq} {sent.session}".encode()).decode().rstrip("=")
+    """The id of a response: it names the session and the message, so that the next request may go
+    on from it.
+    """
+    return ID_PREFIX + base64.urlsafe_b64encode(
+        f"{sent.seq} {sent.session}".encode()
+    ).decode().rstrip("=")
 
 
 async def _answered_there(face: Face, workspace: str, response: str | None) -> tuple[str, int]:
-    """The session that a response was of, and the number of the message that it answered; "" where none is named.
+    """The session that a response was of, and the number of the message that it answered; "" where
+    none is named.
 
     Raises:
         InvalidRequest: it is the id of no message that is there (``conversation_unfit``).
@@ -259,11 +369,20 @@ async def _answered_there(face: Face, workspace: str, response: str | None) -> t
         return "", 0
     inner = response.removeprefix(ID_PREFIX)
     try:
-        seq, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
+        seq, _, session = (
+            base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
+        )
     except (binascii.Error, ValueError):
         seq, session = "", ""
-    ours = response.startswith(ID_PREFIX) and _SESSION.match(session) is not None and _SEQ.fullmatch(seq) is not None
-    if not ours or await face.runtime.services.sessions.answer(workspace, session, int(seq)) is None:
+    ours = (
+        response.startswith(ID_PREFIX)
+        and _SESSION.match(session) is not None
+        and _SEQ.fullmatch(seq) is not None
+    )
+    if (
+        not ours
+        or await face.runtime.services.sessions.answer(workspace, session, int(seq)) is None
+    ):
         why = "previous_response_id is the id of no response of this server"
         errors = [{"place": "/previous_response_id", "code": "conversation_unfit", "message": why}]
         raise InvalidRequest(why, code="conversation_unfit", details={"errors": errors})

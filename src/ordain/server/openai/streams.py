@@ -12,7 +12,15 @@ from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponsesReques
 from ordain.errors import OrdainError
 from ordain.runtime.plain_answer import PlainAnswer
 from ordain.server.feed import STREAM_HEADERS
-from ordain.server.openai.answers import SentAnswer, completion, echo_of, finish_of, message_id, response_object, status_of
+from ordain.server.openai.answers import (
+    SentAnswer,
+    completion,
+    echo_of,
+    finish_of,
+    message_id,
+    response_object,
+    status_of,
+)
 from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import usage_of
 from ordain.server.openai.narration import Narration
@@ -62,7 +70,9 @@ class ChatFrames:
 
     def whole(self, told: SentAnswer) -> Mapping[str, Any]:
         """See ``Frames.whole``."""
-        return completion((self._id, self._created), self._asked.model, told).model_dump(mode="json")
+        return completion((self._id, self._created), self._asked.model, told).model_dump(
+            mode="json"
+        )
 
     def opening(self) -> bytes:
         """See ``Frames.opening``."""
@@ -85,9 +95,19 @@ class ChatFrames:
         return _frame(_refusal(error))
 
     def _base(self) -> dict[str, Any]:
-        return {"id": self._id, "object": "chat.completion.chunk", "created": self._created, "model": self._asked.model}
+        return {
+            "id": self._id,
+            "object": "chat.completion.chunk",
+            "created": self._created,
+            "model": self._asked.model,
+        }
 
-    def _chunk(self, delta: Mapping[str, Any], finish: str | None = None, more: Mapping[str, Any] | None = None) -> bytes:
+    def _chunk(
+        self,
+        delta: Mapping[str, Any],
+        finish: str | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return _frame({**self._base(), "choices": [choice], **(more or {})})
 
@@ -106,12 +126,19 @@ class ResponseFrames:
 
     def whole(self, told: SentAnswer) -> Mapping[str, Any]:
         """See ``Frames.whole``."""
-        return response_object(self._ids, self._asked.model, told, self._echo).model_dump(mode="json")
+        return response_object(self._ids, self._asked.model, told, self._echo).model_dump(
+            mode="json"
+        )
 
     def opening(self) -> bytes:
         """See ``Frames.opening``."""
         nothing = SentAnswer(text="", usage=CompletionUsage(), note=OrdainNote())
-        begun: dict[str, Any] = {**self.whole(nothing), "status": "in_progress", "output": [], "usage": None}
+        begun: dict[str, Any] = {
+            **self.whole(nothing),
+            "status": "in_progress",
+            "output": [],
+            "usage": None,
+        }
         item: dict[str, Any] = {**self._item(nothing), "status": "in_progress", "content": []}
         return b"".join(
             (
@@ -122,11 +149,15 @@ class ResponseFrames:
         )
 
     def piece(self, text: str, *, refusal: bool = False) -> bytes:
-        """See ``Frames.piece``. The part begins with it: what kind of part it is nobody knows before."""
+        """See ``Frames.piece``. The part begins with it: what kind of part it is nobody knows
+        before.
+        """
         begun = self._began(refusal=refusal)
         if refusal:
             return begun + self._event("response.refusal.delta", **self._place(), delta=text)
-        return begun + self._event("response.output_text.delta", **self._place(), delta=text, logprobs=[])
+        return begun + self._event(
+            "response.output_text.delta", **self._place(), delta=text, logprobs=[]
+        )
 
     def closing(self, told: SentAnswer) -> bytes:
         """See ``Frames.closing``."""
@@ -134,7 +165,9 @@ class ResponseFrames:
         if told.refusal:
             done = self._event("response.refusal.done", **self._place(), refusal=told.text)
         else:
-            done = self._event("response.output_text.done", **self._place(), text=told.text, logprobs=[])
+            done = self._event(
+                "response.output_text.done", **self._place(), text=told.text, logprobs=[]
+            )
         return b"".join(
             (
                 begun,
@@ -155,17 +188,25 @@ class ResponseFrames:
             return b""
         self._part = True
         nothing = SentAnswer(text="", usage=CompletionUsage(), note=OrdainNote(), refusal=refusal)
-        return self._event("response.content_part.added", **self._place(), part=self._item(nothing)["content"][0])
+        return self._event(
+            "response.content_part.added", **self._place(), part=self._item(nothing)["content"][0]
+        )
 
     def _item(self, told: SentAnswer) -> dict[str, Any]:
-        return response_object(self._ids, self._asked.model, told, self._echo).output[0].model_dump(mode="json")
+        return (
+            response_object(self._ids, self._asked.model, told, self._echo)
+            .output[0]
+            .model_dump(mode="json")
+        )
 
     def _place(self) -> dict[str, Any]:
         return {"item_id": message_id(self._ids[0]), "output_index": 0, "content_index": 0}
 
     def _event(self, kind: str, **fields: Any) -> bytes:
         number, self._number = self._number, self._number + 1
-        return f"event: {kind}\n".encode() + _frame({"type": kind, **fields, "sequence_number": number})
+        return f"event: {kind}\n".encode() + _frame(
+            {"type": kind, **fields, "sequence_number": number}
+        )
 
 
 def _frame(value: Mapping[str, Any]) -> bytes:
@@ -173,15 +214,21 @@ def _frame(value: Mapping[str, Any]) -> bytes:
 
 
 def _refusal(error: OrdainError) -> dict[str, Any]:
-    return refusal_of(problem_body(error.status, error.code, error.message, error.details)).model_dump(mode="json")
+    return refusal_of(
+        problem_body(error.status, error.code, error.message, error.details)
+    ).model_dump(mode="json")
 
 
 class StreamedAnswer(StreamingResponse):
-    """An answer in frames, until it stands or the client leaves; what it is the answer to goes on in any case."""
+    """An answer in frames, until it stands or the client leaves; what it is the answer to goes on
+    in any case.
+    """
 
     def __init__(self, frames: Frames, answer: Narration | PlainAnswer, note: OrdainNote) -> None:
         """``answer`` is told as it comes, or all at once where it is there already."""
-        super().__init__(_sent(frames, answer, note), media_type="text/event-stream", headers=STREAM_HEADERS)
+        super().__init__(
+            _sent(frames, answer, note), media_type="text/event-stream", headers=STREAM_HEADERS
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send frames as they come; the reader is closed with the response."""
@@ -194,7 +241,9 @@ class StreamedAnswer(StreamingResponse):
                 await close()
 
 
-async def _sent(frames: Frames, answer: Narration | PlainAnswer, note: OrdainNote) -> AsyncIterator[bytes]:
+async def _sent(
+    frames: Frames, answer: Narration | PlainAnswer, note: OrdainNote
+) -> AsyncIterator[bytes]:
     yield frames.opening()
     if isinstance(answer, PlainAnswer):
         yield frames.piece(answer.words)

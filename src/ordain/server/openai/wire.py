@@ -1,4 +1,6 @@
-"""Refusals below the OpenAI address in the shape that its clients know: one place, behind which every refusal is Ordain's own problem."""
+"""Refusals below the OpenAI address in the shape that its clients know: one place, behind which
+every refusal is Ordain's own problem.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,15 @@ UNSERVED: Mapping[str, str] = {
     "moderations": "what may be done is policy's, not a model's",
 }
 """OpenAI's addresses that are not served, and what there is instead."""
-TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-"""What a status is called there; others below 500 are ``invalid_request_error``, from there on ``server_error``."""
+TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+"""What a status is called there; others below 500 are ``invalid_request_error``, from there on
+``server_error``.
+"""
 
 
 def is_openai(path: str) -> bool:
@@ -39,7 +48,9 @@ def _within(path: str, address: str) -> bool:
 
 
 def unserved(path: str) -> str:
-    """What there is instead of an address that is not: where it is none that is known, the nearest one and all of them."""
+    """What there is instead of an address that is not: where it is none that is known, the nearest
+    one and all of them.
+    """
     named = path.removeprefix(f"{BELOW}/")
     instead = UNSERVED.get(named.partition("/")[0], "")
     meant = nearest(named, [one.removeprefix(f"{BELOW}/") for one in SERVED])
@@ -48,7 +59,9 @@ def unserved(path: str) -> str:
 
 
 def refusal_of(problem: Mapping[str, Any], path: str = "") -> OpenAIRefusal:
-    """A problem in their shape; ``param`` is the first place, as they write it. Of an unknown address it says what there is instead."""
+    """A problem in their shape; ``param`` is the first place, as they write it. Of an unknown
+    address it says what there is instead.
+    """
     status = int(problem["status"])
     errors = problem.get("errors") or ()
     param = str(errors[0]["place"]).removeprefix("/").replace("/", ".") if errors else None
@@ -56,7 +69,11 @@ def refusal_of(problem: Mapping[str, Any], path: str = "") -> OpenAIRefusal:
     if errors and errors[0]["message"] not in message:
         message = f"{message}: {errors[0]['place']}: {errors[0]['message']}"
     kind = TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return OpenAIRefusal(error=RefusalBody(message=message, type=kind, param=param or None, code=str(problem["code"])))
+    return OpenAIRefusal(
+        error=RefusalBody(
+            message=message, type=kind, param=param or None, code=str(problem["code"])
+        )
+    )
 
 
 class OpenAIErrors:
@@ -89,14 +106,24 @@ class OpenAIErrors:
 
 
 def _is_problem(start: Message) -> bool:
-    return any(name.lower() == b"content-type" and value.startswith(MEDIA_TYPE.encode()) for name, value in start.get("headers", ()))
+    return any(
+        name.lower() == b"content-type" and value.startswith(MEDIA_TYPE.encode())
+        for name, value in start.get("headers", ())
+    )
 
 
 async def _say(start: Message, body: bytes, path: str, send: Send) -> None:
-    said = refusal_of(json.loads(body), path).model_dump_json().encode() if body else b""  # HEAD has none
-    headers = [(name, value) for name, value in start["headers"] if name.lower() not in (b"content-type", b"content-length")]
+    # HEAD has none
+    said = refusal_of(json.loads(body), path).model_dump_json().encode() if body else b""
+    headers = [
+        (name, value)
+        for name, value in start["headers"]
+        if name.lower() not in (b"content-type", b"content-length")
+    ]
     length = [(b"content-length", str(len(said)).encode())] if body else []
-    if start["status"] == NO_MODEL_ANSWERED:  # the turn is over and was paid for: what a client sends again by itself would be another one
+    if start["status"] == NO_MODEL_ANSWERED:
+        # the turn is over and was paid for: what a client sends again by itself would be another
+        # one
         length.append((b"x-should-retry", b"false"))
     await send({**start, "headers": [*headers, (b"content-type", b"application/json"), *length]})
     await send({"type": "http.response.body", "body": said})

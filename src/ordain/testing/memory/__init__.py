@@ -1,4 +1,6 @@
-"""A journal store and its sessions in memory, which several engines of one process share: for tests of what happens between them."""
+"""A journal store and its sessions in memory, which several engines of one process share: for tests
+of what happens between them.
+"""
 
 from __future__ import annotations
 
@@ -9,4 +11,11 @@ from ordain.testing.memory.sessions import MemorySessions
 from ordain.testing.memory.shared import SharedMemory
 from ordain.testing.memory.store import MemoryStore
 
-__all__ = ["MemoryApprovals", "MemoryConfiguration", "MemoryLedger", "MemorySessions", "MemoryStore", "SharedMemory"]
+__all__ = [
+    "MemoryApprovals",
+    "MemoryConfiguration",
+    "MemoryLedger",
+    "MemorySessions",
+    "MemoryStore",
+    "SharedMemory",
+]

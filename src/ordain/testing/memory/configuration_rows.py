@@ -27,7 +27,9 @@ def put_config(rows: MemoryRows, record: ConfigRecord) -> bool:
 def is_profiled(rows: MemoryRows, workspace: str, session: str) -> bool:
     """Whether a pin that stands concerns a session."""
     for place, pin in pins_of(workspace, session).values():
-        versions = rows.configuration.get(ConfigKey(place=place, resource=ResourceType.POLICY, id=pin), ())
+        versions = rows.configuration.get(
+            ConfigKey(place=place, resource=ResourceType.POLICY, id=pin), ()
+        )
         if versions and versions[-1].config is not None:
             return True
     return False

@@ -24,35 +24,58 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def join(shared: SharedMemory, build: str) -> Lease:
-    """A new engine. Where no other one is at work, what has passed since one was is lost for all."""
+    """A new engine. Where no other one is at work, what has passed since one was is lost for
+    all.
+    """
     rows, now = shared.rows, shared.now()
     alone = not any(shared.lives(engine) for engine in tuple(rows.engines))
-    last_beat = max((row.last_beat for row in rows.engines.values()), default=None) if alone else None
+    last_beat = (
+        max((row.last_beat for row in rows.engines.values()), default=None) if alone else None
+    )
     number = rows.number("engines")
     rows.engines[number] = EngineRow(build=build, last_beat=now)
     return Lease(engine=number, alone=False, last_beat=last_beat, pauses=rows.spans.get("", ()))
 
 
 def beat(shared: SharedMemory, lease: Lease, said: Beat) -> None:
-    """Keep the lease. A pause in which another engine was at work is none in which nobody could work."""
+    """Keep the lease. A pause in which another engine was at work is none in which nobody could
+    work.
+    """
     rows, pauses = shared.rows, shared.rows.spans.get("", ())
     row = rows.engines[lease.engine]
     rows.engines[lease.engine] = replace(row, last_beat=max(row.last_beat, shared.now()))
     if (back := said.clock_back) is not None:
         pauses = tuple(Pause(began, min(ended, back)) for began, ended in pauses if began < back)
         for run, row in list(rows.runs.items()):
-            if row.run.status is Status.WAITING and row.run.wake_at is not None and row.run.wake_at >= back + said.back_us:
-                rows.runs[run] = replace(row, run=replace(row.run, wake_at=row.run.wake_at - said.back_us))
+            if (
+                row.run.status is Status.WAITING
+                and row.run.wake_at is not None
+                and row.run.wake_at >= back + said.back_us
+            ):
+                rows.runs[run] = replace(
+                    row, run=replace(row.run, wake_at=row.run.wake_at - said.back_us)
+                )
     others = [other.last_beat for number, other in rows.engines.items() if number != lease.engine]
     for pause in said.pauses:
         if pause not in pauses and all(last <= pause.began for last in others):
             oldest = _oldest_unsettled(rows)
-            pauses = (*(one for one in pauses if one.ended >= (pause.began if oldest is None else oldest)), pause)
+            pauses = (
+                *(
+                    one
+                    for one in pauses
+                    if one.ended >= (pause.began if oldest is None else oldest)
+                ),
+                pause,
+            )
     rows.spans[""] = pauses
 
 
 def _oldest_unsettled(rows: MemoryRows) -> int | None:
-    asking = [row.run.created_at for row in rows.runs.values() if going(row.run.status) or row.run.status is Status.QUEUED]
+    asking = [
+        row.run.created_at
+        for row in rows.runs.values()
+        if going(row.run.status) or row.run.status is Status.QUEUED
+    ]
     return min(asking, default=None)
 
 
@@ -61,9 +84,19 @@ def hold(shared: SharedMemory, lease: Lease, wanted: Wanted) -> list[Held]:
     rows = shared.rows
     if wanted.only:
         asked = [rows.runs[run] for run in dict.fromkeys(wanted.only) if run in rows.runs]
-        found = [row for row in asked if row.run.holder == lease.engine or row.run.status in SETTLED or _fits(shared, row, wanted)]
+        found = [
+            row
+            for row in asked
+            if row.run.holder == lease.engine
+            or row.run.status in SETTLED
+            or _fits(shared, row, wanted)
+        ]
     else:
-        free = [row for row in rows.runs.values() if _has_work(row, shared.now()) and _fits(shared, row, wanted)]
+        free = [
+            row
+            for row in rows.runs.values()
+            if _has_work(row, shared.now()) and _fits(shared, row, wanted)
+        ]
         free = [row for row in free if row.run.holder != lease.engine]
         found = sorted(free, key=lambda row: (row.run.holder == 0, row.no))[: wanted.limit]
     return [_taken(shared, lease, row) for row in found]
@@ -78,18 +111,24 @@ def _has_work(row: KeptRun, now: int) -> bool:
 def _fits(shared: SharedMemory, row: KeptRun, wanted: Wanted) -> bool:
     """Whether nobody holds the run, and the engine that asks has its flow."""
     run = row.run
-    return (run.holder == 0 or not shared.lives(run.holder)) and (wanted.flows is None or (run.flow, run.flow_version) in wanted.flows)
+    return (run.holder == 0 or not shared.lives(run.holder)) and (
+        wanted.flows is None or (run.flow, run.flow_version) in wanted.flows
+    )
 
 
 def _taken(shared: SharedMemory, lease: Lease, row: KeptRun) -> Held:
-    """The run as it is once it is the engine's. A settled one is nobody's to drive, and is only shown."""
+    """The run as it is once it is the engine's. A settled one is nobody's to drive, and is only
+    shown.
+    """
     rows, run = shared.rows, row.run
     lost: tuple[Pause, ...] = ()
     if run.holder != lease.engine and run.status not in SETTLED:
         resumes, resumes_at = run.resumes, row.resumes_at
         if run.holder and going(run.status):  # it died with the run
             came_to = _progress(run.records)
-            resumes = deaths(resumes, moved=resumes_at != came_to, driven=run.status is Status.RUNNING)
+            resumes = deaths(
+                resumes, moved=resumes_at != came_to, driven=run.status is Status.RUNNING
+            )
             resumes_at = came_to
             last_beat = rows.engines[run.holder].last_beat
             if run.status is not Status.WAITING and last_beat < shared.now():
@@ -102,7 +141,8 @@ def _taken(shared: SharedMemory, lease: Lease, row: KeptRun) -> Held:
 def _progress(records: Sequence[Record]) -> int:
     """The last record that says how far a run came.
 
-    That a call which was cut off is made again is no progress, nor is what is said of lost time: a verb may kill the process each time.
+    That a call which was cut off is made again is no progress, nor is what is said of lost time: a
+    verb may kill the process each time.
     """
     for record in reversed(records):
         said = record.kind, record.name
@@ -119,12 +159,23 @@ def untaken(rows: MemoryRows, run: str) -> tuple[Mail, ...]:
 def next_due(shared: SharedMemory) -> int | None:
     """When the first run is due that waits and that nobody holds."""
     waiting = [row.run for row in shared.rows.runs.values() if row.run.status is Status.WAITING]
-    return min((run.wake_at for run in waiting if run.wake_at is not None and not shared.lives(run.holder)), default=None)
+    return min(
+        (
+            run.wake_at
+            for run in waiting
+            if run.wake_at is not None and not shared.lives(run.holder)
+        ),
+        default=None,
+    )
 
 
 def release(shared: SharedMemory, lease: Lease, runs: Sequence[str] | None) -> None:
     """Let go of runs, or of all: whoever takes them next counts no death."""
-    for run in [run for run, row in shared.rows.runs.items() if going(row.run.status)] if runs is None else runs:
+    for run in (
+        [run for run, row in shared.rows.runs.items() if going(row.run.status)]
+        if runs is None
+        else runs
+    ):
         row = shared.rows.runs.get(run)
         if row is not None and row.run.holder == lease.engine:
             shared.rows.runs[run] = replace(row, run=replace(row.run, holder=0))

@@ -16,7 +16,9 @@ class MemoryLedger:
         """Reads only."""
         self._rows = shared.rows
 
-    async def read(self, row: Callable[[LedgerRow], None], stands: Callable[[LedgerItem], None]) -> None:
+    async def read(
+        self, row: Callable[[LedgerRow], None], stands: Callable[[LedgerItem], None]
+    ) -> None:
         """See ``Ledger.read``."""
         for one in self._rows.ledger.values():
             row(one)

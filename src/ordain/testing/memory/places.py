@@ -1,4 +1,6 @@
-"""The places of turns in their threads: one is live, the rest are queued, and the run that rests lets the next one begin, in the same commit."""
+"""The places of turns in their threads: one is live, the rest are queued, and the run that rests
+lets the next one begin, in the same commit.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ def take_place(transaction: UnitAtWork, workspace: str, place: NewPlace) -> None
     _put(
         rows,
         name,
-        KeptPlace(run=place.run, no=transaction.row(place.run).no, thread=place.thread, state=state, counts=place.counts),
+        KeptPlace(
+            run=place.run,
+            no=transaction.row(place.run).no,
+            thread=place.thread,
+            state=state,
+            counts=place.counts,
+        ),
     )
     rows.turn_of[place.run] = name
     if place.thread:
@@ -33,7 +41,8 @@ def take_place(transaction: UnitAtWork, workspace: str, place: NewPlace) -> None
 
 
 def give_up_place(transaction: UnitAtWork, run: str, changes: Sequence[ThreadChange]) -> None:
-    """A run came to rest: what it says of its thread holds, and its place goes to the thread's next turn.
+    """A run came to rest: what it says of its thread holds, and its place goes to the thread's next
+    turn.
 
     A run that held no place changes nothing.
     """
@@ -53,7 +62,11 @@ def give_up_place(transaction: UnitAtWork, run: str, changes: Sequence[ThreadCha
         put_thread(rows, name, replace(thread, asked=None))
     if _live(rows, name, own.thread, run):
         return
-    queued = [turn for turn in rows.turns[name].values() if turn.thread == own.thread and turn.state == "queued"]
+    queued = [
+        turn
+        for turn in rows.turns[name].values()
+        if turn.thread == own.thread and turn.state == "queued"
+    ]
     if queued:
         _begin(transaction, name, min(queued, key=lambda turn: turn.no))
 
@@ -69,7 +82,9 @@ def _begin(transaction: UnitAtWork, name: SessionKey, turn: KeptPlace) -> None:
 
 
 def take_place_again(transaction: UnitAtWork, run: str) -> bool:
-    """A stopped turn is to go on: it takes its place again; whether it may, for the place may be another turn's by now."""
+    """A stopped turn is to go on: it takes its place again; whether it may, for the place may be
+    another turn's by now.
+    """
     rows = transaction.rows
     name = rows.turn_of.get(run)
     if name is None or (own := rows.turns[name][run]).state != "over":
@@ -88,4 +103,7 @@ def _put(rows: MemoryRows, name: SessionKey, turn: KeptPlace) -> None:
 
 
 def _live(rows: MemoryRows, name: SessionKey, thread: int, but: str) -> bool:
-    return any(turn.thread == thread and turn.state == "live" and turn.run != but for turn in rows.turns[name].values())
+    return any(
+        turn.thread == thread and turn.state == "live" and turn.run != but
+        for turn in rows.turns[name].values()
+    )

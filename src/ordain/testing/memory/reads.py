@@ -53,15 +53,29 @@ def _config(transaction: UnitAtWork, _: str, what: ConfigRead) -> ConfigFound:
 
 
 def _accounts(transaction: UnitAtWork, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
-    """In sorted order, with what is committed of each; where one is to be shared, that one instead."""
+    """In sorted order, with what is committed of each; where one is to be shared, that one
+    instead.
+    """
     rows = transaction.rows
-    named = sorted((_shared(rows, workspace, asked, what.sharing) for asked in what.accounts), key=lambda account: account["name"])
+    named = sorted(
+        (_shared(rows, workspace, asked, what.sharing) for asked in what.accounts),
+        key=lambda account: account["name"],
+    )
     stand = [(asked, rows.accounts.get((workspace, asked["name"]), (0, 0))) for asked in named]
-    return [{**asked, "tokens": tokens, "usd_micros": usd_micros} for asked, (tokens, usd_micros) in stand]
+    return [
+        {**asked, "tokens": tokens, "usd_micros": usd_micros}
+        for asked, (tokens, usd_micros) in stand
+    ]
 
 
-def _shared(rows: MemoryRows, workspace: str, asked: dict[str, Any], sharing: SharedName | None) -> dict[str, Any]:
-    if sharing is None or sharing.name != asked["name"] or (workspace, asked["name"]) in rows.accounts:
+def _shared(
+    rows: MemoryRows, workspace: str, asked: dict[str, Any], sharing: SharedName | None
+) -> dict[str, Any]:
+    if (
+        sharing is None
+        or sharing.name != asked["name"]
+        or (workspace, asked["name"]) in rows.accounts
+    ):
         return asked
     known = sum(of == workspace and fnmatchcase(name, sharing.like) for of, name in rows.accounts)
     return asked if known < sharing.most else {**asked, "name": sharing.to}
@@ -71,7 +85,9 @@ def _run(transaction: UnitAtWork, _: str, what: RunRead) -> RunFound | None:
     row = transaction.rows.runs.get(what.run)
     if row is None:
         return None
-    mailed = bool(what.key) and any(there.mail.key == what.key for there in transaction.rows.mailbox.get(what.run, ()))
+    mailed = bool(what.key) and any(
+        there.mail.key == what.key for there in transaction.rows.mailbox.get(what.run, ())
+    )
     over = what.addr >= 0 and any(_ends_wait(record, what.addr) for record in row.run.records)
     return RunFound(status=row.run.status, mailed=mailed, over=over)
 

@@ -1,4 +1,6 @@
-"""What the memory holds: immutable rows in dictionaries, and a view of them that one unit changes and that is kept or thrown away as a whole."""
+"""What the memory holds: immutable rows in dictionaries, and a view of them that one unit changes
+and that is kept or thrown away as a whole.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from ordain.runtime.streams import SessionKey
 
 
 class KeptRun(Struct, frozen=True, kw_only=True):
-    """A run. ``run`` is as it is loaded; ``no`` counts runs as they were opened; ``resumes_at`` is how far it had come when a death was counted last."""
+    """A run. ``run`` is as it is loaded; ``no`` counts runs as they were opened; ``resumes_at`` is
+    how far it had come when a death was counted last.
+    """
 
     run: StoredRun
     no: int
@@ -69,7 +73,9 @@ class EntryRow(Struct, frozen=True, kw_only=True):
 
 
 class EngineRow(Struct, frozen=True, kw_only=True):
-    """An engine; ``gone``: it has left, or its lease was seen to have lapsed, which nothing takes back."""
+    """An engine; ``gone``: it has left, or its lease was seen to have lapsed, which nothing takes
+    back.
+    """
 
     build: str
     last_beat: int
@@ -94,7 +100,9 @@ class MemoryRows:
         self.accounts: MutableMapping[tuple[str, str], tuple[int, int]] = table("accounts")
         self.outbox: MutableMapping[tuple[str, int], tuple[str, int]] = table("outbox")
         self.values: MutableMapping[tuple[object, ...], tuple[object, ...]] = table("values")
-        self.configuration: MutableMapping[ConfigKey, tuple[ConfigRecord, ...]] = table("configuration")
+        self.configuration: MutableMapping[ConfigKey, tuple[ConfigRecord, ...]] = table(
+            "configuration"
+        )
         self.sessions: MutableMapping[SessionKey, KeptSession] = table("sessions")
         self.threads: MutableMapping[SessionKey, Mapping[int, Thread]] = table("threads")
         self.turns: MutableMapping[SessionKey, Mapping[str, KeptPlace]] = table("turns")

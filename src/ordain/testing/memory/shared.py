@@ -1,4 +1,6 @@
-"""The one state that several stores in memory are handles to, with what tests do to it: a clock, lost acknowledgements, unruly announcements."""
+"""The one state that several stores in memory are handles to, with what tests do to it: a clock,
+lost acknowledgements, unruly announcements.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,18 @@ def never(_: Unit) -> bool:
 class SharedMemory:
     """What is durable, for every handle to it. Belongs to one event loop.
 
-    ``now`` is its clock, in microseconds since 1970; an engine that has not beaten for ``lapse_us`` is none any more. ``loses`` says of a unit
-    that was just committed whether its acknowledgement is lost: whoever submitted it is told that storage is not available.
+    ``now`` is its clock, in microseconds since 1970; an engine that has not beaten for ``lapse_us``
+    is none any more. ``loses`` says of a unit that was just committed whether its acknowledgement
+    is lost: whoever submitted it is told that storage is not available.
     """
 
-    def __init__(self, *, now: Callable[[], int] = wall_clock, lapse_us: int = LAPSE_US, tables: Sequence[RowTable] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        now: Callable[[], int] = wall_clock,
+        lapse_us: int = LAPSE_US,
+        tables: Sequence[RowTable] = (),
+    ) -> None:
         """Empty. ``tables`` hold what an embedder's shared decisions keep."""
         self.rows = MemoryRows()
         self.now, self.lapse_us = now, lapse_us
@@ -48,7 +57,7 @@ class SharedMemory:
         self._tables = {table.name: table for table in tables}
         self._listeners: list[Callable[[Change], None]] = []
 
-    # --- what tests do to it ----------------------------------------------------------------------------------------------------------
+    # --- what tests do to it ----------------------------------------------------------------------
 
     def lose_next(self, which: Callable[[Unit], bool] = lambda _: True) -> None:
         """Lose the acknowledgement of the next unit of this sort, and of no other."""
@@ -62,13 +71,17 @@ class SharedMemory:
         self.loses = loses
 
     def unruly(self, chance: random.Random) -> None:
-        """Announcements come late from now on, in any order and more than once, to each listener otherwise; always within a few turns of the loop."""
+        """Announcements come late from now on, in any order and more than once, to each listener
+        otherwise; always within a few turns of the loop.
+        """
         self._unruly = chance
 
-    # --- commits ----------------------------------------------------------------------------------------------------------------------
+    # --- commits ----------------------------------------------------------------------------------
 
     def commit(self, unit: Unit, engine: int) -> Outcome | OrdainError:
-        """Apply a unit whole or not at all, by the handle of ``engine`` (0: one that never joined), and announce it."""
+        """Apply a unit whole or not at all, by the handle of ``engine`` (0: one that never joined),
+        and announce it.
+        """
         if engine and isinstance(unit, Append | ClaimUnit) and not self.lives(engine):
             return EngineLost(f"the lease of engine {engine} has lapsed")
         transaction = UnitAtWork(self.rows, engine if self.lives(engine) else 0, self._tables)
@@ -78,12 +91,15 @@ class SharedMemory:
             return Outcome(refused=refused.code)
         except OrdainError as error:
             return error
-        except Exception as error:  # the unit's own fault is told to whoever submitted it, as every store does
+        except Exception as error:
+            # the unit's own fault is told to whoever submitted it, as every store does
             return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")
         write_row(transaction.rows)
         transaction.rows.keep()
         if transaction.runs or transaction.sessions:
-            self._announce(Change(runs=tuple(transaction.runs), sessions=tuple(transaction.sessions)))
+            self._announce(
+                Change(runs=tuple(transaction.runs), sessions=tuple(transaction.sessions))
+            )
         return outcome
 
     def listen(self, heard: Callable[[Change], None]) -> None:
@@ -100,15 +116,19 @@ class SharedMemory:
             if self._unruly is None:
                 heard(change)
                 continue
-            parts = [Change(runs=(run,)) for run in change.runs] + [Change(sessions=(session,)) for session in change.sessions]
+            parts = [Change(runs=(run,)) for run in change.runs] + [
+                Change(sessions=(session,)) for session in change.sessions
+            ]
             for part in parts:
                 for _ in range(self._unruly.choice((1, 1, 2, 3))):
                     _after(self._unruly.randrange(TURNS_LATE), heard, part)
 
-    # --- engines ----------------------------------------------------------------------------------------------------------------------
+    # --- engines ----------------------------------------------------------------------------------
 
     def lives(self, engine: int) -> bool:
-        """Whether the engine's lease lasts. One that was seen to have lapsed never lasts again, whatever the clock says later."""
+        """Whether the engine's lease lasts. One that was seen to have lapsed never lasts again,
+        whatever the clock says later.
+        """
         row = self.rows.engines.get(engine)
         if row is None or row.gone:
             return False

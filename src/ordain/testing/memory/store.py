@@ -14,7 +14,8 @@ from ordain.testing.memory.shared import SharedMemory
 
 
 class MemoryStore:
-    """Implements ``JournalStore`` and ``Leases`` for one process; everything is gone with the ``SharedMemory``.
+    """Implements ``JournalStore`` and ``Leases`` for one process; everything is gone with the
+    ``SharedMemory``.
 
     Before it joins it is a guest: what it opens nobody holds.
     """
@@ -27,7 +28,7 @@ class MemoryStore:
         self._scheduled = self._closed = False
         self._listeners: list[Callable[[Change], None]] = []
 
-    # --- JournalStore -----------------------------------------------------------------------------------------------------------------
+    # --- JournalStore -----------------------------------------------------------------------------
 
     def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
         """See ``JournalStore.submit``."""
@@ -52,7 +53,10 @@ class MemoryStore:
             if isinstance(outcome, OrdainError):
                 _fail(future, outcome)
             elif self.shared.loses(unit):
-                _fail(future, StorageUnavailable("the connection was lost before the storage answered"))
+                _fail(
+                    future,
+                    StorageUnavailable("the connection was lost before the storage answered"),
+                )
             else:
                 future.set_result(outcome)
 
@@ -72,8 +76,14 @@ class MemoryStore:
             return []
         me = kept[run].run
         holding = [row.run for row in kept.values() if _is_beside(row.run, me)]
-        near = {one for found in holding for one in (found.id, found.parent) if one not in (None, run)}
-        return [row.run.id for row in sorted(kept.values(), key=lambda row: -row.no) if row.run.id in near]
+        near = {
+            one for found in holding for one in (found.id, found.parent) if one not in (None, run)
+        }
+        return [
+            row.run.id
+            for row in sorted(kept.values(), key=lambda row: -row.no)
+            if row.run.id in near
+        ]
 
     async def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""
@@ -94,7 +104,7 @@ class MemoryStore:
             self.shared.forget(heard)
         self.shared.leave(self.engine)
 
-    # --- Leases -----------------------------------------------------------------------------------------------------------------------
+    # --- Leases -----------------------------------------------------------------------------------
 
     async def join(self, build: str) -> Lease:
         """See ``Leases.join``. Whatever it was before, it is not any more."""
@@ -110,11 +120,18 @@ class MemoryStore:
         leases.beat(self.shared, lease, beat)
 
     async def hold(
-        self, lease: Lease, *, limit: int, flows: Collection[tuple[str, int]] | None, only: Sequence[str] = ()
+        self,
+        lease: Lease,
+        *,
+        limit: int,
+        flows: Collection[tuple[str, int]] | None,
+        only: Sequence[str] = (),
     ) -> Sequence[Held]:
         """See ``Leases.hold``."""
         self._lasts(lease)
-        return leases.hold(self.shared, lease, leases.Wanted(limit=limit, flows=flows, only=tuple(only)))
+        return leases.hold(
+            self.shared, lease, leases.Wanted(limit=limit, flows=flows, only=tuple(only))
+        )
 
     async def next_due(self, lease: Lease) -> int | None:
         """See ``Leases.next_due``."""
@@ -144,7 +161,9 @@ class MemoryStore:
 
 def _is_beside(run: StoredRun, me: StoredRun) -> bool:
     talk = run.workspace == me.workspace and run.session == me.session != ""
-    return (talk or run.root == me.root) and any(end in (record.body or b"") for record in run.records for end in UNKNOWN_ENDS)
+    return (talk or run.root == me.root) and any(
+        end in (record.body or b"") for record in run.records for end in UNKNOWN_ENDS
+    )
 
 
 def _fail(future: asyncio.Future[Outcome], error: OrdainError) -> None:

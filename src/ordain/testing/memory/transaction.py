@@ -16,7 +16,9 @@ from ordain.testing.memory.rows import KeptRun, MemoryRows
 
 
 class UndoneUnit(Exception):
-    """A condition of the unit does not hold: nothing of it is kept, and its outcome says so by ``code``."""
+    """A condition of the unit does not hold: nothing of it is kept, and its outcome says so by
+    ``code``.
+    """
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -24,7 +26,9 @@ class UndoneUnit(Exception):
 
 
 class UnitAtWork:
-    """What a unit of ``engine`` (0: of nobody that holds runs) does, over rows that stand still meanwhile."""
+    """What a unit of ``engine`` (0: of nobody that holds runs) does, over rows that stand still
+    meanwhile.
+    """
 
     def __init__(self, below: MemoryRows, engine: int, tables: Mapping[str, RowTable]) -> None:
         """Nothing is changed yet."""
@@ -73,7 +77,8 @@ class UnitAtWork:
         return table
 
     def open(self, new: NewRun, parent: str | None) -> None:
-        """Open a run, once. What an engine opens it holds, in its first epoch; ``parent`` is the run that it is a child of.
+        """Open a run, once. What an engine opens it holds, in its first epoch; ``parent`` is the
+        run that it is a child of.
 
         Raises:
             RunLost: there is another run of that id.

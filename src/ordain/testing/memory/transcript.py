@@ -10,7 +10,15 @@ from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, ent
 from ordain.ports.further_back import Behind, further_back
 from ordain.ports.halt import LATER_MAX, halts, ordered
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
-from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
+from ordain.ports.shared import (
+    ENDING_CHARS,
+    SPOKEN_MAX,
+    LatestEntry,
+    Place,
+    SessionOpening,
+    SessionRead,
+    SessionState,
+)
 from ordain.ports.store import WITHOUT_PLACE, MessageKey, Outcome
 from ordain.ports.writes import EntryPlaced
 from ordain.rules.attach import POSTPONED, UNPLACED, Attached
@@ -22,18 +30,27 @@ from ordain.testing.memory.threads import read_threads
 
 
 def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionState:
-    """The session as a message's decision sees it; made first where it does not exist and the message opens it."""
+    """The session as a message's decision sees it; made first where it does not exist and the
+    message opens it.
+    """
     name = workspace, read.session
     if read.opening is not None and name not in rows.sessions:
         rows.sessions[name] = _opened(rows, read, read.opening)
     session = rows.sessions[name]
-    replied, edited = _place(rows, name, read.channel, read.reply_to), _place(rows, name, read.channel, read.edits)
+    replied, edited = (
+        _place(rows, name, read.channel, read.reply_to),
+        _place(rows, name, read.channel, read.edits),
+    )
     anchor = edited or replied
     seq = read.seq or session.head + 1
     named = (read.thread, 0 if anchor is None else anchor.thread)
     said = _spoken(rows, name, seq, read) if read.bare or _asks(rows, name) else ()
     threads = read_threads(rows, name, also=(*named, *(one.thread for one in said)))
-    open_turns = [turn for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no) if turn.state != "over"]
+    open_turns = [
+        turn
+        for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no)
+        if turn.state != "over"
+    ]
     asking = [thread.asked.run for thread in threads if thread.asked is not None]
     return SessionState(
         workspace=workspace,
@@ -61,8 +78,12 @@ def _asks(rows: MemoryRows, name: SessionKey) -> bool:
     return any(thread.asked is not None for thread in rows.threads.get(name, {}).values())
 
 
-def _spoken(rows: MemoryRows, name: SessionKey, before: int, read: SessionRead) -> tuple[LatestEntry, ...]:
-    """What was said last before a number, the newest first: the latest entries, and what is found behind them."""
+def _spoken(
+    rows: MemoryRows, name: SessionKey, before: int, read: SessionRead
+) -> tuple[LatestEntry, ...]:
+    """What was said last before a number, the newest first: the latest entries, and what is found
+    behind them.
+    """
     entries = [row for row in rows.transcript.get(name, ()) if row.entry.seq < before][::-1]
     latest, older = tuple(_said(rows, row) for row in entries[:SPOKEN_MAX]), entries[SPOKEN_MAX:]
     touched = sorted(rows.threads.get(name, {}).values(), key=lambda thread: -thread.touched_at)
@@ -94,10 +115,14 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
         anew=order.anew,
         halts=order.halts,
         unbegun=unbegun,
-        status=str(rows.runs[entry.run].run.status) if is_message and entry.run in rows.runs else "",
+        status=str(rows.runs[entry.run].run.status)
+        if is_message and entry.run in rows.runs
+        else "",
         ending=_ending(entry),
         key=_key(entry),
-        body=entry.body if is_message and (unbegun or entry.attached in ("new_request", "override")) else None,
+        body=entry.body
+        if is_message and (unbegun or entry.attached in ("new_request", "override"))
+        else None,
     )
 
 
@@ -135,16 +160,27 @@ def _newer_edit(rows: MemoryRows, name: SessionKey, read: SessionRead) -> int:
     found = [
         row.entry.timestamp_ms
         for row in rows.transcript.get(name, ())
-        if row.entry.channel == read.channel and row.edits and row.edits == edited and row.author == read.author
+        if row.entry.channel == read.channel
+        and row.edits
+        and row.edits == edited
+        and row.author == read.author
         if row.entry.message_id != read.message_id
     ]
     return max(0, *found, 0)
 
 
 def _is_halted(rows: MemoryRows, name: SessionKey, read: SessionRead) -> bool:
-    """Whether the sender has ordered a halt since the message, which stands in the transcript already."""
+    """Whether the sender has ordered a halt since the message, which stands in the transcript
+    already.
+    """
     entries = rows.transcript.get(name, ()) if read.seq else ()
-    later = [row for row in entries if row.entry.seq > read.seq and row.entry.kind is EntryKind.MESSAGE and row.author == read.author]
+    later = [
+        row
+        for row in entries
+        if row.entry.seq > read.seq
+        and row.entry.kind is EntryKind.MESSAGE
+        and row.author == read.author
+    ]
     return any(halts(row.entry.decision) for row in later[:LATER_MAX])
 
 
@@ -153,19 +189,38 @@ def _versions(rows: MemoryRows, name: SessionKey, read: SessionRead) -> tuple[st
     return tuple(
         row.entry.run
         for row in rows.transcript.get(name, ())
-        if read.edits and row.edits == read.edits and row.entry.channel == read.channel and row.author == read.author
+        if read.edits
+        and row.edits == read.edits
+        and row.entry.channel == read.channel
+        and row.author == read.author
         if row.entry.run and row.entry.message_id != read.message_id
     )
 
 
 def _asked_at(rows: MemoryRows, name: SessionKey, thread: Thread) -> Thread:
-    """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
+    """The thread, with the number of the entry that its open question is, which was not known when
+    it was written, and with who is asked.
+    """
     asked = thread.asked
     if asked is None:
         return thread
     entries = rows.transcript.get(name, ())
-    seq = next((row.entry.seq for row in entries if not row.entry.channel and row.entry.message_id == asked.message_id), 0)
-    of = next((row.author for row in entries if row.entry.run and row.entry.run == asked.root and row.entry.kind is EntryKind.MESSAGE), "")
+    seq = next(
+        (
+            row.entry.seq
+            for row in entries
+            if not row.entry.channel and row.entry.message_id == asked.message_id
+        ),
+        0,
+    )
+    of = next(
+        (
+            row.author
+            for row in entries
+            if row.entry.run and row.entry.run == asked.root and row.entry.kind is EntryKind.MESSAGE
+        ),
+        "",
+    )
     return replace(thread, asked=replace(asked, seq=seq, of=of))
 
 
@@ -198,7 +253,11 @@ def earlier(rows: MemoryRows, workspace: str, once: MessageKey) -> Outcome | Non
                 return Outcome(seq=entry.seq, refused="message_id_reused")
             if entry.attached != UNPLACED:
                 return Outcome(seq=entry.seq, refused="same")
-            return None if entry.run == once.anew else Outcome(seq=entry.seq, run=entry.run, refused=WITHOUT_PLACE)
+            return (
+                None
+                if entry.run == once.anew
+                else Outcome(seq=entry.seq, run=entry.run, refused=WITHOUT_PLACE)
+            )
     return None
 
 
@@ -214,8 +273,13 @@ def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
     if session is None:
         raise JournalCorrupt(f"session {entry.session} does not exist")
     before = rows.transcript.get(name, ())
-    if any((row.entry.channel, row.entry.message_id) == (entry.channel, entry.message_id) for row in before):
-        raise RunLost(f"the journal has moved on: entry {entry.message_id} stands in session {entry.session}")
+    if any(
+        (row.entry.channel, row.entry.message_id) == (entry.channel, entry.message_id)
+        for row in before
+    ):
+        raise RunLost(
+            f"the journal has moved on: entry {entry.message_id} stands in session {entry.session}"
+        )
     seq, made, placed = session.head + 1, digest(session.key, entry.body), entry.placed
     added = Entry(
         seq=seq,
@@ -240,14 +304,22 @@ def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
         marks=entry_marks(session.key, entry.author, None if placed is None else placed.decision),
     )
     heading, covered = (entry.kind, entry.message_id, entry.at), (made, added.marks, added.cover)
-    added = replace(added, chain=(link := entry_link(session.chain, f"{workspace}/{entry.session}", seq, heading, covered)))
+    added = replace(
+        added,
+        chain=(
+            link := entry_link(session.chain, f"{workspace}/{entry.session}", seq, heading, covered)
+        ),
+    )
     rows.transcript[name] = (*before, EntryRow(entry=added, edits=entry.edits, author=entry.author))
-    rows.sessions[name] = replace(session, head=seq, chain=link, last_at=max(session.last_at, entry.at))
+    rows.sessions[name] = replace(
+        session, head=seq, chain=link, last_at=max(session.last_at, entry.at)
+    )
     return seq
 
 
 def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
-    """A message whose class was postponed, or which found no place, has it now; whoever waited for the run that kept it waits for the run that serves it.
+    """A message whose class was postponed, or which found no place, has it now; whoever waited for
+    the run that kept it waits for the run that serves it.
 
     Raises:
         FlowFault: that run does not keep the message, or has placed it.
@@ -256,7 +328,9 @@ def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
     changed: list[EntryRow] = []
     for row in rows.transcript.get(name, ()):
         entry = row.entry
-        waits = entry.kind is EntryKind.MESSAGE and entry.run == again.instead_of and entry.run != ""
+        waits = (
+            entry.kind is EntryKind.MESSAGE and entry.run == again.instead_of and entry.run != ""
+        )
         if waits and entry.seq == again.seq and entry.attached in (*POSTPONED, UNPLACED):
             kept = True
             entry = replace(
@@ -274,5 +348,8 @@ def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
             entry = replace(entry, marks=entry.marks + row.entry.cover)
         changed.append(replace(row, entry=entry))
     if not kept:
-        raise FlowFault(f"run {again.instead_of} claims a place for message {again.seq}, which it does not keep or has placed")
+        raise FlowFault(
+            f"run {again.instead_of} claims a place for message {again.seq}, which it does not "
+            "keep or has placed"
+        )
     rows.transcript[name] = tuple(changed)

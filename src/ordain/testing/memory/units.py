@@ -9,7 +9,18 @@ from ordain.journal.records import SETTLED, STOPPED, Record
 from ordain.journal.transitions import SOURCES
 from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
-from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, StoredRun, Unit
+from ordain.ports.store import (
+    Append,
+    Arrive,
+    ClaimUnit,
+    MessageKey,
+    OnceKey,
+    Operation,
+    Outcome,
+    RequestKey,
+    StoredRun,
+    Unit,
+)
 from ordain.ports.writes import MailKind
 from ordain.testing.memory.approval_rows import open_roots, withdraw_approvals
 from ordain.testing.memory.places import give_up_place
@@ -31,7 +42,9 @@ def apply(transaction: UnitAtWork, unit: Unit) -> Outcome:
         case Append():
             return _append(transaction, unit, None)
         case ClaimUnit(append=append, shared=shared):
-            decided = _decide(transaction, Of(transaction.row(append.run).run.workspace, append.run), shared)
+            decided = _decide(
+                transaction, Of(transaction.row(append.run).run.workspace, append.run), shared
+            )
             return _append(transaction, append, decided)
         case Arrive():
             return _arrive(transaction, unit)
@@ -40,13 +53,19 @@ def apply(transaction: UnitAtWork, unit: Unit) -> Outcome:
 
 
 def _arrive(transaction: UnitAtWork, unit: Arrive) -> Outcome:
-    if unit.once is not None and (before := _before(transaction, unit.workspace, unit.once)) is not None:
+    if (
+        unit.once is not None
+        and (before := _before(transaction, unit.workspace, unit.once)) is not None
+    ):
         return before
     decided = _decide(transaction, Of(unit.workspace), unit.shared)
     if isinstance(unit.once, RequestKey):
         if decided.run:
             transaction.row(decided.run)
-        transaction.rows.requests[unit.workspace, unit.once.request_id] = unit.once.digest, decided.run
+        transaction.rows.requests[unit.workspace, unit.once.request_id] = (
+            unit.once.digest,
+            decided.run,
+        )
     return Outcome(run=decided.run, seq=transaction.entered)
 
 
@@ -55,7 +74,13 @@ def _before(transaction: UnitAtWork, workspace: str, once: OnceKey) -> Outcome |
     if isinstance(once, MessageKey):
         return earlier(transaction.rows, workspace, once)
     request = transaction.rows.requests.get((workspace, once.request_id))
-    return None if request is None else Outcome(run=request[1], refused="same" if request[0] == once.digest else "request_id_reused")
+    return (
+        None
+        if request is None
+        else Outcome(
+            run=request[1], refused="same" if request[0] == once.digest else "request_id_reused"
+        )
+    )
 
 
 def _decide(transaction: UnitAtWork, of: Of, shared: Shared) -> Ruling:
@@ -69,15 +94,27 @@ def _decide(transaction: UnitAtWork, of: Of, shared: Shared) -> Ruling:
 
 
 def _accepted(transaction: UnitAtWork) -> int:
-    """Root runs that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing."""
-    roots = sum(row.run.parent is None and going(row.run.status) for row in transaction.rows.runs.values())
-    asked = sum(thread.asked is not None for threads in transaction.rows.threads.values() for thread in threads.values())
+    """Root runs that are ready, running or waiting, but for those that wait for a person: they may
+    wait for days, and cost nothing.
+    """
+    roots = sum(
+        row.run.parent is None and going(row.run.status) for row in transaction.rows.runs.values()
+    )
+    asked = sum(
+        thread.asked is not None
+        for threads in transaction.rows.threads.values()
+        for thread in threads.values()
+    )
     return roots - asked - open_roots(transaction.rows)
 
 
 def _append(transaction: UnitAtWork, unit: Append, claimed: Ruling | None) -> Outcome:
     run = transaction.row(unit.run).run
-    records = unit.records if claimed is None or claimed.record is None else (*unit.records, claimed.record)
+    records = (
+        unit.records
+        if claimed is None or claimed.record is None
+        else (*unit.records, claimed.record)
+    )
     if unit.suspend is not None and _wakes(transaction, unit):
         return Outcome(run=unit.run) if _came_before(run, unit) else Outcome(refused="mail")
     if not _follows(run, unit, records):
@@ -103,24 +140,31 @@ def _wakes(transaction: UnitAtWork, unit: Append) -> bool:
     for there in transaction.rows.mailbox.get(unit.run, ()):
         if there.taken is None:
             kind = there.mail.kind
-            if (kind in (MailKind.CHILD, MailKind.ANSWER, MailKind.APPROVAL) and there.mail.addr == unit.suspend) or (
-                kind is MailKind.INTERRUPT and not unit.deaf
-            ):
+            if (
+                kind in (MailKind.CHILD, MailKind.ANSWER, MailKind.APPROVAL)
+                and there.mail.addr == unit.suspend
+            ) or (kind is MailKind.INTERRUPT and not unit.deaf):
                 return True
     return False
 
 
 def _follows(run: StoredRun, unit: Append, records: tuple[Record, ...]) -> bool:
-    """Whether it is written by who holds the run, behind its head, along the table of transitions."""
+    """Whether it is written by who holds the run, behind its head, along the table of
+    transitions.
+    """
     if unit.epoch != run.epoch or (records and run.head != records[0].seq - 1):
         return False
-    if [record.seq for record in records] != list(range(records[0].seq, records[0].seq + len(records)) if records else ()):
+    if [record.seq for record in records] != list(
+        range(records[0].seq, records[0].seq + len(records)) if records else ()
+    ):
         return False
     return unit.status is None or run.status in SOURCES[unit.status]
 
 
 def _came_before(run: StoredRun, unit: Append) -> bool:
-    """Whether the unit is durable already: whoever offers it again was not told. Its last link says so, which fixes all before it."""
+    """Whether the unit is durable already: whoever offers it again was not told. Its last link says
+    so, which fixes all before it.
+    """
     if unit.operation is not None:
         return False
     if not unit.records:
@@ -130,7 +174,9 @@ def _came_before(run: StoredRun, unit: Append) -> bool:
 
 
 def _rest(transaction: UnitAtWork, unit: Append, run: StoredRun) -> None:
-    """A run that came to rest gives up its place in its thread, and nobody waits for what it asked an approver."""
+    """A run that came to rest gives up its place in its thread, and nobody waits for what it asked
+    an approver.
+    """
     resting = unit.run if unit.status in SETTLED else None
     if unit.status in STOPPED:  # a turn whose child has stopped cannot go on either
         resting = run.root
@@ -139,7 +185,15 @@ def _rest(transaction: UnitAtWork, unit: Append, run: StoredRun) -> None:
     if resting is not None:
         withdraw_approvals(transaction.rows, unit.run, unit.records[-1].at if unit.records else 0)
     if resting is not None:
-        give_up_place(transaction, resting, [change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place])
+        give_up_place(
+            transaction,
+            resting,
+            [
+                change
+                for change in unit.writes
+                if isinstance(change, ThreadChange) and change.in_place
+            ],
+        )
 
 
 def _operation(unit: Operation) -> Outcome:

@@ -10,7 +10,13 @@ from msgspec.structs import replace
 from ordain.contracts.approvals import Grant
 from ordain.errors import RunLost
 from ordain.journal.transitions import HAS_MAIL
-from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import (
+    ApprovalClaimed,
+    ApprovalDecided,
+    GrantRevoked,
+    GrantUse,
+    NewApproval,
+)
 from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.store import Mail
 from ordain.ports.writes import (
@@ -30,7 +36,13 @@ from ordain.ports.writes import (
     TakenMail,
     Write,
 )
-from ordain.testing.memory.approval_rows import claim_approval, decide_approval, put_approval, revoke_grant, use_grant
+from ordain.testing.memory.approval_rows import (
+    claim_approval,
+    decide_approval,
+    put_approval,
+    revoke_grant,
+    use_grant,
+)
 from ordain.testing.memory.configuration_rows import put_config
 from ordain.testing.memory.places import take_place, take_place_again
 from ordain.testing.memory.rows import MailRow
@@ -93,7 +105,9 @@ def _question(transaction: UnitAtWork, _: Of, question: ClosedQuestion) -> None:
 
 
 def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
-    """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
+    """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it
+    looks.
+    """
     box = transaction.rows.mailbox.get(new.run, ())
     new.key.encode()  # text that no store can hold is refused by every one of them
     if all(there.mail.key != new.key for there in box):
@@ -106,10 +120,18 @@ def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
 
 def _taken_mail(transaction: UnitAtWork, of: Of, taken: TakenMail) -> None:
     box = transaction.rows.mailbox.get(of.run, ())
-    left = [index for index, there in enumerate(box) if there.mail.id == taken.mail and there.taken is None]
+    left = [
+        index
+        for index, there in enumerate(box)
+        if there.mail.id == taken.mail and there.taken is None
+    ]
     if not left:
         raise RunLost(f"run {of.run} has moved on without this engine")
-    transaction.rows.mailbox[of.run] = (*box[: left[0]], replace(box[left[0]], taken=taken.seq), *box[left[0] + 1 :])
+    transaction.rows.mailbox[of.run] = (
+        *box[: left[0]],
+        replace(box[left[0]], taken=taken.seq),
+        *box[left[0] + 1 :],
+    )
 
 
 def _outbox(transaction: UnitAtWork, of: Of, words: OutboxRow) -> None:
@@ -134,7 +156,9 @@ def _refund(transaction: UnitAtWork, of: Of, refund: Refund) -> None:
 def _row(transaction: UnitAtWork, of: Of, row: TableRow) -> None:
     table = transaction.table(row.table)
     if (len(row.key), len(row.values)) != (len(table.key), len(table.columns)) or None in row.key:
-        raise ValueError(f"a row of {table.name} has a value for each part of its key and for each column")
+        raise ValueError(
+            f"a row of {table.name} has a value for each part of its key and for each column"
+        )
     transaction.rows.values[table.name, of.workspace, *row.key] = row.values
 
 

@@ -1,8 +1,8 @@
 """``files.read``: a page of a text file below one declared folder.
 
-The path is walked from an open descriptor of the root, one component at a time, none of which may be a link. So there is no
-moment between a check and its use in which a link could be put in the way. A file of several names (hard links) is refused: no path tells
-where else it stands.
+The path is walked from an open descriptor of the root, one component at a time, none of which may
+be a link. So there is no moment between a check and its use in which a link could be put in the
+way. A file of several names (hard links) is refused: no path tells where else it stands.
 """
 
 from __future__ import annotations
@@ -43,13 +43,16 @@ class Page:
     path: Annotated[str, Field(max_length=PATH_MAX)]
     text: Annotated[str, Field(max_length=PAGE_BYTES_MAX)]
     offset: Annotated[int, Field(ge=0, description="Byte at which the page begins.")]
-    next_offset: Annotated[int | None, Field(description="Where to go on reading; null at the end of the file.")]
+    next_offset: Annotated[
+        int | None, Field(description="Where to go on reading; null at the end of the file.")
+    ]
     size: Annotated[int, Field(ge=0, description="Bytes of the whole file.")]
     replaced: Annotated[bool, Field(description="Whether bytes that are not UTF-8 were replaced.")]
 
 
 def files_read(root: Path) -> FunctionVerb[Any, Any]:
-    """The verb ``files.read`` for files below ``root``, which may itself be a link and is resolved now.
+    """The verb ``files.read`` for files below ``root``, which may itself be a link and is resolved
+    now.
 
     Raises:
         ConfigurationError: the root is no folder.
@@ -57,7 +60,9 @@ def files_read(root: Path) -> FunctionVerb[Any, Any]:
     try:
         folder = root.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise ConfigurationError(f"files root {root}: not a folder", code="invalid_files_root") from error
+        raise ConfigurationError(
+            f"files root {root}: not a folder", code="invalid_files_root"
+        ) from error
     if not folder.is_dir():
         raise ConfigurationError(f"files root {root}: not a folder", code="invalid_files_root")
 
@@ -103,13 +108,18 @@ def _read_page(folder: Path, path: str, offset: int, limit: int) -> Page:
     text = content.decode(errors="replace")
     replaced = "\ufffd" in text and not _is_utf8(content)
     following = None if at_end else offset + len(content)
-    return Page(path=path, text=text, offset=offset, next_offset=following, size=size, replaced=replaced)
+    return Page(
+        path=path, text=text, offset=offset, next_offset=following, size=size, replaced=replaced
+    )
 
 
 def _components(path: str) -> list[str]:
     parts = path.split("/")
     if any(part in {"", ".", ".."} or "\0" in part or "\\" in part for part in parts):
-        raise VerbError("invalid_path", "a path names a file below the folder: no absolute path, no empty part, no . or ..")
+        raise VerbError(
+            "invalid_path",
+            "a path names a file below the folder: no absolute path, no empty part, no . or ..",
+        )
     try:
         path.encode()
     except UnicodeEncodeError as error:
@@ -123,7 +133,8 @@ def _open_below(folder: Path, parts: list[str], opened: ExitStack) -> int:
     for part in parts[:-1]:
         descriptor = os.open(part, _OPEN | os.O_DIRECTORY, dir_fd=descriptor)
         opened.callback(os.close, descriptor)
-    # Looked at before it is opened, because to open a device may already do something; and again after, because it may have changed.
+    # Looked at before it is opened, because to open a device may already do something; and again
+    # after, because it may have changed.
     _regular(os.stat(parts[-1], dir_fd=descriptor, follow_symlinks=False))
     descriptor = os.open(parts[-1], _OPEN, dir_fd=descriptor)
     opened.callback(os.close, descriptor)
@@ -133,9 +144,15 @@ def _open_below(folder: Path, parts: list[str], opened: ExitStack) -> int:
 
 def _regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise VerbError("not_a_file", "not a regular file: folders, links, devices and pipes are not read")
-    if status.st_nlink > 1:  # its other name may stand anywhere, and whoever may write below the root gave it this one
-        raise VerbError("hard_link", "a file of several names (hard links) is not read: it may be one of another folder")
+        raise VerbError(
+            "not_a_file", "not a regular file: folders, links, devices and pipes are not read"
+        )
+    if status.st_nlink > 1:
+        # its other name may stand anywhere, and whoever may write below the root gave it this one
+        raise VerbError(
+            "hard_link",
+            "a file of several names (hard links) is not read: it may be one of another folder",
+        )
 
 
 def _unreadable(error: OSError) -> VerbError:

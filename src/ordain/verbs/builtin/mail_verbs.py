@@ -1,7 +1,8 @@
 """``mail.draft`` and ``mail.send``: a mail kept in the user's own space, and one that goes out.
 
-A draft goes nowhere: its addresses are words of an entry. What is sent goes through the one server that settings declare, as the one sender that they
-declare; a call says to whom, and what. Both take the same mail, so that what was drafted can be sent as it is.
+A draft goes nowhere: its addresses are words of an entry. What is sent goes through the one server
+that settings declare, as the one sender that they declare; a call says to whom, and what. Both take
+the same mail, so that what was drafted can be sent as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue
 
 from ordain.contracts.access import TokenScope
-from ordain.contracts.mail import Addresses, CopyAddresses, MailText, SubjectLine, checked_body, checked_subject, plain_address
+from ordain.contracts.mail import (
+    Addresses,
+    CopyAddresses,
+    MailText,
+    SubjectLine,
+    checked_body,
+    checked_subject,
+    plain_address,
+)
 from ordain.contracts.verbs import ArgumentRole, Category, Example, Retry, Trust, VerbEffect
 from ordain.errors import InvalidRequest
 from ordain.ports.library import ItemKind, Library, NewItem, Section
@@ -26,7 +35,11 @@ from ordain.verbs.mail_server import MailServer
 _ATTEMPTS = 3
 """Of one call; only what certainly did not happen is tried again."""
 _UNUSED_TIMEOUT_MS = 30_000
-_EXAMPLE: dict[str, JsonValue] = {"to": ["ada@example.org"], "subject": "Thursday", "body": "Dear Ada,\n\nThursday at ten suits me.\n"}
+_EXAMPLE: dict[str, JsonValue] = {
+    "to": ["ada@example.org"],
+    "subject": "Thursday",
+    "body": "Dear Ada,\n\nThursday at ten suits me.\n",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +54,18 @@ class Drafted:
 class Sent:
     """What the mail server has taken; whether it arrives is beyond that."""
 
-    message_id: Annotated[str, Field(description="The mail's Message-ID; the same call has the same one, however often it is tried.")]
-    recipients: Annotated[int, Field(ge=1, description="How many addresses the server took it for, each counted once.")]
+    message_id: Annotated[
+        str,
+        Field(
+            description=(
+                "The mail's Message-ID; the same call has the same one, however often it is tried."
+            )
+        ),
+    ]
+    recipients: Annotated[
+        int,
+        Field(ge=1, description="How many addresses the server took it for, each counted once."),
+    ]
 
 
 def mail_draft(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
@@ -55,13 +78,24 @@ def mail_draft(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         category=Category.GENERATIVE,
         scopes=[TokenScope.MEMORY],
         tags=["mail"],
-        arguments={"to": ArgumentRole.LABEL, "cc": ArgumentRole.LABEL, "subject": ArgumentRole.CONTENT, "body": ArgumentRole.CONTENT},
+        arguments={
+            "to": ArgumentRole.LABEL,
+            "cc": ArgumentRole.LABEL,
+            "subject": ArgumentRole.CONTENT,
+            "body": ArgumentRole.CONTENT,
+        },
         output={"draft_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
         timeout_ms=15_000,
         idempotent=True,
         example=Example(input=_EXAMPLE),
     )
-    async def draft(to: Addresses, subject: SubjectLine, body: MailText, context: VerbContext, cc: CopyAddresses | None = None) -> Drafted:
+    async def draft(
+        to: Addresses,
+        subject: SubjectLine,
+        body: MailText,
+        context: VerbContext,
+        cc: CopyAddresses | None = None,
+    ) -> Drafted:
         """Keep a mail as a draft in the user's own journal. Nothing is sent; returns its draft_id.
 
         Args:
@@ -73,7 +107,15 @@ def mail_draft(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         """
         letter = _letter(to, cc or (), subject, body)
         copies = [f"Cc: {', '.join(letter.cc)}"] if letter.cc else []
-        text = "\n".join([f"To: {', '.join(letter.to)}", *copies, f"Subject: {letter.subject}", "", letter.body.strip()])
+        text = "\n".join(
+            [
+                f"To: {', '.join(letter.to)}",
+                *copies,
+                f"Subject: {letter.subject}",
+                "",
+                letter.body.strip(),
+            ]
+        )
         entry = NewItem(
             workspace=context.workspace,
             kind=ItemKind.ENTRY,
@@ -93,7 +135,9 @@ def mail_draft(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
 
 
 def mail_send(server: MailServer | None) -> FunctionVerb[..., Any]:
-    """The verb for this server; without one it is declared all the same, so that whoever names it is told what is missing."""
+    """The verb for this server; without one it is declared all the same, so that whoever names it
+    is told what is missing.
+    """
 
     @verb(
         name=MAIL_SEND,
@@ -112,7 +156,13 @@ def mail_send(server: MailServer | None) -> FunctionVerb[..., Any]:
         retry=Retry(max_attempts=_ATTEMPTS),
         example=Example(input=_EXAMPLE),
     )
-    async def send(to: Addresses, subject: SubjectLine, body: MailText, context: VerbContext, cc: CopyAddresses | None = None) -> Sent:
+    async def send(
+        to: Addresses,
+        subject: SubjectLine,
+        body: MailText,
+        context: VerbContext,
+        cc: CopyAddresses | None = None,
+    ) -> Sent:
         """Send a mail, to everybody named or to nobody. It cannot be called back.
 
         Args:
@@ -123,13 +173,18 @@ def mail_send(server: MailServer | None) -> FunctionVerb[..., Any]:
             context: the call.
         """
         if server is None:
-            raise VerbError("not_configured", "no mail server is configured: [mail] in ordain.toml", happened=False)
+            raise VerbError(
+                "not_configured",
+                "no mail server is configured: [mail] in ordain.toml",
+                happened=False,
+            )
         from ordain.verbs.smtp import deliver  # lazy: the SMTP client, where there is a server
 
         letter = _letter(to, cc or (), subject, body)
         identity = message_id(context.key, server.sender)
         message = composed(letter, sender=server.sender, identity=identity, at_us=context.at_us)
-        # Time runs out in there, a little before it does for the executor: then it is known whether anything is in doubt.
+        # Time runs out in there, a little before it does for the executor: then it is known whether
+        # anything is in doubt.
         await deliver(server, letter.recipients, message, context.left_s * 0.95)
         return Sent(identity, len(letter.recipients))
 
@@ -143,7 +198,12 @@ def _letter(to: Sequence[str], cc: Sequence[str], subject: str, body: str) -> Le
         VerbError: ``bad_address``, ``bad_subject`` or ``bad_text``; nothing has happened.
     """
     try:
-        return Letter(to=_addresses("to", to), cc=_addresses("cc", cc), subject=checked_subject(subject), body=checked_body(body))
+        return Letter(
+            to=_addresses("to", to),
+            cc=_addresses("cc", cc),
+            subject=checked_subject(subject),
+            body=checked_body(body),
+        )
     except InvalidRequest as error:
         raise VerbError(error.code, error.message, happened=False) from error
 
@@ -154,7 +214,9 @@ def _addresses(name: str, given: Sequence[str]) -> list[str]:
         try:
             found.append(plain_address(text))
         except InvalidRequest as error:
-            raise InvalidRequest(f"{name}, address {number}: {error.message}", code=error.code) from error
+            raise InvalidRequest(
+                f"{name}, address {number}: {error.message}", code=error.code
+            ) from error
     return found
 
 

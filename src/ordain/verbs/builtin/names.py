@@ -1,4 +1,6 @@
-"""What is known of shipped verbs before their code is there: ids, and the library while no storage is open."""
+"""What is known of shipped verbs before their code is there: ids, and the library while no storage
+is open.
+"""
 
 from __future__ import annotations
 
@@ -16,4 +18,6 @@ def no_library() -> Library:
     Raises:
         VerbError: always.
     """
-    raise VerbError("no_library", "nothing is remembered here: this process has no storage open", happened=False)
+    raise VerbError(
+        "no_library", "nothing is remembered here: this process has no storage open", happened=False
+    )

@@ -15,14 +15,18 @@ PLANS = Path(__file__).parent
 
 @cache
 def prompt_plans() -> VerbFolder:
-    """The prompt plans beside this file, and the verbs that are flows; read once, they are part of the build.
+    """The prompt plans beside this file, and the verbs that are flows; read once, they are part of
+    the build.
 
-    Their templates are, too, and its tests look through them (``template_errors``): they are compiled when they are first used.
+    Their templates are, too, and its tests look through them (``template_errors``): they are
+    compiled when they are first used.
     """
     specs = read_shipped(PLANS, VerbSpec)
     named = {template for spec in specs.values() for template in templates_of(spec)}
     return VerbFolder(
         specs=specs,
-        templates=MappingProxyType({name: (PLANS / name).read_text(encoding="utf-8") for name in sorted(named)}),
+        templates=MappingProxyType(
+            {name: (PLANS / name).read_text(encoding="utf-8") for name in sorted(named)}
+        ),
         origins=MappingProxyType({name: str(PLANS / f"{name}.yaml") for name in specs}),
     )

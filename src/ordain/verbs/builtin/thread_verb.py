@@ -1,4 +1,6 @@
-"""``thread.close``: the task of a thread is done. What closes it is the end of the turn that says so: a turn that completes leaves its thread done."""
+"""``thread.close``: the task of a thread is done. What closes it is the end of the turn that says
+so: a turn that completes leaves its thread done.
+"""
 
 from __future__ import annotations
 

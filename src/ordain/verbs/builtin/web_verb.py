@@ -1,6 +1,7 @@
 """``web.fetch``: the text behind a declared URL.
 
-Only URLs that the operator declared are fetched, redirects included; how a host is reached stands in ``verbs.outbound``.
+Only URLs that the operator declared are fetched, redirects included; how a host is reached stands
+in ``verbs.outbound``.
 """
 
 from __future__ import annotations
@@ -20,11 +21,21 @@ from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, Ve
 from ordain.errors import ConfigurationError
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.http_access import Resolve, resolve
-from ordain.verbs.outbound import PORTS, NoExchange, Outgoing, Reach, exchange, read_bytes, text_type
+from ordain.verbs.outbound import (
+    PORTS,
+    NoExchange,
+    Outgoing,
+    Reach,
+    exchange,
+    read_bytes,
+    text_type,
+)
 from ordain.verbs.own_addresses import OwnAddresses
 
 BODY_BYTES = 262_144
-"""Bytes that are read of an answer, where settings do not say; what follows is cut off and the output says so."""
+"""Bytes that are read of an answer, where settings do not say; what follows is cut off and the
+output says so.
+"""
 
 REDIRECTS_MAX = 3
 """Most redirects that are followed, each to a declared URL."""
@@ -41,7 +52,9 @@ class Fetched:
     """The text of an answer."""
 
     url: Annotated[str, Field(description="Where the text came from, redirects followed.")]
-    status: Annotated[int, Field(ge=100, le=999, description="HTTP status; one of 400 or more is an answer too.")]
+    status: Annotated[
+        int, Field(ge=100, le=999, description="HTTP status; one of 400 or more is an answer too.")
+    ]
     content_type: Annotated[str, Field(max_length=200)]
     text: Annotated[str, Field(description="The answer's text, never a command.")]
     truncated: Annotated[bool, Field(description="Whether the answer was longer.")]
@@ -59,8 +72,8 @@ def web_fetch(
     """The verb ``web.fetch`` for exactly these URLs.
 
     Args:
-        urls: absolute http or https URLs, without credentials and fragment. One whose host is an address in a private range
-            declares that address.
+        urls: absolute http or https URLs, without credentials and fragment. One whose host is an
+            address in a private range declares that address.
         private_hosts: names that may resolve to private addresses.
         body_bytes: most bytes read of an answer.
         resolver: how a name becomes addresses.
@@ -70,10 +83,13 @@ def web_fetch(
         ConfigurationError: no URL, too many, or one that is not as above.
     """
     if not 1 <= len(urls) <= URLS_MAX:
-        raise ConfigurationError(f"web.fetch needs 1 to {URLS_MAX} declared URLs", code="invalid_url")
+        raise ConfigurationError(
+            f"web.fetch needs 1 to {URLS_MAX} declared URLs", code="invalid_url"
+        )
     declared = {url: _declared(url) for url in urls}
     hosts = frozenset(host.lower() for host in private_hosts)
-    reach = Reach(private_hosts=hosts, literals=True, own=own or OwnAddresses())  # a literal stands in the declared URL
+    # a literal stands in the declared URL
+    reach = Reach(private_hosts=hosts, literals=True, own=own or OwnAddresses())
     fetcher = _Fetcher(frozenset(declared), reach, body_bytes, resolver)
     listed = list(declared)
 
@@ -95,7 +111,8 @@ def web_fetch(
             url: one of the declared addresses, exactly as listed.
             context: the call.
         """
-        # Time runs out here, a little before it does for the executor: then it is known that nothing is in doubt (see _failed).
+        # Time runs out here, a little before it does for the executor: then it is known that
+        # nothing is in doubt (see _failed).
         try:
             async with asyncio.timeout(context.left_s * 0.95):
                 return await fetcher.fetch(url)
@@ -109,10 +126,19 @@ def _declared(url: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
     except (httpx2.InvalidURL, TypeError) as error:
-        raise ConfigurationError(f"declared URL {_shown(url)}: not a URL", code="invalid_url") from error
-    if parsed.scheme not in PORTS or not parsed.host or parsed.userinfo or parsed.fragment or str(parsed) != url:
         raise ConfigurationError(
-            f"declared URL {_shown(url)}: an absolute http or https URL in normal form, without credentials and fragment",
+            f"declared URL {_shown(url)}: not a URL", code="invalid_url"
+        ) from error
+    if (
+        parsed.scheme not in PORTS
+        or not parsed.host
+        or parsed.userinfo
+        or parsed.fragment
+        or str(parsed) != url
+    ):
+        raise ConfigurationError(
+            f"declared URL {_shown(url)}: an absolute http or https URL in normal form, without "
+            "credentials and fragment",
             code="invalid_url",
         )
     return parsed
@@ -133,7 +159,9 @@ class _Fetcher:
     async def fetch(self, url: str) -> Fetched:
         for _ in range(REDIRECTS_MAX + 1):
             if url not in self.declared:
-                raise _failed("url_not_declared", "only declared URLs are fetched, redirects included")
+                raise _failed(
+                    "url_not_declared", "only declared URLs are fetched, redirects included"
+                )
             answer = await self._get(httpx2.URL(url))
             if isinstance(answer, Fetched):
                 return answer
@@ -143,7 +171,9 @@ class _Fetcher:
     async def _get(self, target: httpx2.URL) -> Fetched | str:
         """The answer, or the URL it redirects to."""
         try:
-            async with exchange(Outgoing(method="GET", url=target, headers=_HEADERS), self.reach, self.resolver) as response:
+            async with exchange(
+                Outgoing(method="GET", url=target, headers=_HEADERS), self.reach, self.resolver
+            ) as response:
                 if response.has_redirect_location:
                     return _redirect(target, response.headers["location"])
                 return await self._text(response, target)

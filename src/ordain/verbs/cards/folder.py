@@ -13,11 +13,20 @@ from ordain.verbs.yaml_folder import YamlFolder
 
 @cache
 def shipped_cards() -> Mapping[str, AgentCard]:
-    """The cards of the folder ``shipped`` beside this file, by name; read once, they are part of the build."""
+    """The cards of the folder ``shipped`` beside this file, by name; read once, they are part of
+    the build.
+    """
     return read_shipped(Path(__file__).parent, AgentCard)
 
 
 CARDS = YamlFolder(
-    contract=AgentCard, name="cards", key="name", noun="card", code="invalid_card", most=50, shipped=shipped_cards, together=card_faults
+    contract=AgentCard,
+    name="cards",
+    key="name",
+    noun="card",
+    code="invalid_card",
+    most=50,
+    shipped=shipped_cards,
+    together=card_faults,
 )
 """Each card is a row of the planner's prompt: there are not more of them than somebody reads."""

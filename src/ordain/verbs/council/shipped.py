@@ -12,5 +12,7 @@ from ordain.verbs.shipped_file import read_shipped
 
 @cache
 def shipped_seats() -> Mapping[str, Seat]:
-    """The seats of ``seats.yaml`` beside this file, by name; read once, they are part of the build."""
+    """The seats of ``seats.yaml`` beside this file, by name; read once, they are part of the
+    build.
+    """
     return read_shipped(Path(__file__).parent, Seat)

@@ -1,1 +1,3 @@
-"""Workflow templates as files: the shipped ones, and those of ``$ORDAIN_HOME/workflows``. Reads and checks them; what they come to rules decide."""
+"""Workflow templates as files: the shipped ones, and those of ``$ORDAIN_HOME/workflows``. Reads and
+checks them; what they come to rules decide.
+"""

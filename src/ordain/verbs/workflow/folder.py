@@ -23,7 +23,9 @@ def _faults(template: WorkflowTemplate) -> Iterator[Fault]:
 
 @cache
 def shipped_workflows() -> Mapping[str, WorkflowTemplate]:
-    """The templates of the folder ``shipped`` beside this file, by id; read once, they are part of the build."""
+    """The templates of the folder ``shipped`` beside this file, by id; read once, they are part of
+    the build.
+    """
     return read_shipped(Path(__file__).parent, WorkflowTemplate)
 
 

@@ -1,7 +1,9 @@
-"""From a text to its tokens: case, accents, width, spelling and script evened out. Phrases of a table go through the same.
+"""From a text to its tokens: case, accents, width, spelling and script evened out. Phrases of a
+table go through the same.
 
-Scripts without spaces are read character by character. Every step is linear in the text looked at. What varies with the way of
-writing and not with the word stands here as code, for every language: a table holds words.
+Scripts without spaces are read character by character. Every step is linear in the text looked at.
+What varies with the way of writing and not with the word stands here as code, for every language: a
+table holds words.
 """
 
 # ruff: noqa: RUF001 (folding is about look-alikes)
@@ -20,17 +22,36 @@ TOKENS_MAX: Final = 160
 _FOLDED: Final = {
     **dict.fromkeys(range(0x300, 0x370)),  # accents, and what zalgo is made of
     **dict.fromkeys([*range(0x64B, 0x656), 0x670, 0x640]),  # Arabic vowel signs, often left out
-    **dict.fromkeys([*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xAD, 0xFEFF]),  # unseen
+    # unseen
+    **dict.fromkeys(
+        [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xAD, 0xFEFF]
+    ),
     **dict.fromkeys([*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400), 0x20E3, *map(ord, "¿¡")]),
     **dict.fromkeys(map(ord, "’‘ʼʻ′"), "'"),
     **dict.fromkeys(map(ord, "“”„‟«»‹›「」『』`"), '"'),
-    **str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "œ": "oe", "æ": "ae", "ى": "ي", "ة": "ه", "_": " "}),
-    **str.maketrans({"。": ". ", "、": ", ", "،": ", ", "؛": ", ", "؟": "? ", "।": ". ", "–": "-", "—": " - ", "🅰": "a", "🅱": "b"}),
+    **str.maketrans(
+        {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "œ": "oe", "æ": "ae", "ى": "ي", "ة": "ه", "_": " "}
+    ),
+    **str.maketrans(
+        {
+            "。": ". ",
+            "、": ", ",
+            "،": ", ",
+            "؛": ", ",
+            "؟": "? ",
+            "।": ". ",
+            "–": "-",
+            "—": " - ",
+            "🅰": "a",
+            "🅱": "b",
+        }
+    ),
 }
 _ALONE: Final = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _INNER: Final = "\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff"
 _TOKEN: Final = re.compile(
-    rf"[{_ALONE}]|[^\W_{_ALONE}]+(?:[{_INNER}]+[^\W_{_ALONE}]*)*|[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]|▢"
+    rf"[{_ALONE}]|[^\W_{_ALONE}]+(?:[{_INNER}]+[^\W_{_ALONE}]*)*|"
+    r"[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]|▢"
     rf"|\?|[.!]+(?!\w)|!|[,;:](?!\d)|\n|(?<=\s)[-~]+(?=\s)|[()/]"
 )
 _QUOTES: Final = re.compile(r"\"[^\"]*(?:\"|$)|(?<!\w)'[^'\n]{2,}'(?!\w)")
@@ -41,13 +62,19 @@ _APOSTROPHE: Final = re.compile(r"(?<=\w)'(?=(?:t|s|re|m|ll|ve|d)\b)")
 
 
 def fold(text: str) -> str:
-    """The text without what writers vary: case, accents, width, typography, unseen and repeated characters."""
+    """The text without what writers vary: case, accents, width, typography, unseen and repeated
+    characters.
+    """
     return made_once(_fold, text)
 
 
 def _fold(text: str) -> str:
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text.replace("´", "'"))[: 2 * LOOKED_AT].casefold().translate(_FOLDED)
+        text = (
+            unicodedata.normalize("NFKD", text.replace("´", "'"))[: 2 * LOOKED_AT]
+            .casefold()
+            .translate(_FOLDED)
+        )
         text = unicodedata.normalize("NFC", text)
     else:
         text = text.lower().replace("_", " ").replace("`", '"')
@@ -55,7 +82,9 @@ def _fold(text: str) -> str:
 
 
 def tokens(folded: str) -> list[str]:
-    """Words, single characters of scripts without spaces, emoji, breaks; a quotation is one token."""
+    """Words, single characters of scripts without spaces, emoji, breaks; a quotation is one
+    token.
+    """
     return list(made_once(_tokens, folded))
 
 

@@ -14,24 +14,38 @@ from ordain.wording.engine_1.signs import Sign
 Phrases = Mapping[str, tuple[int, dict[tuple[str, ...], str]]]
 """By first token: the length of the longest phrase, and the sign of each."""
 
-_BREAKS: Final = {"?": Sign.ASKS.value, ".": Sign.STOPS.value, "!": Sign.STOPS.value, "\n": Sign.STOPS.value}
+_BREAKS: Final = {
+    "?": Sign.ASKS.value,
+    ".": Sign.STOPS.value,
+    "!": Sign.STOPS.value,
+    "\n": Sign.STOPS.value,
+}
 _OWN: Final = Sign.OWN.value
 _SOFT: Final = frozenset(",;:-~()/")
 _LAUGH: Final = re.compile(
-    r"a?(?:h[aeiou]){2,}h?|(?:ja){2,}j?|k{2,}|(?:rs){2,}|l(?:o|u)+l+z?|а?(?:х[аеи]){2,}х?|w{2,}|哈|ㅋ|ㅎ|ᄏ|ᄒ|笑|草|x+d+|lmf?ao|rofl"
+    r"a?(?:h[aeiou]){2,}h?|(?:ja){2,}j?|k{2,}|(?:rs){2,}|l(?:o|u)+l+z?|а?(?:х[аеи]){2,}х?|w{2,}|哈|"
+    r"ㅋ|ㅎ|ᄏ|ᄒ|笑|草|x+d+|lmf?ao|rofl"
 )
 """Laughter is made of repetitions and not of words, so it is a pattern and no list."""
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _PLAIN: Final = re.compile(r"(?!.*([a-z])\1\1)(?:(?!x)[a-z]+(?: (?!$)|$))+")
-"""Words that folding leaves as they are and that are tokens as they stand, as most phrases: no letter thrice in a row, none that may be an emoticon (*xd*)."""
+"""Words that folding leaves as they are and that are tokens as they stand, as most phrases: no
+letter thrice in a row, none that may be an emoticon (*xd*).
+"""
 
 
 @lru_cache(maxsize=2**14)  # engines stand on one another, and each reads the same lists of a table
 def keys(phrase: str) -> frozenset[tuple[str, ...]]:
-    """What of a phrase is compared with a message: its tokens, and those of its spelling without umlauts. Empty: it holds nothing to look for."""
+    """What of a phrase is compared with a message: its tokens, and those of its spelling without
+    umlauts. Empty: it holds nothing to look for.
+    """
     if _PLAIN.fullmatch(phrase) is not None and phrase.count(" ") < TOKENS_MAX:
         return frozenset((tuple(phrase.split(" ")),))
-    return frozenset(found for spelling in {phrase, phrase.translate(_UMLAUTS)} if (found := tuple(tokens(fold(spelling)))))
+    return frozenset(
+        found
+        for spelling in {phrase, phrase.translate(_UMLAUTS)}
+        if (found := tuple(tokens(fold(spelling))))
+    )
 
 
 def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
@@ -47,8 +61,11 @@ def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
     return table
 
 
-def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int] | None = None) -> str:
-    """The signs of the tokens; ``searches`` are endings that make a word the name of a search: *Hotelsuche*.
+def shape_of(
+    found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int] | None = None
+) -> str:
+    """The signs of the tokens; ``searches`` are endings that make a word the name of a search:
+    *Hotelsuche*.
 
     ``steps`` is filled with how many tokens each sign stands for.
     """

@@ -1,9 +1,11 @@
-"""What the wording of a chat message says: features for rule ``attach``, read without a model, in many languages.
+"""What the wording of a chat message says: features for rule ``attach``, read without a model, in
+many languages.
 
-A message becomes its *shape*: one sign per known word or phrase, ``OWN`` for each word that the table does not know.
-Rules are patterns over shapes. Two ideas carry them. **Coverage**: a message orders a stop, asks after progress or wants nothing
-only where its phrases cover all of it; a word of its own makes it a request about something else. **Place**: a correction
-stands at a clause's beginning or end and needs its marker. What is quoted, negated, reported or asked orders nothing.
+A message becomes its *shape*: one sign per known word or phrase, ``OWN`` for each word that the
+table does not know. Rules are patterns over shapes. Two ideas carry them. **Coverage**: a message
+orders a stop, asks after progress or wants nothing only where its phrases cover all of it; a word
+of its own makes it a request about something else. **Place**: a correction stands at a clause's
+beginning or end and needs its marker. What is quoted, negated, reported or asked orders nothing.
 """
 
 from __future__ import annotations
@@ -77,7 +79,17 @@ PLACE_SIGNS: Final = 10
 STOPS_CLEARLY: Final = 2
 """The strength of an order to stop that nothing weakens."""
 COUNTED: Final = 4000
-_MARKERS: Final = frozenset((Sign.CHANGE, Sign.CHANGED, Sign.MEANT, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.RATHER_ADJ))
+_MARKERS: Final = frozenset(
+    (
+        Sign.CHANGE,
+        Sign.CHANGED,
+        Sign.MEANT,
+        Sign.INSTEAD,
+        Sign.INSTEAD_OF,
+        Sign.RATHER,
+        Sign.RATHER_ADJ,
+    )
+)
 """A clause without any of these replaces nothing: each pattern of a replacement has one."""
 
 
@@ -85,7 +97,9 @@ _NAMES: Final = {sign.value: sign.name.lower() for sign in Sign}
 
 
 class Look(NamedTuple):
-    """The beginning of a text as an engine sees it: folded, in tokens, their signs, and each piece with the name of the sign that it is taken for."""
+    """The beginning of a text as an engine sees it: folded, in tokens, their signs, and each piece
+    with the name of the sign that it is taken for.
+    """
 
     folded: str
     tokens: list[str]
@@ -105,7 +119,9 @@ class CompiledReading:
         self._times = number_time_pattern(table.lists)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
-        """The beginning of a text, folded, in pieces: what each is taken for, by its sign's name."""
+        """The beginning of a text, folded, in pieces: what each is taken for, by its sign's
+        name.
+        """
         return self.look(text).parts
 
     def look(self, text: str) -> Look:
@@ -120,10 +136,16 @@ class CompiledReading:
         found = tokens(folded)
         signs = shape_of(found, self._phrases, self._searches, steps)
         spans = zip(signs, steps, accumulate(steps), strict=True)
-        return Look(folded, found, signs, tuple((" ".join(found[end - step : end]), _NAMES[sign]) for sign, step, end in spans))
+        return Look(
+            folded,
+            found,
+            signs,
+            tuple((" ".join(found[end - step : end]), _NAMES[sign]) for sign, step, end in spans),
+        )
 
     def cues(self, text: str, look: Look | None = None) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read.
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
 
         ``look`` is what ``look`` gave for the same text.
         """
@@ -142,7 +164,9 @@ class CompiledReading:
         bare = folded.strip(" .!")  # "y" is a word of its own in Spanish: alone it is an answer
         number_time = names_number_time(self._times, folded)
         only_date = whole and ONLY_DATE.fullmatch(signs) is not None
-        date_time = number_time or Sign.DATE in signs or (only_date and NUMBERED.search(signs) is not None)
+        date_time = (
+            number_time or Sign.DATE in signs or (only_date and NUMBERED.search(signs) is not None)
+        )
         placed = whole and not asks and not max(stop, nudge, trouble) and not yes and not no
         return Cues(
             words=_count(text, found),
@@ -162,14 +186,18 @@ class CompiledReading:
 
 
 def stops(text: str, look: Look) -> bool:
-    """Whether the cues of ``text``, at which this is the look, have a clear order to stop, and nothing else is asked of them."""
+    """Whether the cues of ``text``, at which this is the look, have a clear order to stop, and
+    nothing else is asked of them.
+    """
     if not _is_brief(text.strip(), look) or _stop(look.signs) < STOPS_CLEARLY:
         return False
     return _orders(look.signs)[0] == STOPS_CLEARLY
 
 
 def _is_brief(text: str, look: Look) -> bool:
-    return len(text) <= LOOKED_AT and len(look.tokens) < TOKENS_MAX and len(look.signs) <= BRIEF_SIGNS
+    return (
+        len(text) <= LOOKED_AT and len(look.tokens) < TOKENS_MAX and len(look.signs) <= BRIEF_SIGNS
+    )
 
 
 def _count(text: str, found: list[str]) -> int:
@@ -211,9 +239,19 @@ def _stop(signs: str) -> int:
     if not any(STOP_FIRST.match(clause) is not None for clause in clauses):
         return 0
     first, rest = clauses[0], clauses[1:]
-    lone = STOPPED.fullmatch(first) is not None and HAS_STOP.search(first) is not None and MAYBE_NOT.search(first) is None
+    lone = (
+        STOPPED.fullmatch(first) is not None
+        and HAS_STOP.search(first) is not None
+        and MAYBE_NOT.search(first) is None
+    )
     said = Sign.SAID in signs or Sign.QUOTED in signs
-    if lone and rest and not said and len(signs) <= ORDER_SIGNS and SPEAKS_ON.match(rest[0]) is not None:
+    if (
+        lone
+        and rest
+        and not said
+        and len(signs) <= ORDER_SIGNS
+        and SPEAKS_ON.match(rest[0]) is not None
+    ):
         return 2
     return 1
 
@@ -224,13 +262,20 @@ def _steer(signs: str, stop: int) -> int:
     if not clauses or any(sign in signs for sign in (Sign.SAID, Sign.KEEP, Sign.GO_ON)):
         return 0
     marked = max(_marked(clause) for clause in [*clauses, signs])
-    asked = (Sign.ASKS in signs and Sign.CAN_YOU not in signs) or any(ASKS_WHAT.search(clause) is not None for clause in clauses)
+    asked = (Sign.ASKS in signs and Sign.CAN_YOU not in signs) or any(
+        ASKS_WHAT.search(clause) is not None for clause in clauses
+    )
     if marked < 2 and ACTUALLY.match(signs) is not None:
         after = [clause for clause in clauses if USES.match(clause) is not None]
         lone_stop = stop and len(clauses) > 1 and STOPPED.fullmatch(clauses[0]) is not None
         used = any(USED.match(clause) is not None for clause in after)
         marked = max(marked, 2 if used or (lone_stop and after) else 1)
-    if marked < 2 and NOT_USE.match(clauses[0]) is not None and len(clauses) > 1 and USES.match(clauses[1]) is not None:
+    if (
+        marked < 2
+        and NOT_USE.match(clauses[0]) is not None
+        and len(clauses) > 1
+        and USES.match(clauses[1]) is not None
+    ):
         marked = 2
     if marked < 2 and (CONTRAST.match(signs) is not None or RATHER_AFTER.match(signs) is not None):
         marked = 2
@@ -246,14 +291,27 @@ def _steer(signs: str, stop: int) -> int:
 def _marked(clause: str) -> int:
     if _MARKERS.isdisjoint(clause):
         return 0
-    strong = (CHANGES, MEANT, REPLACES_FIRST, OF_FIRST, OF_BETWEEN, OF_ORDER, RATHER_FIRST, RATHER_ADJ, RATHER_VERB, RATHER_LAST)
+    strong = (
+        CHANGES,
+        MEANT,
+        REPLACES_FIRST,
+        OF_FIRST,
+        OF_BETWEEN,
+        OF_ORDER,
+        RATHER_FIRST,
+        RATHER_ADJ,
+        RATHER_VERB,
+        RATHER_LAST,
+    )
     if any(pattern.search(clause) is not None for pattern in strong):
         return 2
     if Sign.INSTEAD in clause and USES.match(clause) is not None:
         return 2
     if REPLACES_LAST.search(clause) is not None and SHORT_LEAD.match(clause) is not None:
         return 2
-    return int(any(sign in clause for sign in (Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.CHANGE)))
+    return int(
+        any(sign in clause for sign in (Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.CHANGE))
+    )
 
 
 def _enquiries(signs: str) -> tuple[int, int]:
@@ -282,9 +340,16 @@ def _filler(signs: str, size: int) -> int:
     if ACKNOWLEDGES.fullmatch(signs) is not None:
         if said:
             return 2
-        return int(any(sign in signs for sign in (Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.GREETING, Sign.IMPATIENT)))
+        return int(
+            any(
+                sign in signs
+                for sign in (Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.GREETING, Sign.IMPATIENT)
+            )
+        )
     first = signs[0] in (Sign.THANKS.value, Sign.OKAY.value)
-    return int(first and signs.count(Sign.OWN) <= 3 and Sign.ORDER not in signs and Sign.ASKS not in signs)
+    return int(
+        first and signs.count(Sign.OWN) <= 3 and Sign.ORDER not in signs and Sign.ASKS not in signs
+    )
 
 
 def _answers(signs: str) -> tuple[bool, bool]:
@@ -295,7 +360,9 @@ def _answers(signs: str) -> tuple[bool, bool]:
         return True, True
     if NO_FIRST.match(signs) is not None:
         return False, True
-    if AGREES.fullmatch(signs) is not None or (YES_FIRST.match(signs) is not None and RESERVES.search(signs) is None):
+    if AGREES.fullmatch(signs) is not None or (
+        YES_FIRST.match(signs) is not None and RESERVES.search(signs) is None
+    ):
         return True, False  # "yes, but not today" grants nothing: the question stays open
     return False, False
 

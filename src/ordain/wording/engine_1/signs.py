@@ -7,7 +7,9 @@ from typing import Final
 
 
 class Sign(StrEnum):
-    """What a word or a phrase is to the reading of a chat message; the shape of a message is a string of these letters."""
+    """What a word or a phrase is to the reading of a chat message; the shape of a message is a
+    string of these letters.
+    """
 
     STOP = "S"
     """A whole order to stop: *cancel*, *hör auf*, *never mind*."""
@@ -149,11 +151,22 @@ PRECEDENCE: Final = (
     *(Sign.FAILURE, Sign.NEGATIVE, Sign.YES, Sign.OKAY, Sign.NO, Sign.NO_OR_NOT),
     *(Sign.SI, Sign.THANKS, Sign.NOT, Sign.ONE, Sign.TWO, Sign.LETTER_A),
     *(Sign.LETTER_B, Sign.CHOOSE, Sign.DATE, Sign.NOW, Sign.PLACE, Sign.CAN_YOU),
-    *(Sign.PLEASE, Sign.GREETING, Sign.SAID, Sign.QUESTION_OPENS, Sign.QUESTION, Sign.QUESTION_ENDS),
+    *(
+        Sign.PLEASE,
+        Sign.GREETING,
+        Sign.SAID,
+        Sign.QUESTION_OPENS,
+        Sign.QUESTION,
+        Sign.QUESTION_ENDS,
+    ),
     *(Sign.IT, Sign.SEARCH, Sign.WORK, Sign.ORDER, Sign.I, Sign.YOU),
     *(Sign.BE, Sign.PARTICLE, Sign.WITH, Sign.THE),
 )
 """The signs that phrases may have; a phrase that two of them claim is the first one's."""
 
-LISTS: Final = frozenset({"clock", "hours", "days", "months", "within", "units", "counters", "search_endings"})
-"""The lists of words that engine 1 looks into: what stands at a figure that is a time, and what a compound ends in."""
+LISTS: Final = frozenset(
+    {"clock", "hours", "days", "months", "within", "units", "counters", "search_endings"}
+)
+"""The lists of words that engine 1 looks into: what stands at a figure that is a time, and what a
+compound ends in.
+"""

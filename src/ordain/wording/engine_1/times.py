@@ -1,4 +1,6 @@
-"""Figures in a text that name a time or a place. The words beside them are a table's lists, the forms of figures are code."""
+"""Figures in a text that name a time or a place. The words beside them are a table's lists, the
+forms of figures are code.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +13,30 @@ from ordain.wording.engine_1.folding import fold
 _DIGIT: Final = re.compile(r"\d")
 _ENDS: Final = r"(?=$|[\s,;!?)])"
 _SPOT: Final = re.compile(
-    r"-?\d{1,2}\.\d{2,}\s*[°,; ]\s*-?\d{1,3}\.\d{2,}.*|(?:\w{1,2}-)?\d{4,5}(?:-\d{3,4})?(?:\s?[a-z]{2})?|[a-z]{1,2}\d[a-z\d]?\s?\d[a-z]{2}|〒?\d{3}-\d{4}"
+    r"-?\d{1,2}\.\d{2,}\s*[°,; ]\s*-?\d{1,3}\.\d{2,}.*|"
+    r"(?:\w{1,2}-)?\d{4,5}(?:-\d{3,4})?(?:\s?[a-z]{2})?|[a-z]{1,2}\d[a-z\d]?\s?\d[a-z]{2}|"
+    r"〒?\d{3}-\d{4}"
 )
 
 
 def number_time_pattern(lists: Mapping[str, Iterable[str]]) -> re.Pattern[str]:
     """What finds figures that are a date or a time of day, beside the words of these lists."""
     clock, hours, days, months, within, units, counters = (
-        _any_of(lists.get(name, ())) for name in ("clock", "hours", "days", "months", "within", "units", "counters")
+        _any_of(lists.get(name, ()))
+        for name in ("clock", "hours", "days", "months", "within", "units", "counters")
     )
     figures = (
-        rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}\b|[0-3]?\d[./](?:0?\d|1[0-2])\.?(?:[./]?(?:\d{{4}}|\d{{2}}))?{_ENDS}(?<!\d\.\d)"
+        r"\d{4}-\d{1,2}-\d{1,2}\b|[0-3]?\d[./](?:0?\d|1[0-2])\.?(?:[./]?(?:\d{4}|"
+        rf"\d{{2}}))?{_ENDS}(?<!\d\.\d)"
         rf"|\d{{1,2}}:\d{{2}}\b|\d{{1,2}}\s?{clock}\b|\d{{1,2}}\s?h\s?\d{{2}}\b"
-        rf"|\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}\w*\b|\d{{1,2}}(?:st|nd|rd|th)\b"
+        rf"|\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}\w*\b|\d{{1,2}}(?:st|nd|"
+        r"rd|th)\b"
     )
     words = (
-        rf"{hours}\s\d{{1,2}}\b(?!\s?[%€$])|a las? \d{{1,2}}\b|a \d{{1,2}}\s?h|{months}(?!or\b)[a-z]{{0,6}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b"
-        rf"|{days} \d{{1,2}}(?:st|nd|rd|th|er|\.)?{_ENDS}|{within} \d{{1,3}} {units}|(?:may|mai|sat|sun|mar)\s\d"
+        rf"{hours}\s\d{{1,2}}\b(?!\s?[%€$])|a las? \d{{1,2}}\b|a \d{{1,2}}\s?h|"
+        rf"{months}(?!or\b)[a-z]{{0,6}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b"
+        rf"|{days} \d{{1,2}}(?:st|nd|rd|th|er|\.)?{_ENDS}|{within} \d{{1,3}} {units}|(?:may|mai|"
+        r"sat|sun|mar)\s\d"
     )
     return re.compile(rf"\b(?:(?=\d)(?:{figures})|{words})|\d{{1,2}}\s?{counters}")
 
@@ -43,6 +52,8 @@ def names_spot(folded: str) -> bool:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A group that matches one of the words as they stand in a folded text; of none, one that matches nothing."""
+    """A group that matches one of the words as they stand in a folded text; of none, one that
+    matches nothing.
+    """
     found = [re.escape(folded) for word in words if (folded := fold(word))]
     return f"(?:{'|'.join(found)})" if found else "(?!)"

@@ -1,4 +1,6 @@
-"""A choice among options that were offered: by letter, by number, by place or by a word that only one of them has."""
+"""A choice among options that were offered: by letter, by number, by place or by a word that only
+one of them has.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +13,48 @@ from ordain.wording.engine_1.signs import Sign
 LETTERS: Final = "ABCDEFGHI"
 """The keys of options, in order; no question has more."""
 _AROUND: Final = frozenset(
-    sign.name.lower() for sign in (Sign.CHOOSE, Sign.THE, Sign.PLEASE, Sign.USE, Sign.IT, Sign.I, Sign.RATHER, Sign.COMMA, Sign.STOPS)
+    sign.name.lower()
+    for sign in (
+        Sign.CHOOSE,
+        Sign.THE,
+        Sign.PLEASE,
+        Sign.USE,
+        Sign.IT,
+        Sign.I,
+        Sign.RATHER,
+        Sign.COMMA,
+        Sign.STOPS,
+    )
 )
 _FIRST, _SECOND, _BREAKS = Sign.ONE.name.lower(), Sign.TWO.name.lower(), frozenset(",.!():;/-~\n")
 
 
-def chosen_key(parts: Sequence[tuple[str, str]], trimmed: Sequence[str], options: Sequence[str]) -> str:
-    """The letter of the one option that the message names and says nothing beside, "" where it names none or more.
+def chosen_key(
+    parts: Sequence[tuple[str, str]], trimmed: Sequence[str], options: Sequence[str]
+) -> str:
+    """The letter of the one option that the message names and says nothing beside, "" where it
+    names none or more.
 
-    ``trimmed`` are the message's tokens without courtesies; ``parts`` are all of them with the names of their signs.
+    ``trimmed`` are the message's tokens without courtesies; ``parts`` are all of them with the
+    names of their signs.
     """
     keys = LETTERS[: len(options)]
     around = {word for said, sign in parts if sign in _AROUND for word in said.split()} | {"one"}
     words = [set(_words(option)) for option in options]
-    named = _named_by(set(trimmed), words) or _named_by({word for word in trimmed if word not in around}, words)
+    named = _named_by(set(trimmed), words) or _named_by(
+        {word for word in trimmed if word not in around}, words
+    )
     if len(named) == 1:
         return keys[named[0]]
     matter = [word for word in trimmed if word not in around or word.upper() in keys]
     if len(matter) == 1 and len(matter[0]) == 1 and matter[0].upper() in keys:
         return matter[0].upper()
-    if len(matter) == 1 and matter[0].isdecimal() and 1 <= int(matter[0]) <= len(options) and not named:
+    if (
+        len(matter) == 1
+        and matter[0].isdecimal()
+        and 1 <= int(matter[0]) <= len(options)
+        and not named
+    ):
         return keys[int(matter[0]) - 1]
     return "" if named else _by_place(parts, trimmed, len(options))
 
@@ -38,10 +62,14 @@ def chosen_key(parts: Sequence[tuple[str, str]], trimmed: Sequence[str], options
 def _by_place(parts: Sequence[tuple[str, str]], trimmed: Sequence[str], count: int) -> str:
     """*the first one*, *the second*; *the last one* only of two."""
     left = set(trimmed)
-    places = {sign for said, sign in parts if left.intersection(said.split()) and sign not in _AROUND}
+    places = {
+        sign for said, sign in parts if left.intersection(said.split()) and sign not in _AROUND
+    }
     if places == {_FIRST}:
         return "A"
-    last = any(said.startswith(("last", "letzt", "latter")) for said, sign in parts if sign == _SECOND)
+    last = any(
+        said.startswith(("last", "letzt", "latter")) for said, sign in parts if sign == _SECOND
+    )
     return "B" if places == {_SECOND} and (count == 2 or not last) else ""
 
 
@@ -54,7 +82,9 @@ def _named_by(matter: set[str], words: Sequence[set[str]]) -> list[int]:
 
 def mentions(trimmed: Sequence[str], options: Sequence[str]) -> bool:
     """Whether it has a word of an option, without being a choice of one."""
-    return any(len(word) > 1 and word in option for word in trimmed for option in map(_words, options))
+    return any(
+        len(word) > 1 and word in option for word in trimmed for option in map(_words, options)
+    )
 
 
 def _words(option: str) -> list[str]:

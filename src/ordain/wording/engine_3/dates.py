@@ -27,30 +27,49 @@ class Calendar:
 
     def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
         """Compile the names."""
-        names = {fold(name): month for month in (SHORT_MONTHS, FEBRUARY) for name in lists.get(month, ())}
+        names = {
+            fold(name): month for month in (SHORT_MONTHS, FEBRUARY) for name in lists.get(month, ())
+        }
         self._february = {name for name, month in names.items() if month == FEBRUARY}
         any_name = "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or r"(?!)"
-        self._behind = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?({any_name})\b\.?")
+        self._behind = re.compile(
+            rf"\b(\d{{1,2}})(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?({any_name})\b\.?"
+        )
         self._before = re.compile(rf"\b({any_name})\.?\s(\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)")
 
     def without_impossible(self, folded: str) -> str:
         """The folded text without dates and times that there are not."""
         if not any(character.isdigit() for character in folded):
             return folded
-        text = _ISO.sub(lambda found: found[0] if _is_date(int(found[1]), int(found[2]), int(found[3])) else _NOTHING, folded)
+        text = _ISO.sub(
+            lambda found: (
+                found[0] if _is_date(int(found[1]), int(found[2]), int(found[3])) else _NOTHING
+            ),
+            folded,
+        )
         text = _FIGURES.sub(lambda found: found[0] if _can_be(found) else _NOTHING, text)
-        text = _CLOCK.sub(lambda found: found[0] if int(found[1]) <= 24 and int(found[2]) < 60 else _NOTHING, text)
-        text = self._behind.sub(lambda found: found[0] if self._has(found[2], int(found[1])) else _NOTHING, text)
-        return self._before.sub(lambda found: found[0] if self._has(found[1], int(found[2])) else _NOTHING, text)
+        text = _CLOCK.sub(
+            lambda found: found[0] if int(found[1]) <= 24 and int(found[2]) < 60 else _NOTHING, text
+        )
+        text = self._behind.sub(
+            lambda found: found[0] if self._has(found[2], int(found[1])) else _NOTHING, text
+        )
+        return self._before.sub(
+            lambda found: found[0] if self._has(found[1], int(found[2])) else _NOTHING, text
+        )
 
     def _has(self, month: str, day: int) -> bool:
         return 1 <= day <= (29 if month in self._february else 30)
 
 
 def _can_be(found: re.Match[str]) -> bool:
-    """Whether figures are a day of a year; with a slash the month may stand first. What no date has the form of is left as it is."""
+    """Whether figures are a day of a year; with a slash the month may stand first. What no date has
+    the form of is left as it is.
+    """
     first, second = int(found[1]), int(found[3])
-    year = 2000 if found[4] is None else int(found[4]) if len(found[4]) == 4 else 2000 + int(found[4])
+    year = (
+        2000 if found[4] is None else int(found[4]) if len(found[4]) == 4 else 2000 + int(found[4])
+    )
     if _is_date(year, second, first) or (found[2] == "/" and _is_date(year, first, second)):
         return True
     return found[2] == "." and second > len(_LONGEST) - 1  # *18.45* is a price or a time

@@ -1,9 +1,11 @@
-"""Answers in a closed world: a yes and a no are whole messages, what has more to it is told apart and left to others to sort.
+"""Answers in a closed world: a yes and a no are whole messages, what has more to it is told apart
+and left to others to sort.
 
-Engine 2 took a message for a yes where it knew every word of it, and words that agree in one sentence put off in another. Here nothing is read out of
-signs: the whole message stands in closed lists of the table (``whole``), or it is no yes and no no. What says something to a question without saying
-yes or no alone is ``partly`` an answer; what grants with a reservation is a condition. Dates are those of the calendar. A bare *wait* holds, and
-what names what it corrects corrects it.
+Engine 2 took a message for a yes where it knew every word of it, and words that agree in one
+sentence put off in another. Here nothing is read out of signs: the whole message stands in closed
+lists of the table (``whole``), or it is no yes and no no. What says something to a question without
+saying yes or no alone is ``partly`` an answer; what grants with a reservation is a condition. Dates
+are those of the calendar. A bare *wait* holds, and what names what it corrects corrects it.
 """
 
 from __future__ import annotations
@@ -30,20 +32,30 @@ from ordain.wording.table import Table
 
 RESTRICTIONS: Final = "restrictions"
 REVISIONS: Final = "revisions"
-LISTS: Final = SECOND_LISTS | dates.LISTS | whole.LISTS.keys() | {whole.LEADING, RESTRICTIONS, REVISIONS}
-"""The lists of words that engine 3 looks into: those of engine 2, the closed ones, and what restricts a yes (*only*) or makes work otherwise."""
+LISTS: Final = (
+    SECOND_LISTS | dates.LISTS | whole.LISTS.keys() | {whole.LEADING, RESTRICTIONS, REVISIONS}
+)
+"""The lists of words that engine 3 looks into: those of engine 2, the closed ones, and what
+restricts a yes (*only*) or makes work otherwise.
+"""
 FEW_WORDS: Final = 2
 """So few words are hardly a request: *jein*, *maybe later*."""
 PARTLY_WORDS: Final = 30
 """Most words of a message that could say something to a question that it does not answer."""
-_SAYS_SOMETHING: Final = any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE)
+_SAYS_SOMETHING: Final = any_of(
+    Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE
+)
 _LEADS: Final = re.compile(
-    rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*[{_SAYS_SOMETHING}{any_of(Sign.HOLD)}]"
+    rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*["
+    rf"{_SAYS_SOMETHING}{any_of(Sign.HOLD)}]"
 )
 _GRANTS: Final = re.compile(
-    rf"^[{any_of(Sign.PLEASE, Sign.GREETING)}{BREAKS}]*[{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI)}{any_of(Sign.PLEASE)}{BREAKS}]+$"
+    rf"^[{any_of(Sign.PLEASE, Sign.GREETING)}{BREAKS}]*["
+    rf"{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI)}{any_of(Sign.PLEASE)}{BREAKS}]+$"
 )
-_TAKES_BACK: Final = any_of(Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.STOP, Sign.ASKS, Sign.QUESTION)
+_TAKES_BACK: Final = any_of(
+    Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.STOP, Sign.ASKS, Sign.QUESTION
+)
 _UNSURE: Final = any_of(Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.ASKS)
 _BUT: Final = Sign.BUT.name.lower()
 
@@ -70,12 +82,15 @@ class WholeReading:
         return self._second.look(text)
 
     def halts(self, text: str) -> tuple[bool, bool]:
-        """Of the cues of a text these two: whether it clearly orders to stop, and whether it says *wait*."""
+        """Of the cues of a text these two: whether it clearly orders to stop, and whether it says
+        *wait*.
+        """
         look = self.look(text)
         return stops(text, look), says_hold(self._lists.ways(text, look))
 
     def cues(self, text: str, look: Look | None = None) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read.
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
 
         ``look`` is what ``look`` gave for the same text.
         """
@@ -87,7 +102,11 @@ class WholeReading:
         steer = self._steer(found, parts, signs) if short else found.steer
         possible = 1 if short and may_be_about_work(signs) else 0
         hold = says_hold(ways)
-        partly = Partly.NO if yes or no or not short else self._partly(structs.replace(found, steer=steer, hold=hold), parts, signs)
+        partly = (
+            Partly.NO
+            if yes or no or not short
+            else self._partly(structs.replace(found, steer=steer, hold=hold), parts, signs)
+        )
         if partly and text.lstrip().startswith("@"):
             partly = Partly.MAYBE  # it is said to somebody else
         return structs.replace(
@@ -102,8 +121,14 @@ class WholeReading:
         )
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
-        return "" if "?" in text or not is_plain(text) else chosen_key(self.parts(text), self._trimmed(text), options)
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
+        return (
+            ""
+            if "?" in text or not is_plain(text)
+            else chosen_key(self.parts(text), self._trimmed(text), options)
+        )
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
         """Whether the message has a word of one of the options."""
@@ -123,18 +148,33 @@ class WholeReading:
         return 2 if found.steer < 2 and corrects(parts, signs, self._revisions) else found.steer
 
     def _partly(self, found: Cues, parts: tuple[tuple[str, str], ...], signs: str) -> Partly:
-        if found.words > PARTLY_WORDS or (found.filler == 2 and re.search(f"[{_SAYS_SOMETHING}]", signs) is None):
+        if found.words > PARTLY_WORDS or (
+            found.filler == 2 and re.search(f"[{_SAYS_SOMETHING}]", signs) is None
+        ):
             return Partly.NO
-        if self._conditional(parts, signs) or (found.steer == 2 and not any(sign in signs for sign in _UNSURE)):
+        if self._conditional(parts, signs) or (
+            found.steer == 2 and not any(sign in signs for sign in _UNSURE)
+        ):
             return Partly.CONDITION
         apart = found.question or found.order
         if any(_LEADS.match(clause) is not None for clause in CLAUSES.split(signs)):
             return Partly.MAYBE if apart and signs.count(Sign.OWN) > 1 else Partly.LEANS
-        return Partly.MAYBE if not found.hold and (apart or found.words > FEW_WORDS) else Partly.LEANS
+        return (
+            Partly.MAYBE if not found.hold and (apart or found.words > FEW_WORDS) else Partly.LEANS
+        )
 
     def _conditional(self, parts: tuple[tuple[str, str], ...], signs: str) -> bool:
-        """*yes but only to the German ones*: it grants, and then restricts, and takes nothing back."""
-        at = next((at for at, (said, sign) in enumerate(parts) if sign == _BUT or said.partition(" ")[0] in self._restrictions), 0)
+        """*yes but only to the German ones*: it grants, and then restricts, and takes nothing
+        back.
+        """
+        at = next(
+            (
+                at
+                for at, (said, sign) in enumerate(parts)
+                if sign == _BUT or said.partition(" ")[0] in self._restrictions
+            ),
+            0,
+        )
         if not at or _GRANTS.match(signs[:at]) is None:
             return False
         return len(signs) - at > 1 and not any(sign in signs[at + 1 :] for sign in _TAKES_BACK)

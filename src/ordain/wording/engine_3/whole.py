@@ -1,7 +1,9 @@
-"""Whole messages: what consists, from its first word to its last, of phrases of closed lists, and so says that and nothing beside it.
+"""Whole messages: what consists, from its first word to its last, of phrases of closed lists, and
+so says that and nothing beside it.
 
-Nothing is looked for inside a message. What a person lengthens (*suuure*), quotes, asks, breaks off with dots or says with a face that may mock is
-not covered by any list, whatever words it consists of.
+Nothing is looked for inside a message. What a person lengthens (*suuure*), quotes, asks, breaks off
+with dots or says with a face that may mock is not covered by any list, whatever words it consists
+of.
 """
 
 # ruff: noqa: RUF001 (quotation marks of many languages)
@@ -41,10 +43,15 @@ LISTS: Final[Mapping[str, Part]] = {
     "holds": Part.HOLD,
 }
 """The closed lists of a table, and what a phrase of each says."""
-OWN_SIGNS: Final[Mapping[str, tuple[str, Part]]] = {"yes": ("consents", Part.CONSENT), "no": ("refusals", Part.REFUSAL)}
+OWN_SIGNS: Final[Mapping[str, tuple[str, Part]]] = {
+    "yes": ("consents", Part.CONSENT),
+    "no": ("refusals", Part.REFUSAL),
+}
 """Signs whose phrases are a closed list where an operator's own files say them."""
 LEADING: Final = "leading"
-"""The list of what is a yes only where a message begins with it: *sí*, which without its accent is *if*."""
+"""The list of what is a yes only where a message begins with it: *sí*, which without its accent is
+*if*.
+"""
 
 
 class ClosedLists:
@@ -52,10 +59,13 @@ class ClosedLists:
 
     __slots__ = ("_known", "_leading", "_longest")
 
-    def __init__(self, lists: Mapping[str, Iterable[str]], claims: Sequence[tuple[str, Iterable[str]]] = ()) -> None:
+    def __init__(
+        self, lists: Mapping[str, Iterable[str]], claims: Sequence[tuple[str, Iterable[str]]] = ()
+    ) -> None:
         """Compile them; a phrase that two lists name means both, and so nothing.
 
-        ``claims`` are the table's: an operator's own phrases for yes and no, which come before the shipped ones, are a closed list, too.
+        ``claims`` are the table's: an operator's own phrases for yes and no, which come before the
+        shipped ones, are a closed list, too.
         """
         self._known: dict[tuple[str, ...], Part] = {}
         self._claim(lists, claims)
@@ -66,10 +76,21 @@ class ClosedLists:
         self._leading = frozenset(key for phrase in lists.get(LEADING, ()) for key in keys(phrase))
         self._longest = max(map(len, self._known), default=1)
 
-    def _claim(self, lists: Mapping[str, Iterable[str]], claims: Sequence[tuple[str, Iterable[str]]]) -> None:
-        """Own phrases for yes and no, as far as no earlier claim keeps them; a table without closed lists is all of somebody's own."""
-        said = {sign: [at for at, (claimed, _) in enumerate(claims) if claimed == sign] for sign in OWN_SIGNS}
-        own = {at for sign, found in said.items() for at in (found[:-1] if lists.get(OWN_SIGNS[sign][0]) else found)}
+    def _claim(
+        self, lists: Mapping[str, Iterable[str]], claims: Sequence[tuple[str, Iterable[str]]]
+    ) -> None:
+        """Own phrases for yes and no, as far as no earlier claim keeps them; a table without closed
+        lists is all of somebody's own.
+        """
+        said = {
+            sign: [at for at, (claimed, _) in enumerate(claims) if claimed == sign]
+            for sign in OWN_SIGNS
+        }
+        own = {
+            at
+            for sign, found in said.items()
+            for at in (found[:-1] if lists.get(OWN_SIGNS[sign][0]) else found)
+        }
         seen: set[tuple[str, ...]] = set()
         for at, (sign, phrases) in enumerate(claims[: max(own, default=-1) + 1]):
             named = {key for phrase in phrases for key in keys(phrase)}
@@ -78,7 +99,9 @@ class ClosedLists:
             seen |= named
 
     def ways(self, text: str, look: Look | None = None) -> frozenset[Part]:
-        """What the message says in each way to cut all of it into known phrases; none where there is no such way. ``look`` is engine 1's at it."""
+        """What the message says in each way to cut all of it into known phrases; none where there
+        is no such way. ``look`` is engine 1's at it.
+        """
         if not is_plain(text):
             return frozenset()
         smiling = _SMILE.sub("🙂", text)
@@ -134,7 +157,9 @@ def _is_plain(text: str) -> bool:
 
 
 def says_yes(ways: frozenset[Part]) -> bool:
-    """Whether a message is a yes, thanks and courtesies aside: in one way it is that alone, and in none it also refuses or waits."""
+    """Whether a message is a yes, thanks and courtesies aside: in one way it is that alone, and in
+    none it also refuses or waits.
+    """
     return Part.CONSENT in ways and not any(way & (Part.REFUSAL | Part.HOLD) for way in ways)
 
 
@@ -145,4 +170,6 @@ def says_no(ways: frozenset[Part]) -> bool:
 
 def says_hold(ways: frozenset[Part]) -> bool:
     """Whether it says *wait* and nothing beside that but a yes or a no to it."""
-    return any(way in (Part.HOLD, Part.HOLD | Part.REFUSAL, Part.HOLD | Part.CONSENT) for way in ways)
+    return any(
+        way in (Part.HOLD, Part.HOLD | Part.REFUSAL, Part.HOLD | Part.CONSENT) for way in ways
+    )

@@ -1,7 +1,8 @@
 """The alphabet of answers: what a message may consist of to be read as a yes, a no or a choice.
 
-A reading drops what it takes for decoration, and a mark that strikes, negates, quotes or unticks a word is none: ``¬yes``, ``~~yes~~``, ``- [ ] yes``.
-So the characters are a closed set. A letter is one as it is written, or a wide form of it; a mark above or below it belongs to its script.
+A reading drops what it takes for decoration, and a mark that strikes, negates, quotes or unticks a
+word is none: ``¬yes``, ``~~yes~~``, ``- [ ] yes``. So the characters are a closed set. A letter is
+one as it is written, or a wide form of it; a mark above or below it belongs to its script.
 """
 
 # ruff: noqa: RUF001 (punctuation of many languages)
@@ -18,35 +19,50 @@ CHARS_KEPT: Final = 4096
 _BLANKS: Final = frozenset(" \t\r\n\u00a0\u202f\u3000")
 _STOPS: Final = frozenset(",.!;:'’‘ʼ。、！，；：．،؛।¡")
 _MARKS: Final = re.compile("[\u064b-\u0652\u0670\u0900-\u0dff\u0e00-\u0eff\u3099\u309a]")
-"""What is written above, below and beside letters of scripts that have such; of others it is one character with its letter, or a stroke through it."""
+"""What is written above, below and beside letters of scripts that have such; of others it is one
+character with its letter, or a stroke through it.
+"""
 _EMOJI: Final = "[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]"
 _PICTURE: Final = re.compile(f"{_EMOJI}\ufe0f?[\U0001f3fb-\U0001f3ff]?|[0-9]\ufe0f?\u20e3")
 """An emoji with its skin and its way of being drawn; a figure on a key."""
 _HYPHEN: Final = re.compile(r"(?<=\w)[-‐‑](?=\w)")
 _OWN_FORMS: Final = re.compile("[\uff00-\uffef\u3130-\u318f\u30fc\u3005]")
-"""Wide and narrow forms, Korean letters alone, and two signs that Japanese repeats and lengthens with."""
+"""Wide and narrow forms, Korean letters alone, and two signs that Japanese repeats and lengthens
+with.
+"""
 _SMILE: Final = re.compile(r"(?<!\S)[:=]-?\)(?!\S)")
 
 
 def accented(phrases: Iterable[str]) -> frozenset[str]:
     """The Latin letters with a mark that these phrases are written with, small."""
-    letters = {char for phrase in phrases if not phrase.isascii() for char in unicodedata.normalize("NFC", phrase).casefold()}
+    letters = {
+        char
+        for phrase in phrases
+        if not phrase.isascii()
+        for char in unicodedata.normalize("NFC", phrase).casefold()
+    }
     return frozenset(filter(_is_accented, letters))
 
 
 def is_clear(text: str, letters: Set[str]) -> bool:
-    """Whether the message consists of nothing but words, figures, emoji and the stops between them; of Latin letters with a mark, of ``letters`` alone."""
+    """Whether the message consists of nothing but words, figures, emoji and the stops between them;
+    of Latin letters with a mark, of ``letters`` alone.
+    """
     if text.lstrip()[:1] in _STOPS - {"¡"}:
         return False  # ``!yes`` negates where people program
     left = _HYPHEN.sub("", _SMILE.sub("", unicodedata.normalize("NFC", text.strip())))
     if left.isascii():
         return all(map(_is_known, set(left)))
     left = _PICTURE.sub(_undrawn, left)
-    return all(map(_is_known, set(left))) and all(char in letters for char in set(left.casefold()) if _is_accented(char))
+    return all(map(_is_known, set(left))) and all(
+        char in letters for char in set(left.casefold()) if _is_accented(char)
+    )
 
 
 def _undrawn(found: re.Match[str]) -> str:
-    """Nothing of a picture; of a letter in a circle or a square itself, which is no way to write a word."""
+    """Nothing of a picture; of a letter in a circle or a square itself, which is no way to write a
+    word.
+    """
     return found[0] if unicodedata.normalize("NFKC", found[0][0]) != found[0][0] else ""
 
 
@@ -57,6 +73,14 @@ def _is_accented(char: str) -> bool:
 
 @lru_cache(CHARS_KEPT)
 def _is_known(char: str) -> bool:
-    if char in _BLANKS or char in _STOPS or _MARKS.fullmatch(char) is not None or _OWN_FORMS.fullmatch(char) is not None:
+    if (
+        char in _BLANKS
+        or char in _STOPS
+        or _MARKS.fullmatch(char) is not None
+        or _OWN_FORMS.fullmatch(char) is not None
+    ):
         return True
-    return unicodedata.category(char) in {"Ll", "Lu", "Lo", "Nd"} and unicodedata.normalize("NFKC", char) == char
+    return (
+        unicodedata.category(char) in {"Ll", "Lu", "Lo", "Nd"}
+        and unicodedata.normalize("NFKC", char) == char
+    )

@@ -1,7 +1,9 @@
-"""A choice among options that were offered: the whole message names one of them, by letter, figure, place or words of its label, and says no more.
+"""A choice among options that were offered: the whole message names one of them, by letter, figure,
+place or words of its label, and says no more.
 
-What may stand around the name are courtesies and a closed list of the table (*I take*, *the … one*). A word of neither makes it no choice: it is a
-doubt (*maybe A*), a condition or a matter of its own, and goes back.
+What may stand around the name are courtesies and a closed list of the table (*I take*, *the …
+one*). A word of neither makes it no choice: it is a doubt (*maybe A*), a condition or a matter of
+its own, and goes back.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ _TAGGED: Final = re.compile(r"\(?([a-iA-I1-9])[).:]?")
 _BREAKS: Final = frozenset(",.!;:\n")
 _MARKS: Final = frozenset("():;/-~,.!\n")
 _COURTESIES: Final = "courtesies"
-_TURNING: Final = frozenset(sign.name.lower() for sign in (Sign.NOT, Sign.NO, Sign.NO_OR_NOT, Sign.BUT, Sign.NOT_BUT, Sign.INSTEAD_OF))
+_TURNING: Final = frozenset(
+    sign.name.lower()
+    for sign in (Sign.NOT, Sign.NO, Sign.NO_OR_NOT, Sign.BUT, Sign.NOT_BUT, Sign.INSTEAD_OF)
+)
 
 _NO_NAMES: Final = _TURNING | frozenset(
     sign.name.lower()
@@ -54,10 +59,22 @@ _NO_NAMES: Final = _TURNING | frozenset(
 class ClosedChoices:
     """The lists that choices are read by, compiled."""
 
-    __slots__ = ("_around", "_closed", "_courtesies", "_last", "_letters", "_longest", "_no_names", "_places", "_turning")
+    __slots__ = (
+        "_around",
+        "_closed",
+        "_courtesies",
+        "_last",
+        "_letters",
+        "_longest",
+        "_no_names",
+        "_places",
+        "_turning",
+    )
 
     def __init__(self, table: Table, closed: ClosedLists) -> None:
-        """``closed`` are the table's whole messages: a yes, a no or a *wait* is no word of a label."""
+        """``closed`` are the table's whole messages: a yes, a no or a *wait* is no word of a
+        label.
+        """
         self._closed = closed
         self._courtesies = _keys_of(table, _COURTESIES)
         self._around = _keys_of(table, CHOOSING) | self._courtesies
@@ -67,22 +84,43 @@ class ClosedChoices:
         self._places: dict[tuple[str, ...], int] = {}
         self._last = set[tuple[str, ...]]()
         for sign, at in (("one", 0), ("two", 1)):
-            for phrase in (phrase for claimed, phrases in table.phrases if claimed == sign for phrase in phrases):
+            for phrase in (
+                phrase
+                for claimed, phrases in table.phrases
+                if claimed == sign
+                for phrase in phrases
+            ):
                 self._places.update(dict.fromkeys(keys(phrase), at))
                 if phrase.startswith(("last", "letzt", "latter")):
                     self._last |= keys(phrase)
 
     def chosen(self, text: str, options: Sequence[str], look: Look | None = None) -> str:
-        """The letter of the one option that the message chooses, "" where it chooses none or could mean two. ``look`` is engine 1's at it."""
+        """The letter of the one option that the message chooses, "" where it chooses none or could
+        mean two. ``look`` is engine 1's at it.
+        """
         if len(text) > LOOKED_AT or not options:
             return ""
-        named = {at for at, option in enumerate(options) if _same(option) and _same(option) == _same(text)}
+        named = {
+            at
+            for at, option in enumerate(options)
+            if _same(option) and _same(option) == _same(text)
+        }
         if not is_plain(text):
-            named = {at for at in named if options[at].strip() == text.strip()}  # *send it...* is broken off, unless it was offered so
+            # *send it...* is broken off, unless it was offered so
+            named = {at for at in named if options[at].strip() == text.strip()}
         if (tagged := _TAGGED.fullmatch(text.strip())) is not None:
             named |= self._tagged(tagged[1], options)
-        elif not named and "?" not in text and is_plain(text) and is_clear(text, self._letters | accented(options)):
-            named = self._among(text, options, tokens(fold(text)) if look is None or text != text.strip() else look.tokens)
+        elif (
+            not named
+            and "?" not in text
+            and is_plain(text)
+            and is_clear(text, self._letters | accented(options))
+        ):
+            named = self._among(
+                text,
+                options,
+                tokens(fold(text)) if look is None or text != text.strip() else look.tokens,
+            )
         return LETTERS[named.pop()] if len(named) == 1 else ""
 
     def places(self, words: Iterable[str]) -> bool:
@@ -91,7 +129,11 @@ class ClosedChoices:
 
     def _tagged(self, tag: str, options: Sequence[str]) -> set[int]:
         at = int(tag) - 1 if tag.isdecimal() else LETTERS.index(tag.upper())
-        worded = {number for number, option in enumerate(options) if tag.isdecimal() and tag in _words(option)}
+        worded = {
+            number
+            for number, option in enumerate(options)
+            if tag.isdecimal() and tag in _words(option)
+        }
         return worded | ({at} if at < len(options) else set())
 
     def _among(self, text: str, options: Sequence[str], read: Sequence[str]) -> set[int]:
@@ -101,13 +143,21 @@ class ClosedChoices:
         before = self._padded(found)
         after = list(reversed(self._padded(found[::-1], reverse=True)))
         polite = list(reversed(self._padded(found[::-1], reverse=True, around=self._courtesies)))
-        words, spelled = [_words(option) for option in options], unicodedata.normalize("NFKC", text).casefold().split()
+        words, spelled = (
+            [_words(option) for option in options],
+            unicodedata.normalize("NFKC", text).casefold().split(),
+        )
         named, partly = set[int](), set[int]()
-        ends = [end for end, reached in enumerate(after) if reached]  # where only courtesies follow is one of them
+        # where only courtesies follow is one of them
+        ends = [end for end, reached in enumerate(after) if reached]
         for begin in (begin for begin in range(len(found)) if before[begin]):
             for end in (end for end in ends if end > begin):
                 letter = (
-                    end == begin + 1 and len(found[begin]) == 1 and found[begin].isascii() and end < len(found) and found[end].isascii()
+                    end == begin + 1
+                    and len(found[begin]) == 1
+                    and found[begin].isascii()
+                    and end < len(found)
+                    and found[end].isascii()
                 )
                 if not letter or polite[end]:  # *a lo mejor* begins with a word, and with no letter
                     core = tuple(found[begin:end])
@@ -115,50 +165,82 @@ class ClosedChoices:
                     partly |= self._partly(core, words)
         return named or partly
 
-    def _padded(self, found: Sequence[str], *, reverse: bool = False, around: frozenset[tuple[str, ...]] | None = None) -> list[bool]:
+    def _padded(
+        self,
+        found: Sequence[str],
+        *,
+        reverse: bool = False,
+        around: frozenset[tuple[str, ...]] | None = None,
+    ) -> list[bool]:
         """Up to which places all that was said stands around a choice."""
         reached = [True, *(False for _ in found)]
         for at in range(len(found)):
-            for end in range(at + 1, min(at + self._longest, len(found)) + 1) if reached[at] else ():
+            for end in (
+                range(at + 1, min(at + self._longest, len(found)) + 1) if reached[at] else ()
+            ):
                 key = tuple(found[at:end])
-                reached[end] |= (key[::-1] if reverse else key) in (self._around if around is None else around)
+                reached[end] |= (key[::-1] if reverse else key) in (
+                    self._around if around is None else around
+                )
         return reached
 
-    def _named(self, core: tuple[str, ...], words: Sequence[tuple[str, ...]], spelled: Sequence[str]) -> set[int]:
+    def _named(
+        self, core: tuple[str, ...], words: Sequence[tuple[str, ...]], spelled: Sequence[str]
+    ) -> set[int]:
         named = {at for at, label in enumerate(words) if core == label}
         if len(named) == 1 and len(core) > 1:
             return named  # whole it is one, though another may have its words, too
         if len(core) == 1 and len(core[0]) == 1 and core[0].upper() in LETTERS[: len(words)]:
-            plain = any(word.strip(",.!;:()") == core[0] for word in spelled)  # with an accent it is another word, and none of an answer
+            # with an accent it is another word, and none of an answer
+            plain = any(word.strip(",.!;:()") == core[0] for word in spelled)
             return named | ({LETTERS.index(core[0].upper())} if plain else set())
         if len(core) == 1 and core[0].isdecimal():
             at = int(core[0]) - 1
-            return named | {at for at in {at} if 0 <= at < len(words)} | {at for at, label in enumerate(words) if core[0] in label}
-        if (place := self._places.get(core)) is not None and place < len(words) and (core not in self._last or len(words) == 2):
+            return (
+                named
+                | {at for at in {at} if 0 <= at < len(words)}
+                | {at for at, label in enumerate(words) if core[0] in label}
+            )
+        if (
+            (place := self._places.get(core)) is not None
+            and place < len(words)
+            and (core not in self._last or len(words) == 2)
+        ):
             named.add(place)
         return named
 
     def _partly(self, core: tuple[str, ...], words: Sequence[tuple[str, ...]]) -> set[int]:
-        """The labels that have these words in this order; none where what is left out of it turns the only one round: *delete* is not *do not delete*."""
+        """The labels that have these words in this order; none where what is left out of it turns
+        the only one round: *delete* is not *do not delete*.
+        """
         if not self._tells(core):
             return set()
         left = {at: _left_out(core, label) for at, label in enumerate(words)}
         found = {at for at, rests in left.items() if rests}
-        if len(found) == 1 and all(not self._turning.isdisjoint(rest) for at in found for rest in left[at]):
+        if len(found) == 1 and all(
+            not self._turning.isdisjoint(rest) for at in found for rest in left[at]
+        ):
             return set()
         return found
 
     def _tells(self, core: tuple[str, ...]) -> bool:
-        """Whether some words of a label are enough to know it by: not those that stand around any choice, and none that answer by themselves."""
-        return any(len(word) > 1 and word not in self._no_names and (word,) not in self._around for word in core) and not self._closed.ways(
-            " ".join(core)
-        )
+        """Whether some words of a label are enough to know it by: not those that stand around any
+        choice, and none that answer by themselves.
+        """
+        return any(
+            len(word) > 1 and word not in self._no_names and (word,) not in self._around
+            for word in core
+        ) and not self._closed.ways(" ".join(core))
 
 
 def _left_out(core: tuple[str, ...], label: tuple[str, ...]) -> list[tuple[str, ...]]:
     """What is left of a label without these words, for each place where they stand in it."""
     places = range(len(label) - len(core) + 1)
-    return [(*label[:at], *label[at + len(core) :]) for at in places if label[at : at + len(core)] == core]
+    return [
+        (*label[:at], *label[at + len(core) :])
+        for at in places
+        if label[at : at + len(core)] == core
+    ]
 
 
 def _same(text: str) -> str:
@@ -173,7 +255,13 @@ def _words(option: str) -> tuple[str, ...]:
 
 def _words_of(table: Table, signs: Set[str]) -> frozenset[str]:
     """The single words that stand under these signs."""
-    found = (key for sign, phrases in table.phrases if sign in signs for phrase in phrases for key in keys(phrase))
+    found = (
+        key
+        for sign, phrases in table.phrases
+        if sign in signs
+        for phrase in phrases
+        for key in keys(phrase)
+    )
     return frozenset(key[0] for key in found if len(key) == 1)
 
 

@@ -1,7 +1,9 @@
-"""Bare stops in more guises, and corrections in closed forms: what of a message is read as an order to work that runs, beyond engine 3.
+"""Bare stops in more guises, and corrections in closed forms: what of a message is read as an order
+to work that runs, beyond engine 3.
 
-A stop may be read generously: asked (*stop?*), spelled out (*s t o p*), behind an exclamation (*oh god stop*). A correction names a figure or a day
-for the one that runs (*no, 10 percent*), or both what was and what is to be (*not Ann, Ben*); the words around it are closed. All else stops nothing.
+A stop may be read generously: asked (*stop?*), spelled out (*s t o p*), behind an exclamation (*oh
+god stop*). A correction names a figure or a day for the one that runs (*no, 10 percent*), or both
+what was and what is to be (*not Ann, Ben*); the words around it are closed. All else stops nothing.
 """
 
 # ruff: noqa: RUF001 (question marks of many scripts)
@@ -26,8 +28,10 @@ REVERSALS: Final = "reversals"
 EXCLAMATIONS: Final = "exclamations"
 STOPS: Final = "stops"
 LISTS: Final = frozenset({AMENDING, REVERSALS, EXCLAMATIONS, STOPS})
-"""What makes a figure behind it another one for work that runs (*use*, *typo*, *with*); whole corrections (*the other way round*); what is cried before a stop; whole
-messages that stop, beyond the phrases of that sign."""
+"""What makes a figure behind it another one for work that runs (*use*, *typo*, *with*); whole
+corrections (*the other way round*); what is cried before a stop; whole messages that stop, beyond
+the phrases of that sign.
+"""
 SPELLED_MAX: Final = 24
 _QUESTIONS: Final = "?？؟"
 _CLOSING: Final = f"!.{_QUESTIONS}"
@@ -37,28 +41,38 @@ _STARRED: Final = re.compile(r"\*(?=\S)[^*?\n]+")
 _STARRED_WORDS: Final = 3
 _BREAK: Final = Sign.COMMA
 _SMALL: Final = f"[{any_of(Sign.IT, Sign.THE, Sign.BE, Sign.WITH)}]{{0,2}}"
-_FIGURE: Final = rf"{_SMALL}(?:{Sign.NUMBER}{{1,2}}(?:{Sign.WITH}?{Sign.OWN})?{Sign.WITH}?|[{Sign.DATE}]{{1,2}})"
+_FIGURE: Final = (
+    rf"{_SMALL}(?:{Sign.NUMBER}{{1,2}}(?:{Sign.WITH}?{Sign.OWN})?{Sign.WITH}?|[{Sign.DATE}]{{1,2}})"
+)
 _END: Final = f"[{any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.THANKS)}]*$"
 _WRONG: Final = any_of(Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.NEEDLESS, Sign.MEANT)
 _NOT: Final = any_of(Sign.NOT, Sign.NO_OR_NOT, Sign.NO)
 _NAMED: Final = f"{Sign.THE}?[{any_of(Sign.OWN, Sign.PLACE, Sign.DATE, Sign.NUMBER)}]{{1,2}}"
 _LEADS: Final = (
-    rf"^(?:[{any_of(Sign.STOP, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT)}][{any_of(Sign.COMMA, Sign.STOPS, Sign.IMPATIENT, Sign.BUT)}]*)?"
+    rf"^(?:[{any_of(Sign.STOP, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT)}]["
+    rf"{any_of(Sign.COMMA, Sign.STOPS, Sign.IMPATIENT, Sign.BUT)}]*)?"
 )
-AMENDED: Final = re.compile(rf"{_LEADS}(?:(?P<amends>[^{_BREAK}]),?|{Sign.NOT}{Sign.USE}){_FIGURE}{_END}")
+AMENDED: Final = re.compile(
+    rf"{_LEADS}(?:(?P<amends>[^{_BREAK}]),?|{Sign.NOT}{Sign.USE}){_FIGURE}{_END}"
+)
 """*use 10 percent*, *typo: 10 percent*, *don't use 7.5*; what amends is of the list."""
 FORMS: Final = tuple(
     re.compile(form)
     for form in (
         rf"^[{_WRONG}][{_BREAK}]+{_FIGURE}{_END}",  # no, 10 percent
-        rf"^{Sign.ACTUALLY},?{Sign.NUMBER}{{1,2}}{Sign.WITH}?{Sign.OWN}{_END}",  # actually 10 percent
+        # actually 10 percent
+        rf"^{Sign.ACTUALLY},?{Sign.NUMBER}{{1,2}}{Sign.WITH}?{Sign.OWN}{_END}",
         rf"^{_FIGURE},[{any_of(Sign.ACTUALLY, Sign.MEANT)}]{_END}",  # 10 percent, sorry
         rf"^{_FIGURE}{Sign.INSTEAD_OF}{_FIGURE}{_END}",  # 10 instead of 7.5 percent
     )
 )
-SWAPPED: Final = re.compile(rf"^(?:[{_WRONG}][{_BREAK}]+)?[{_NOT}]{_NAMED}[{_BREAK}]+{Sign.NOT_BUT}?{_NAMED}{_END}")
+SWAPPED: Final = re.compile(
+    rf"^(?:[{_WRONG}][{_BREAK}]+)?[{_NOT}]{_NAMED}[{_BREAK}]+{Sign.NOT_BUT}?{_NAMED}{_END}"
+)
 """*not Ann, Ben*: names and figures, for *not sure, whatever* is built alike."""
-TURNED: Final = re.compile(rf"^(?P<to>{Sign.WITH}){_NAMED},?[{_NOT}](?P<from>{Sign.WITH}){_NAMED}{_END}")
+TURNED: Final = re.compile(
+    rf"^(?P<to>{Sign.WITH}){_NAMED},?[{_NOT}](?P<from>{Sign.WITH}){_NAMED}{_END}"
+)
 """*for Ben not for Ann*: the same small word twice."""
 APART: Final = re.compile(rf"^{Sign.INSTEAD}[{any_of(Sign.COMMA, Sign.STOPS)}]+{Sign.ORDER}")
 """*instead, tell me a joke*: it orders something of its own."""
@@ -76,26 +90,40 @@ class Orders:
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
         self._amending, self._reversals, self._exclamations, self._stops = (
-            {key for phrase in table.lists.get(name, ()) for key in keys(phrase)} for name in (AMENDING, REVERSALS, EXCLAMATIONS, STOPS)
+            {key for phrase in table.lists.get(name, ()) for key in keys(phrase)}
+            for name in (AMENDING, REVERSALS, EXCLAMATIONS, STOPS)
         )
         self._longest = max(map(len, self._exclamations), default=0)
 
     def read(self, text: str, found: Cues, look: Look, before: Halts) -> Cues:
-        """The cues with what is ordered; ``look`` is engine 1's at the text, ``before`` reads one as the engine before does."""
+        """The cues with what is ordered; ``look`` is engine 1's at the text, ``before`` reads one
+        as the engine before does.
+        """
         if (bare := self._bare(text, look)) != text:
             stops, holds = before(bare)
-            found = structs.replace(found, stop=2 if stops else found.stop, hold=found.hold or holds)
-        if text.strip().casefold() in _KEYS or tuple(_tokens(bare.strip(" .!"), text, look)) in self._stops:
+            found = structs.replace(
+                found, stop=2 if stops else found.stop, hold=found.hold or holds
+            )
+        if (
+            text.strip().casefold() in _KEYS
+            or tuple(_tokens(bare.strip(" .!"), text, look)) in self._stops
+        ):
             return structs.replace(found, stop=2)
         signs = look.signs
         if found.steer == 2:
             return structs.replace(found, steer=1) if APART.match(signs) is not None else found
         if found.stop == 2 or found.yes or found.no or "?" in text:
             return found
-        return structs.replace(found, steer=2, stop=min(found.stop, 1)) if self._corrects(text, look.parts, signs) else found
+        return (
+            structs.replace(found, steer=2, stop=min(found.stop, 1))
+            if self._corrects(text, look.parts, signs)
+            else found
+        )
 
     def _bare(self, text: str, look: Look) -> str:
-        """The message without its question mark, what was cried before it and blanks between its letters."""
+        """The message without its question mark, what was cried before it and blanks between its
+        letters.
+        """
         bare = _unasked(text).strip()
         if len(bare) <= SPELLED_MAX and _SPELLED.fullmatch(bare) is not None:
             return re.sub(r"[\W_]", "", bare)
@@ -113,12 +141,23 @@ class Orders:
         if (turned := TURNED.match(signs)) is not None:
             return parts[turned.start("to")][0] == parts[turned.start("from")][0]
         said = tuple(
-            word for spoken, sign in parts if sign not in (Sign.COMMA.name.lower(), Sign.STOPS.name.lower()) for word in spoken.split()
+            word
+            for spoken, sign in parts
+            if sign not in (Sign.COMMA.name.lower(), Sign.STOPS.name.lower())
+            for word in spoken.split()
         )
-        if said in self._reversals or (said[-2:] in self._amending and re.match(rf"^{_SMALL}{_NAMED},.$", signs) is not None):
+        if said in self._reversals or (
+            said[-2:] in self._amending and re.match(rf"^{_SMALL}{_NAMED},.$", signs) is not None
+        ):
             return True
-        starred = _STARRED.fullmatch(text.strip()) is not None and len(text.split()) <= _STARRED_WORDS and Sign.ORDER not in signs
-        return starred or (text.lstrip().startswith("*") and re.match(rf"^{_FIGURE}$", signs) is not None)
+        starred = (
+            _STARRED.fullmatch(text.strip()) is not None
+            and len(text.split()) <= _STARRED_WORDS
+            and Sign.ORDER not in signs
+        )
+        return starred or (
+            text.lstrip().startswith("*") and re.match(rf"^{_FIGURE}$", signs) is not None
+        )
 
     def _amends(self, parts: Parts, signs: str) -> bool:
         found = AMENDED.match(signs)
@@ -140,7 +179,9 @@ def _names(text: str) -> bool:
 
 
 def _unasked(text: str) -> str:
-    """The text without what closes it, where that asks. Sign by sign from its end: a pattern looks through a run of blanks anew from each of them."""
+    """The text without what closes it, where that asks. Sign by sign from its end: a pattern looks
+    through a run of blanks anew from each of them.
+    """
     end = len(text)
     while end and (text[end - 1] in _CLOSING or text[end - 1].isspace()):
         end -= 1

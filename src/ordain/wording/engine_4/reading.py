@@ -1,7 +1,9 @@
-"""Answers in a closed alphabet, and choices that are whole messages; holds in the form of a question, and two more ways to correct.
+"""Answers in a closed alphabet, and choices that are whole messages; holds in the form of a
+question, and two more ways to correct.
 
-Engine 3 dropped what it had no word for, so a struck or negated yes was one, and what stood around an option was taken for nothing. A bare *stop?*
-stops as *stop* does: nobody asks a machine whether it might.
+Engine 3 dropped what it had no word for, so a struck or negated yes was one, and what stood around
+an option was taken for nothing. A bare *stop?* stops as *stop* does: nobody asks a machine whether
+it might.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ class ClearReading:
         self._third = WholeReading(table)
         self._orders = Orders(table)
         own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
-        self._letters = accented((*own, *(phrase for phrases in table.lists.values() for phrase in phrases)))
+        self._letters = accented(
+            (*own, *(phrase for phrases in table.lists.values() for phrase in phrases))
+        )
         self._choices = ClosedChoices(table, ClosedLists(table.lists, table.phrases))
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
@@ -44,18 +48,28 @@ class ClearReading:
         return self._third.parts(text)
 
     def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
+        """
         look = self._third.look(text)
         found = self._third.cues(text, look)
-        found = self._orders.read(text, found, look, self._third.halts) if len(text.strip()) <= LOOKED_AT else found
+        found = (
+            self._orders.read(text, found, look, self._third.halts)
+            if len(text.strip()) <= LOOKED_AT
+            else found
+        )
         if (found.yes or found.no) and not is_clear(text, self._letters):
             found = structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
         return structs.replace(found, choice=self._choices.chosen(text, _TWO, look))
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
         return self._choices.chosen(text, options)
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
         """Whether the message has a word of one of the options, or of its place."""
-        return self._third.mentions(text, options) or self._choices.places(tokens(fold(text[:LOOKED_AT])))
+        return self._third.mentions(text, options) or self._choices.places(
+            tokens(fold(text[:LOOKED_AT]))
+        )

@@ -1,7 +1,9 @@
-"""Engine 4's reading, with what it took for an answer or an order and is none, and what it had no word for.
+"""Engine 4's reading, with what it took for an answer or an order and is none, and what it had no
+word for.
 
-A letter that is not the word's makes no consent. A whole message that is a yes in one language and thanks in another is about the question and no
-answer. What begins with *if* is a condition. A *wait* that is negated holds nothing. *Go on* is an order of its own.
+A letter that is not the word's makes no consent. A whole message that is a yes in one language and
+thanks in another is about the question and no answer. What begins with *if* is a condition. A
+*wait* that is negated holds nothing. *Go on* is an order of its own.
 """
 
 from __future__ import annotations
@@ -30,8 +32,10 @@ APOLOGIES: Final = "apologies"
 RESUMPTIONS: Final = "resumptions"
 RETRACTIONS: Final = "retractions"
 LISTS: Final = FOURTH_LISTS | {AMBIGUOUS, APOLOGIES, CONDITIONS, RESUMPTIONS, RETRACTIONS}
-"""The lists of words that engine 5 looks into. What a message says whole that means two things (*tak*); what a condition begins with; whole orders to go
-on, beyond the phrases of that sign; a no that takes back (*actually no*), and what may stand around any no (*sorry*)."""
+"""The lists of words that engine 5 looks into. What a message says whole that means two things
+(*tak*); what a condition begins with; whole orders to go on, beyond the phrases of that sign; a no
+that takes back (*actually no*), and what may stand around any no (*sorry*).
+"""
 CONDITION_WORDS: Final = 30
 _PAD: Final = any_of(Sign.PLEASE, Sign.THANKS, Sign.GREETING, Sign.COMMA, Sign.STOPS, Sign.EMOJI)
 _GOES_ON: Final = re.compile(rf"^[{_PAD}]*[{any_of(Sign.GO_ON, Sign.KEEP)}][{_PAD}]*$")
@@ -43,39 +47,68 @@ _IDEOGRAPHS: Final = "\u2e80"
 class WrittenReading:
     """Engine 5 over one table, compiled: engine 4 over it, and its lists."""
 
-    __slots__ = ("_ambiguous", "_conditions", "_fourth", "_known", "_letters", "_resuming", "_retracting")
+    __slots__ = (
+        "_ambiguous",
+        "_conditions",
+        "_fourth",
+        "_known",
+        "_letters",
+        "_resuming",
+        "_retracting",
+    )
 
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._fourth = ClearReading(table)
         own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
-        self._known = marked_words((*own, *(phrase for phrases in table.lists.values() for phrase in phrases)))
+        self._known = marked_words(
+            (*own, *(phrase for phrases in table.lists.values() for phrase in phrases))
+        )
         self._letters = accented(phrase for phrases in table.lists.values() for phrase in phrases)
-        self._ambiguous = frozenset(key for phrase in table.lists.get(AMBIGUOUS, ()) for key in keys(phrase))
+        self._ambiguous = frozenset(
+            key for phrase in table.lists.get(AMBIGUOUS, ()) for key in keys(phrase)
+        )
         self._conditions = tuple({_small(phrase) for phrase in table.lists.get(CONDITIONS, ())})
         courtesies, refusals = table.lists.get("courtesies", ()), table.lists.get("refusals", ())
-        self._resuming = ClosedLists({"courtesies": courtesies, "holds": table.lists.get(RESUMPTIONS, ())})
-        around, no = (*courtesies, *table.lists.get(APOLOGIES, ())), (*refusals, *table.lists.get(RETRACTIONS, ()))
-        self._retracting = ClosedLists({"courtesies": around, "refusals": no, "consents": table.lists.get("consents", ())})
+        self._resuming = ClosedLists(
+            {"courtesies": courtesies, "holds": table.lists.get(RESUMPTIONS, ())}
+        )
+        around, no = (
+            (*courtesies, *table.lists.get(APOLOGIES, ())),
+            (*refusals, *table.lists.get(RETRACTIONS, ())),
+        )
+        self._retracting = ClosedLists(
+            {"courtesies": around, "refusals": no, "consents": table.lists.get("consents", ())}
+        )
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """As engine 1 has them."""
         return self._fourth.parts(text)
 
     def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
+        """
         found = self._fourth.cues(text)
         if len(text.strip()) > LOOKED_AT:
             return found
         found = self._ordered(text, found)
         if not (found.yes or found.no or found.hold) and self._takes_back(text):
             found = structs.replace(found, no=True, partly=Partly.NO)
-        if (found.yes or found.no) and (not is_spelled(text, self._known) or self._is_ambiguous(text)):
+        if (found.yes or found.no) and (
+            not is_spelled(text, self._known) or self._is_ambiguous(text)
+        ):
             return structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
-        return structs.replace(found, partly=Partly.CONDITION) if self._is_condition(text, found) else found
+        return (
+            structs.replace(found, partly=Partly.CONDITION)
+            if self._is_condition(text, found)
+            else found
+        )
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
         if not text.isascii() and not is_spelled(text, self._known | marked_words(options)):
             return ""
         return self._fourth.chosen(text, options)
@@ -86,16 +119,28 @@ class WrittenReading:
 
     def _ordered(self, text: str, found: Cues) -> Cues:
         """The cues with what is no order to hold, and with one to go on."""
-        signs = "".join(Sign[sign.upper()] for _, sign in self.parts(text)) if found.words <= CONDITION_WORDS else ""
+        signs = (
+            "".join(Sign[sign.upper()] for _, sign in self.parts(text))
+            if found.words <= CONDITION_WORDS
+            else ""
+        )
         if found.hold and _NEGATED.search(signs) is not None:
             found = structs.replace(found, hold=False)
-        said = is_plain(text) and "?" not in text and (_GOES_ON.match(signs) is not None or Part.HOLD in self._resuming.ways(text))
+        said = (
+            is_plain(text)
+            and "?" not in text
+            and (_GOES_ON.match(signs) is not None or Part.HOLD in self._resuming.ways(text))
+        )
         return structs.replace(found, go_on=True, hold=False, stop=0) if said else found
 
     def _takes_back(self, text: str) -> bool:
         """*Nope, sorry*: a no in every way to read it, and no consent in any."""
         ways = self._retracting.ways(text)
-        return Part.REFUSAL in ways and not any(way & Part.CONSENT for way in ways) and is_clear(text, self._letters)
+        return (
+            Part.REFUSAL in ways
+            and not any(way & Part.CONSENT for way in ways)
+            and is_clear(text, self._letters)
+        )
 
     def _is_ambiguous(self, text: str) -> bool:
         return tuple(token for token in tokens(fold(text)) if token[0].isalnum()) in self._ambiguous
@@ -113,7 +158,11 @@ class WrittenReading:
             return False
         said = _small(text)
         begun = [phrase for phrase in self._conditions if said.startswith(phrase)]
-        return any(said[len(phrase) : len(phrase) + 1].isspace() or (phrase[0] >= _IDEOGRAPHS and said != phrase) for phrase in begun)
+        return any(
+            said[len(phrase) : len(phrase) + 1].isspace()
+            or (phrase[0] >= _IDEOGRAPHS and said != phrase)
+            for phrase in begun
+        )
 
 
 def _small(text: str) -> str:

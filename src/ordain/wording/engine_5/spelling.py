@@ -1,7 +1,8 @@
-"""Letters as they are written: a Latin letter with a mark, or a form of its own, is part of a word that a table spells so.
+"""Letters as they are written: a Latin letter with a mark, or a form of its own, is part of a word
+that a table spells so.
 
-Folding takes a mark for a way of writing, so ``yés`` and ``nø`` were a yes and a no in no language. A word without marks stands for one with them, since
-people leave them out; none is added.
+Folding takes a mark for a way of writing, so ``yés`` and ``nø`` were a yes and a no in no language.
+A word without marks stands for one with them, since people leave them out; none is added.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ CHARS_KEPT: Final = 4096
 
 def marked_words(texts: Iterable[str]) -> frozenset[str]:
     """The words of these texts that have a Latin letter beyond the plain ones, small."""
-    return frozenset(word for text in texts if not text.isascii() for word in _words(text) if _is_marked(word))
+    return frozenset(
+        word for text in texts if not text.isascii() for word in _words(text) if _is_marked(word)
+    )
 
 
 def is_spelled(text: str, known: Set[str]) -> bool:

@@ -1,7 +1,8 @@
-"""What insists and says nothing by itself: *right now*, *for heaven's sake*, a word said twice, a pair of quotation marks around all of it.
+"""What insists and says nothing by itself: *right now*, *for heaven's sake*, a word said twice, a
+pair of quotation marks around all of it.
 
-Taken off a message, the rest is the order that it stresses. Nothing is taken off that negates, and nothing is read into what is left: the engine before
-reads that as any other message.
+Taken off a message, the rest is the order that it stresses. Nothing is taken off that negates, and
+nothing is read into what is left: the engine before reads that as any other message.
 """
 
 # ruff: noqa: RUF001 (quotation marks of many languages)
@@ -21,7 +22,9 @@ INSISTING_TOKENS: Final = 14
 QUOTED_CHARS: Final = 40
 _BREAKS: Final = frozenset(",.!;:\n")
 _MARKS: Final = "'’‘\"“”„‟«»‹›「」『』`"
-_QUOTED: Final = re.compile(rf"(?<!\w)[{_MARKS}](?P<said>[^\"“”„‟«»‹›「」『』`?\n]{{1,{QUOTED_CHARS}}}?)[{_MARKS}](?!\w)")
+_QUOTED: Final = re.compile(
+    rf"(?<!\w)[{_MARKS}](?P<said>[^\"“”„‟«»‹›「」『』`?\n]{{1,{QUOTED_CHARS}}}?)[{_MARKS}](?!\w)"
+)
 
 
 class Insistence:
@@ -36,7 +39,9 @@ class Insistence:
         self._longest = max(map(len, self._said), default=0)
 
     def without(self, text: str) -> str:
-        """The message without what insists; "" where nothing insists, nothing else is said, or too much is."""
+        """The message without what insists; "" where nothing insists, nothing else is said, or too
+        much is.
+        """
         unquoted = self._unquoted(text)
         found = tokens(fold(unquoted))
         if not found or len(found) > INSISTING_TOKENS:
@@ -53,12 +58,19 @@ class Insistence:
         return text if self._kept(around) else found["said"].strip()
 
     def _kept(self, found: list[str]) -> list[str]:
-        """The tokens without what insists, without a word that follows itself, and without breaks at the ends."""
+        """The tokens without what insists, without a word that follows itself, and without breaks
+        at the ends.
+        """
         kept: list[str] = []
         at = 0
         while at < len(found):
             size = next(
-                (size for size in range(min(self._longest, len(found) - at), 0, -1) if tuple(found[at : at + size]) in self._said), 0
+                (
+                    size
+                    for size in range(min(self._longest, len(found) - at), 0, -1)
+                    if tuple(found[at : at + size]) in self._said
+                ),
+                0,
             )
             if size:
                 at += size

@@ -1,7 +1,10 @@
-"""Engine 5's reading, with orders that something is insisted on with, a no that is said more than once, and places of options.
+"""Engine 5's reading, with orders that something is insisted on with, a no that is said more than
+once, and places of options.
 
-*Stop right now please* and *no no stop* were requests of their own, *no no* while work ran wanted nothing. A day that no month has is no date, and 1 and 2
-are figures. What speaks of a place among options and names none that there is (*the fourth one* of three, *the last one*) goes back, and begins nothing.
+*Stop right now please* and *no no stop* were requests of their own, *no no* while work ran wanted
+nothing. A day that no month has is no date, and 1 and 2 are figures. What speaks of a place among
+options and names none that there is (*the fourth one* of three, *the last one*) goes back, and
+begins nothing.
 """
 
 from __future__ import annotations
@@ -26,14 +29,18 @@ from ordain.wording.table import Table
 
 PROTESTS: Final = "protests"
 LISTS: Final = FIFTH_LISTS | places.LISTS | {INSISTENCE, PROTESTS}
-"""The lists of words that engine 6 looks into. Beside those of places and of what insists: a no that wants something to end, said once (*no don't*)."""
+"""The lists of words that engine 6 looks into. Beside those of places and of what insists: a no
+that wants something to end, said once (*no don't*).
+"""
 CERTAIN: Final = 2
 PLACE_WORDS: Final = 6
 """Most words of a message that speaks of a place among options."""
 DAYS_MAX: Final = 31
 _LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"(?<![\w.:,])(\d{2,})(?:st|nd|rd|th|\.)(?![\w:])", re.IGNORECASE)
-_TIME: Final = re.compile(r"\d\s*(?:[:h]|uhr\b|am\b|pm\b|o'clock)|\b(?:noon|midnight)\b", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"\d\s*(?:[:h]|uhr\b|am\b|pm\b|o'clock)|\b(?:noon|midnight)\b", re.IGNORECASE
+)
 _SMALL_FIGURE: Final = re.compile(r"(?<![\w.,:])[12](?=\s+\w)")
 _BREAKS: Final = frozenset(",.!;:\n")
 
@@ -49,22 +56,40 @@ class InsistentReading:
         self._insistence = Insistence(table)
         self._choices = PlacedChoices(table, ClosedLists(table.lists, table.phrases))
         own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
-        self._known = marked_words((*own, *(phrase for phrases in table.lists.values() for phrase in phrases)))
-        self._protests = frozenset(key for phrase in table.lists.get(PROTESTS, ()) for key in keys(phrase))
-        self._refusing = ClosedLists({"refusals": table.lists.get("refusals", ()), "consents": table.lists.get("consents", ())})
+        self._known = marked_words(
+            (*own, *(phrase for phrases in table.lists.values() for phrase in phrases))
+        )
+        self._protests = frozenset(
+            key for phrase in table.lists.get(PROTESTS, ()) for key in keys(phrase)
+        )
+        self._refusing = ClosedLists(
+            {
+                "refusals": table.lists.get("refusals", ()),
+                "consents": table.lists.get("consents", ()),
+            }
+        )
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """As engine 1 has them."""
         return self._fifth.parts(text)
 
     def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
+        """
         found = self._fifth.cues(text)
         if len(text.strip()) > LOOKED_AT:
             return found
         if found.date_time and _names_no_day(text):
             found = structs.replace(found, date_time=False)
-        if CERTAIN in (found.stop, found.steer) or found.hold or found.go_on or found.yes or found.question or "?" in text:
+        if (
+            CERTAIN in (found.stop, found.steer)
+            or found.hold
+            or found.go_on
+            or found.yes
+            or found.question
+            or "?" in text
+        ):
             return found
         if self._corrects(text):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1))
@@ -73,7 +98,9 @@ class InsistentReading:
         return self._ordered(text, found)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
         if not text.isascii() and not is_spelled(text, self._known | marked_words(options)):
             return ""
         return self._choices.chosen(text, options)
@@ -99,8 +126,13 @@ class InsistentReading:
         if read.steer == CERTAIN or read.go_on or read.yes or read.question:
             return found
         if found.no and (read.stop == CERTAIN or read.hold):
-            return structs.replace(found, protest=True)  # it may answer, and is an order where it answers nothing
-        return structs.replace(found, stop=CERTAIN) if read.stop == CERTAIN else structs.replace(found, hold=found.hold or read.hold)
+            # it may answer, and is an order where it answers nothing
+            return structs.replace(found, protest=True)
+        return (
+            structs.replace(found, stop=CERTAIN)
+            if read.stop == CERTAIN
+            else structs.replace(found, hold=found.hold or read.hold)
+        )
 
     def _protest(self, text: str) -> bool:
         """Whether it is nothing but a no that is repeated, lengthened, or of the list."""
@@ -118,4 +150,9 @@ def _names_no_day(text: str) -> bool:
     """Whether its only figure is that of a day, and no month has it: *the 32nd*."""
     figures = re.findall(r"\d+", text)
     found = _ORDINAL.search(text)
-    return found is not None and len(figures) == 1 and int(found[1]) > DAYS_MAX and _TIME.search(text) is None
+    return (
+        found is not None
+        and len(figures) == 1
+        and int(found[1]) > DAYS_MAX
+        and _TIME.search(text) is None
+    )

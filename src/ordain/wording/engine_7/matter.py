@@ -1,6 +1,8 @@
-"""What a message says beside what it begins with: *yes, and what is a lighthouse?* begins with a yes, and then asks something of its own.
+"""What a message says beside what it begins with: *yes, and what is a lighthouse?* begins with a
+yes, and then asks something of its own.
 
-The beginning is what closed lists and the phrases of an answer cover, word by word; what is left is read by itself, as if nothing stood before it.
+The beginning is what closed lists and the phrases of an answer cover, word by word; what is left is
+read by itself, as if nothing stood before it.
 """
 
 from __future__ import annotations
@@ -19,12 +21,16 @@ ADDITIONS: Final = "additions"
 UNDECIDED: Final = "undecided"
 POSTPONEMENTS: Final = "postponements"
 LISTS: Final = frozenset({ADDITIONS, POSTPONEMENTS, UNDECIDED})
-"""What adds another matter (*and*, *then*, *by the way*); what puts an answer off, though it asks elsewhere (*when she is back*); what says to
-a question that nothing is decided yet (*probably*, *it depends*)."""
+"""What adds another matter (*and*, *then*, *by the way*); what puts an answer off, though it asks
+elsewhere (*when she is back*); what says to a question that nothing is decided yet (*probably*, *it
+depends*).
+"""
 _BREAKS: Final = frozenset(",.!;:\n")
 _ASKS: Final = "?"
 TYPO_LETTERS: Final = 3
-"""A word of so many letters may be a mistyped yes or no; of fewer everything is one step from anything."""
+"""A word of so many letters may be a mistyped yes or no; of fewer everything is one step from
+anything.
+"""
 
 
 class Begins(StrEnum):
@@ -59,7 +65,9 @@ _SIGNED: Final[Mapping[str, Begins]] = {
 
 
 class Matter(Struct, frozen=True, gc=False, kw_only=True):
-    """A message in two: ``begins`` with all that its beginning says, and ``rest``, "" where nothing is left; ``added``: the rest is joined on as another matter."""
+    """A message in two: ``begins`` with all that its beginning says, and ``rest``, "" where nothing
+    is left; ``added``: the rest is joined on as another matter.
+    """
 
     begins: frozenset[Begins]
     rest: str
@@ -79,11 +87,27 @@ class Beginnings:
                 self._learn(phrases, _SIGNED[sign])
         for name, begins in _LISTED.items():
             self._learn(table.lists.get(name, ()), begins)
-        self._additions = frozenset(key for phrase in table.lists.get(ADDITIONS, ()) for key in keys(phrase))
-        self._postponements = frozenset(key for phrase in table.lists.get(POSTPONEMENTS, ()) for key in keys(phrase))
-        self._undecided = frozenset(key for name in ("hedges", UNDECIDED) for phrase in table.lists.get(name, ()) for key in keys(phrase))
-        self._longest = max(map(len, (*self._known, *self._additions, *self._postponements, *self._undecided)), default=1)
-        said = (key[0] for key, begins in self._known.items() if len(key) == 1 and begins in (Begins.YES, Begins.NO))
+        self._additions = frozenset(
+            key for phrase in table.lists.get(ADDITIONS, ()) for key in keys(phrase)
+        )
+        self._postponements = frozenset(
+            key for phrase in table.lists.get(POSTPONEMENTS, ()) for key in keys(phrase)
+        )
+        self._undecided = frozenset(
+            key
+            for name in ("hedges", UNDECIDED)
+            for phrase in table.lists.get(name, ())
+            for key in keys(phrase)
+        )
+        self._longest = max(
+            map(len, (*self._known, *self._additions, *self._postponements, *self._undecided)),
+            default=1,
+        )
+        said = (
+            key[0]
+            for key, begins in self._known.items()
+            if len(key) == 1 and begins in (Begins.YES, Begins.NO)
+        )
         self._plain = frozenset(word for word in said if len(word) >= TYPO_LETTERS)
 
     def _learn(self, phrases: Iterable[str], begins: Begins) -> None:
@@ -101,11 +125,17 @@ class Beginnings:
                 begins.add(self._known[tuple(found[at : at + size])])
             at += size or 1
         start = at
-        while at < len(found) and (size := 1 if found[at][0] in _BREAKS else self._size(found, at, self._additions)):
+        while at < len(found) and (
+            size := 1 if found[at][0] in _BREAKS else self._size(found, at, self._additions)
+        ):
             at += size
         rest = found[at:]
         said = any(token[0].isalnum() for token in rest)
-        return Matter(begins=frozenset(begins), rest=" ".join(rest) if said else "", added=at > start and bool(begins))
+        return Matter(
+            begins=frozenset(begins),
+            rest=" ".join(rest) if said else "",
+            added=at > start and bool(begins),
+        )
 
     def _size(self, found: list[str], at: int, among: Iterable[tuple[str, ...]]) -> int:
         for size in range(min(self._longest, len(found) - at), 0, -1):
@@ -123,18 +153,28 @@ class Beginnings:
         return any(self._size(found, at, self._undecided) for at in range(len(found)))
 
     def is_mistyped(self, text: str) -> bool:
-        """Whether one of its words is a yes or a no but for one letter: it is asked back, and no word of another matter."""
+        """Whether one of its words is a yes or a no but for one letter: it is asked back, and no
+        word of another matter.
+        """
         said = [token for token in tokens(fold(text[:LOOKED_AT])) if len(token) >= TYPO_LETTERS]
         return any(_one_step(word, known) for word in said for known in self._plain)
 
 
 def _one_step(word: str, known: str) -> bool:
-    """Whether two words differ by one letter that is other, missing, more, or by two that changed places."""
+    """Whether two words differ by one letter that is other, missing, more, or by two that changed
+    places.
+    """
     if word == known or abs(len(word) - len(known)) > 1:
         return word == known
     short, long = sorted((word, known), key=len)
-    same = next((at for at, (one, other) in enumerate(zip(short, long, strict=False)) if one != other), len(short))
+    same = next(
+        (at for at, (one, other) in enumerate(zip(short, long, strict=False)) if one != other),
+        len(short),
+    )
     if len(short) < len(long):
         return short[same:] == long[same + 1 :]
-    swapped = short[same : same + 2] == long[same : same + 2][::-1] and short[same + 2 :] == long[same + 2 :]
+    swapped = (
+        short[same : same + 2] == long[same : same + 2][::-1]
+        and short[same + 2 :] == long[same + 2 :]
+    )
     return swapped or short[same + 1 :] == long[same + 1 :]

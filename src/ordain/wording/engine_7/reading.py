@@ -1,8 +1,11 @@
-"""Engine 6's reading, with what an answer is followed by, and with a word or two that nothing is said to a question with.
+"""Engine 6's reading, with what an answer is followed by, and with a word or two that nothing is
+said to a question with.
 
-*Wait, what is a lighthouse?* and *yes, and what is the capital of France?* were about what was open, because of what they begin with, and *Dijkstra* was
-because it is short: they are matters of their own. What an open question may be told by them is told as before: a bare yes or no, what is undecided, what
-speaks of the matter itself (*yes, send it*), a mistyped answer. None of it becomes an answer that was none.
+*Wait, what is a lighthouse?* and *yes, and what is the capital of France?* were about what was
+open, because of what they begin with, and *Dijkstra* was because it is short: they are matters of
+their own. What an open question may be told by them is told as before: a bare yes or no, what is
+undecided, what speaks of the matter itself (*yes, send it*), a mistyped answer. None of it becomes
+an answer that was none.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ CALCULATION: Final = re.compile(r"\d\s*[+*^×÷]\s*\d")
 NAME_LETTERS: Final = 3
 """A word of so many letters can be the name of something."""
 _NAME: Final = Sign.OWN.name.lower()
-_OWN: Final = frozenset({_NAME, Sign.QUOTED.name.lower(), Sign.NUMBER.name.lower(), Sign.DATE.name.lower()})
+_OWN: Final = frozenset(
+    {_NAME, Sign.QUOTED.name.lower(), Sign.NUMBER.name.lower(), Sign.DATE.name.lower()}
+)
 _ANSWERS: Final = frozenset({Begins.YES, Begins.NO, Begins.HOLD})
 _REFERS: Final = Sign.IT.name.lower()
 
@@ -49,7 +54,9 @@ class ApartReading:
         return self._sixth.parts(text)
 
     def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
+        """
         found = self._sixth.cues(text)
         if found.yes or found.no or found.hold or len(text.strip()) > LOOKED_AT:
             return found
@@ -59,10 +66,19 @@ class ApartReading:
         if found.partly is Partly.CONDITION:
             apart = bool(said.begins & _ANSWERS) and (said.added or Begins.YES not in said.begins)
             orders = apart and self._goes_on(said, text, ordering=True)
-            return structs.replace(found, partly=Partly.MAYBE, apart=True, lead=_lead(said)) if orders else found
+            return (
+                structs.replace(found, partly=Partly.MAYBE, apart=True, lead=_lead(said))
+                if orders
+                else found
+            )
         if said.begins & _ANSWERS:
-            apart = said.added or not said.begins & {Begins.YES, Begins.NO}  # of a question right behind an answer a model may know better
-            return structs.replace(found, partly=Partly.MAYBE, apart=apart, lead=_lead(said)) if self._goes_on(said, text) else found
+            # of a question right behind an answer a model may know better
+            apart = said.added or not said.begins & {Begins.YES, Begins.NO}
+            return (
+                structs.replace(found, partly=Partly.MAYBE, apart=apart, lead=_lead(said))
+                if self._goes_on(said, text)
+                else found
+            )
         if said.begins and said.rest:
             named = self._goes_on(said, text) or self._names(said.rest, self._sixth.cues(said.rest))
         else:
@@ -70,7 +86,9 @@ class ApartReading:
         return structs.replace(found, partly=Partly.MAYBE) if named else found
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
         return self._sixth.chosen(text, options)
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
@@ -78,14 +96,24 @@ class ApartReading:
         return self._sixth.mentions(text, options)
 
     def _goes_on(self, said: Matter, text: str, *, ordering: bool = False) -> bool:
-        """Whether what stands behind an answer is a matter of its own: it asks something, or it is joined on, or it orders what is none of the matter.
+        """Whether what stands behind an answer is a matter of its own: it asks something, or it is
+        joined on, or it orders what is none of the matter.
 
         ``ordering``: only what orders counts.
         """
         if not said.rest or self._beginnings.puts_off(said.rest):
             return False
         read = self._sixth.cues(said.rest)
-        if read.yes or read.no or read.hold or read.go_on or read.stop or read.nudge or read.trouble or read.filler:
+        if (
+            read.yes
+            or read.no
+            or read.hold
+            or read.go_on
+            or read.stop
+            or read.nudge
+            or read.trouble
+            or read.filler
+        ):
             return False
         signs = [sign for _, sign in self.parts(said.rest)]
         own = any(sign in _OWN for sign in signs) or CALCULATION.search(text) is not None
@@ -101,12 +129,19 @@ class ApartReading:
 
     def _names(self, text: str, found: Cues) -> bool:
         """Whether so few words name something, and say nothing to what is open."""
-        if found.partly is not Partly.LEANS or found.steer == CERTAIN or max(found.stop, found.nudge, found.trouble, found.filler):
+        if (
+            found.partly is not Partly.LEANS
+            or found.steer == CERTAIN
+            or max(found.stop, found.nudge, found.trouble, found.filler)
+        ):
             return False
         if CALCULATION.search(text) is not None:
             return True
         parts = self.parts(text)
-        named = any(sign == _NAME and spoken.isalpha() and len(spoken) >= NAME_LETTERS for spoken, sign in parts)
+        named = any(
+            sign == _NAME and spoken.isalpha() and len(spoken) >= NAME_LETTERS
+            for spoken, sign in parts
+        )
         if not named or found.date_time or any(sign == _REFERS for _, sign in parts):
             return False
         return not (self._beginnings.is_undecided(text) or self._beginnings.is_mistyped(text))

@@ -1,4 +1,6 @@
-"""A message in pieces: what engine 1 takes for one phrase or one unknown word, with its sign; and phrases of a list found among the words."""
+"""A message in pieces: what engine 1 takes for one phrase or one unknown word, with its sign; and
+phrases of a list found among the words.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,13 @@ class SignedPiece(NamedTuple):
 
 
 def pieces_of(parts: Sequence[tuple[str, str]]) -> tuple[SignedPiece, ...]:
-    """The parts that an engine gives, each with its sign's letter; whatever begins with a figure is a number."""
-    return tuple(SignedPiece(said, Sign.NUMBER if said[0].isdigit() else Sign[name.upper()]) for said, name in parts)
+    """The parts that an engine gives, each with its sign's letter; whatever begins with a figure is
+    a number.
+    """
+    return tuple(
+        SignedPiece(said, Sign.NUMBER if said[0].isdigit() else Sign[name.upper()])
+        for said, name in parts
+    )
 
 
 def signs_of(pieces: Sequence[SignedPiece]) -> str:
@@ -55,7 +62,9 @@ class ListedPhrases:
 
     def __init__(self, table: Table, *names: str) -> None:
         """Compile the lists of these names as one."""
-        self._known = frozenset(key for name in names for phrase in table.lists.get(name, ()) for key in keys(phrase))
+        self._known = frozenset(
+            key for name in names for phrase in table.lists.get(name, ()) for key in keys(phrase)
+        )
         self._longest: dict[str, int] = {}
         for key in self._known:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
@@ -67,11 +76,20 @@ class ListedPhrases:
     def size(self, found: Sequence[str], at: int) -> int:
         """How many tokens the longest phrase has that stands there; 0: none does."""
         longest = self._longest.get(found[at], 0) if at < len(found) else 0
-        return next((size for size in range(min(longest, len(found) - at), 0, -1) if tuple(found[at : at + size]) in self._known), 0)
+        return next(
+            (
+                size
+                for size in range(min(longest, len(found) - at), 0, -1)
+                if tuple(found[at : at + size]) in self._known
+            ),
+            0,
+        )
 
     def among(self, found: Sequence[str]) -> bool:
         """Whether one stands anywhere among the tokens."""
-        return any(token in self._longest and self.size(found, at) for at, token in enumerate(found))
+        return any(
+            token in self._longest and self.size(found, at) for at, token in enumerate(found)
+        )
 
     def without(self, found: Sequence[str], instead: str) -> list[str]:
         """The tokens with ``instead`` for each phrase; with nothing where that is empty."""

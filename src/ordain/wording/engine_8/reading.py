@@ -1,7 +1,9 @@
-"""Engine 7's reading, with the orders to work that runs read by what stands around the word that orders.
+"""Engine 7's reading, with the orders to work that runs read by what stands around the word that
+orders.
 
-*Halt mich auf dem Laufenden* and *make it quick* stopped or corrected, *Stop! The numbers are wrong* and *use 20 percent, not 7.5* did neither. An answer is
-what it was: no yes, no and no choice comes or goes here.
+*Halt mich auf dem Laufenden* and *make it quick* stopped or corrected, *Stop! The numbers are
+wrong* and *use 20 percent, not 7.5* did neither. An answer is what it was: no yes, no and no choice
+comes or goes here.
 """
 
 from __future__ import annotations
@@ -41,16 +43,22 @@ class SituatedReading:
         return self._seventh.parts(text)
 
     def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
+        """
         if len(text.strip()) > LOOKED_AT:
             return self._seventh.cues(text)
         plain, found = self._slack.plain(text), self._seventh.cues(text)
         pieces = pieces_of(self.parts(plain))
-        found = self._slack.taken_back(found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues)
+        found = self._slack.taken_back(
+            found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues
+        )
         if found.yes or found.no or found.hold or found.stop == CERTAIN:
             return found
         doubted = self._slack.doubts(pieces)
-        stopped, held = (False, False) if doubted else self._stops.wished(pieces, self._seventh.cues)
+        stopped, held = (
+            (False, False) if doubted else self._stops.wished(pieces, self._seventh.cues)
+        )
         if found.steer == CERTAIN:
             return structs.replace(found, stop=CERTAIN, steer=1) if stopped else found
         if "?" in text and not any(piece.sign == Sign.CAN_YOU for piece in pieces):
@@ -64,10 +72,16 @@ class SituatedReading:
         if stopped:
             return structs.replace(found, stop=CERTAIN, go_on=False, reasoned=reasoned)
         partly = Partly.LEANS if found.partly is Partly.MAYBE and not found.apart else found.partly
-        return structs.replace(found, hold=True, go_on=False, partly=partly, reasoned=reasoned) if held else found
+        return (
+            structs.replace(found, hold=True, go_on=False, partly=partly, reasoned=reasoned)
+            if held
+            else found
+        )
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
-        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
         return self._seventh.chosen(text, options)
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:

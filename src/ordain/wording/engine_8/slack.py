@@ -1,6 +1,8 @@
-"""What has the words of an order and orders nothing: idioms, haste, earnest, a question whether something is enough, and a stop that is put in doubt.
+"""What has the words of an order and orders nothing: idioms, haste, earnest, a question whether
+something is enough, and a stop that is put in doubt.
 
-Each class is a list of the table and one way to look at it. All of them only take back what the engine before read, and leave the message to be one.
+Each class is a list of the table and one way to look at it. All of them only take back what the
+engine before read, and leave the message to be one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import fold, tokens
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
-from ordain.wording.engine_8.pieces import EarlierReading, ListedPhrases, SignedPiece, clauses_of, text_of
+from ordain.wording.engine_8.pieces import (
+    EarlierReading,
+    ListedPhrases,
+    SignedPiece,
+    clauses_of,
+    text_of,
+)
 from ordain.wording.table import Table
 
 IDIOMS: Final = "idioms"
@@ -23,14 +31,28 @@ EARNEST: Final = "earnest"
 SUFFICIENT: Final = "sufficient"
 DOUBTS: Final = "doubts"
 LISTS: Final = frozenset({IDIOMS, MANNERS, EARNEST, SUFFICIENT, DOUBTS})
-"""Phrases with a word of an order that mean something else (*not so fast*, *halt mich*); how something is done and not what (*make it quick*); what somebody means
-who corrects nothing (*I meant it*); what asks, with a question mark, whether it is enough; and what makes a stop a thought (*maybe*)."""
+"""Phrases with a word of an order that mean something else (*not so fast*, *halt mich*); how
+something is done and not what (*make it quick*); what somebody means who corrects nothing (*I meant
+it*); what asks, with a question mark, whether it is enough; and what makes a stop a thought
+(*maybe*).
+"""
 CERTAIN: Final = 2
 _UNKNOWN: Final = "qx"
 _ASKS: Final = "?"
 _BREAKS: Final = frozenset(",.!;:\n")
 _PAD: Final = frozenset(
-    (Sign.PLEASE, Sign.THANKS, Sign.OKAY, Sign.NOT, Sign.COMMA, Sign.STOPS, Sign.EMOJI, Sign.IMPATIENT, Sign.YOU, Sign.I)
+    (
+        Sign.PLEASE,
+        Sign.THANKS,
+        Sign.OKAY,
+        Sign.NOT,
+        Sign.COMMA,
+        Sign.STOPS,
+        Sign.EMOJI,
+        Sign.IMPATIENT,
+        Sign.YOU,
+        Sign.I,
+    )
 )
 _MARKS: Final = frozenset((Sign.CHANGE, Sign.RATHER))
 
@@ -45,22 +67,38 @@ class Slack:
         self._idioms, self._manners, self._earnest, self._sufficient, self._doubts = (
             ListedPhrases(table, name) for name in (IDIOMS, MANNERS, EARNEST, SUFFICIENT, DOUBTS)
         )
-        self._stops = frozenset(key for sign, phrases in table.phrases if sign == "stop" for phrase in phrases for key in keys(phrase))
+        self._stops = frozenset(
+            key
+            for sign, phrases in table.phrases
+            if sign == "stop"
+            for phrase in phrases
+            for key in keys(phrase)
+        )
 
     def plain(self, text: str) -> str:
-        """The message with a word that nobody knows for each idiom, and for what asks whether it is enough; itself where there is none."""
+        """The message with a word that nobody knows for each idiom, and for what asks whether it is
+        enough; itself where there is none.
+        """
         said = tokens(fold(text))
         left = self._masked(said)
         return text if left == said else " ".join(left)
 
-    def taken_back(self, found: Cues, other: Cues, pieces: Sequence[SignedPiece], read: EarlierReading) -> Cues:
-        """The cues without what only sounds like an order; ``other`` are those of the plain message, ``pieces`` are its own. ``read`` is the engine before."""
+    def taken_back(
+        self, found: Cues, other: Cues, pieces: Sequence[SignedPiece], read: EarlierReading
+    ) -> Cues:
+        """The cues without what only sounds like an order; ``other`` are those of the plain
+        message, ``pieces`` are its own. ``read`` is the engine before.
+        """
         if found.stop < CERTAIN and not found.hold and found.steer < CERTAIN:
             return found
         found = _at_most(found, other)
         if found.steer == CERTAIN and self._names_nothing(pieces):
             return structs.replace(found, steer=1)
-        return self._doubted(found, pieces, read) if max(found.stop, found.hold) and self.doubts(pieces) else found
+        return (
+            self._doubted(found, pieces, read)
+            if max(found.stop, found.hold) and self.doubts(pieces)
+            else found
+        )
 
     def doubts(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether something in it makes a thought of what it orders."""
@@ -77,7 +115,11 @@ class Slack:
             left.append(_UNKNOWN if size else said[at])
             at += size or 1
         asked = [token[0] for token in said if token[0] in "?!."]
-        return self._sufficient.without(left, _UNKNOWN) if asked == [_ASKS] and said[-1] == _ASKS else left
+        return (
+            self._sufficient.without(left, _UNKNOWN)
+            if asked == [_ASKS] and said[-1] == _ASKS
+            else left
+        )
 
     def _names_nothing(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether behind what would change something nothing stands that it could be changed to."""
@@ -97,17 +139,28 @@ class Slack:
         return named
 
     def _doubted(self, found: Cues, pieces: Sequence[SignedPiece], read: EarlierReading) -> Cues:
-        """A stop that is only thought of; one that stands beside the doubt, in a clause of its own, is one."""
+        """A stop that is only thought of; one that stands beside the doubt, in a clause of its own,
+        is one.
+        """
         clauses = clauses_of(pieces)
         doubtful = [clause for clause in clauses if self.doubts(clause)]
-        if any(piece.sign not in _PAD and piece.said not in self._doubts for clause in doubtful for piece in clause):
+        if any(
+            piece.sign not in _PAD and piece.said not in self._doubts
+            for clause in doubtful
+            for piece in clause
+        ):
             for clause in clauses:
-                if clause not in doubtful and ((one := read(text_of(clause))).stop == CERTAIN or one.hold):
+                if clause not in doubtful and (
+                    (one := read(text_of(clause))).stop == CERTAIN or one.hold
+                ):
                     return found
         return structs.replace(found, stop=min(found.stop, 1), hold=False)
 
 
 def _at_most(found: Cues, other: Cues) -> Cues:
     return structs.replace(
-        found, stop=min(found.stop, other.stop), steer=min(found.steer, max(other.steer, 1)), hold=found.hold and other.hold
+        found,
+        stop=min(found.stop, other.stop),
+        steer=min(found.steer, max(other.steer, 1)),
+        hold=found.hold and other.hold,
     )

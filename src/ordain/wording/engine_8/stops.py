@@ -1,7 +1,9 @@
-"""Stops and waits that stand beside more than engine 7 lets them: a reason, a wish, a name of the work, an order to go on that is negated.
+"""Stops and waits that stand beside more than engine 7 lets them: a reason, a wish, a name of the
+work, an order to go on that is negated.
 
-*Stop! The numbers are wrong* stops, as *stop* does; so does *ich möchte, dass du aufhörst*, where the verb comes last in a form of its own (list
-``stoppings``). What follows a stop and orders or asks something leaves it to the engine before. A wait holds with a reason that the sender has alone.
+*Stop! The numbers are wrong* stops, as *stop* does; so does *ich möchte, dass du aufhörst*, where
+the verb comes last in a form of its own (list ``stoppings``). What follows a stop and orders or
+asks something leaves it to the engine before. A wait holds with a reason that the sender has alone.
 """
 
 from __future__ import annotations
@@ -11,10 +13,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.patterns import HAS_STOP, MAYBE_NOT, ORDERS, PAD, STOPPED, UNSTOPPED, any_of
+from ordain.wording.engine_1.patterns import (
+    HAS_STOP,
+    MAYBE_NOT,
+    ORDERS,
+    PAD,
+    STOPPED,
+    UNSTOPPED,
+    any_of,
+)
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_8.contrasts import DENIALS
-from ordain.wording.engine_8.pieces import EarlierReading, ListedPhrases, SignedPiece, clauses_of, signs_of, text_of
+from ordain.wording.engine_8.pieces import (
+    EarlierReading,
+    ListedPhrases,
+    SignedPiece,
+    clauses_of,
+    signs_of,
+    text_of,
+)
 from ordain.wording.engine_8.slack import CERTAIN, SUFFICIENT
 from ordain.wording.table import Table
 
@@ -26,23 +43,32 @@ OUTWARD: Final = "outward"
 OPENERS: Final = "openers"
 REPORTING: Final = "reporting"
 SUCCESSIONS: Final = "successions"
-LISTS: Final = frozenset({WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, OPENERS, REPORTING, SUCCESSIONS})
-"""What wants that somebody does what follows (*I'd prefer that you*); forms of stopping, and of going on, that stand behind such or behind *not*; further names of work
-(*mission*); verbs after which something has happened outside (*send*, *book*); what may open a message and adds nothing (*also*); what tells of others'
-words (*told*); and what puts an order behind something else (*then*)."""
+LISTS: Final = frozenset(
+    {WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, OPENERS, REPORTING, SUCCESSIONS}
+)
+"""What wants that somebody does what follows (*I'd prefer that you*); forms of stopping, and of
+going on, that stand behind such or behind *not*; further names of work (*mission*); verbs after
+which something has happened outside (*send*, *book*); what may open a message and adds nothing
+(*also*); what tells of others' words (*told*); and what puts an order behind something else
+(*then*).
+"""
 MOST_SIGNS: Final = 30
 REASON_OWN: Final = 8
 """Most words of its own that a reason has."""
 _HALTS: Final = re.compile(f"[{any_of(Sign.STOP, Sign.STOP_OPEN, Sign.HOLD)}]")
 _NO_MORE: Final = re.compile(
-    rf"^[{PAD}{any_of(Sign.YOU, Sign.COMMA, Sign.STOPS)}]*(?:{Sign.NOT}(?:{Sign.OWN}(?={Sign.IT}))?[{any_of(Sign.PLEASE, Sign.IT, Sign.WITH, Sign.NOW, Sign.BE)}]*|{Sign.NEGATIVE}{Sign.IT})"
+    rf"^[{PAD}{any_of(Sign.YOU, Sign.COMMA, Sign.STOPS)}]*(?:{Sign.NOT}(?:{Sign.OWN}(?="
+    rf"{Sign.IT}))?[{any_of(Sign.PLEASE, Sign.IT, Sign.WITH, Sign.NOW, Sign.BE)}]*|{Sign.NEGATIVE}"
+    rf"{Sign.IT})"
     rf"{Sign.GO_ON}[{PAD}{any_of(Sign.IT, Sign.COMMA, Sign.STOPS, Sign.NOW)}]*$"
 )
 """*you needn't go on*, *no need to keep going*."""
 _REORDERS: Final = re.compile(
     f"[{any_of(Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.MEANT, Sign.ALSO, Sign.GO_ON)}]"
 )
-_ASKS: Final = re.compile(f"^[{PAD}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.NUDGE, Sign.TROUBLE)}]")
+_ASKS: Final = re.compile(
+    f"^[{PAD}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.NUDGE, Sign.TROUBLE)}]"
+)
 _ORDERS: Final = re.compile(f"^[{PAD}{Sign.WITH}]*(?:{Sign.USE}(?!{Sign.NOT})|{Sign.ORDER})")
 _ADDRESSES: Final = re.compile(f"[{PAD}]*{Sign.OWN}[{PAD}]*")
 """*Ordain, stop*."""
@@ -53,15 +79,30 @@ _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
 _BRACKETS: Final = frozenset("()/")
 _YET: Final = any_of(Sign.ALSO, Sign.STILL)
-_AROUND: Final = any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.IT, Sign.PARTICLE, Sign.IMPATIENT, Sign.PROGRESS, Sign.NUDGE)
+_AROUND: Final = any_of(
+    Sign.PLEASE,
+    Sign.COMMA,
+    Sign.STOPS,
+    Sign.IT,
+    Sign.PARTICLE,
+    Sign.IMPATIENT,
+    Sign.PROGRESS,
+    Sign.NUDGE,
+)
 _KEPT_NOW: Final = re.compile(f"[{_AROUND}]*")
-_KEPT: Final = re.compile(f"[{_AROUND}{_YET}]*(?:{Sign.THE}[{any_of(Sign.OWN, Sign.WORK)}]{{0,2}})?[{_AROUND}{_YET}]*")
-"""*noch*, *yet*, *anything yet*; and what may stand beside a verb that is not to be: with them also the name of a thing."""
+_KEPT: Final = re.compile(
+    f"[{_AROUND}{_YET}]*(?:{Sign.THE}[{any_of(Sign.OWN, Sign.WORK)}]{{0,2}})?[{_AROUND}{_YET}]*"
+)
+"""*noch*, *yet*, *anything yet*; and what may stand beside a verb that is not to be: with them also
+the name of a thing.
+"""
 
 
 def _is_brief(signs: str) -> bool:
     """Whether nothing in it is quoted, told, asked or kept up, and it is no text."""
-    return len(signs) <= MOST_SIGNS and all(sign not in signs for sign in (Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS))
+    return len(signs) <= MOST_SIGNS and all(
+        sign not in signs for sign in (Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS)
+    )
 
 
 class Stops:
@@ -83,9 +124,15 @@ class Stops:
 
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
-        self._wishes, self._stoppings, self._continuings = (ListedPhrases(table, name) for name in (WISHES, STOPPINGS, CONTINUINGS))
-        self._undertakings, self._outward, self._denials = (ListedPhrases(table, name) for name in (UNDERTAKINGS, OUTWARD, DENIALS))
-        self._openers, self._reporting, self._sufficient = (ListedPhrases(table, name) for name in (OPENERS, REPORTING, SUFFICIENT))
+        self._wishes, self._stoppings, self._continuings = (
+            ListedPhrases(table, name) for name in (WISHES, STOPPINGS, CONTINUINGS)
+        )
+        self._undertakings, self._outward, self._denials = (
+            ListedPhrases(table, name) for name in (UNDERTAKINGS, OUTWARD, DENIALS)
+        )
+        self._openers, self._reporting, self._sufficient = (
+            ListedPhrases(table, name) for name in (OPENERS, REPORTING, SUFFICIENT)
+        )
         self._successions = ListedPhrases(table, SUCCESSIONS)
         self._later = ListedPhrases(table, "conditions", "postponements")
 
@@ -94,7 +141,9 @@ class Stops:
         return _is_brief(signs_of(pieces)) and self._stopped(pieces, wished=False)
 
     def beside(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
-        """Whether it stops, and whether it waits, beside what else it says. ``read`` is the engine before."""
+        """Whether it stops, and whether it waits, beside what else it says. ``read`` is the engine
+        before.
+        """
         signs = signs_of(pieces)
         if not _is_brief(signs):
             return False, False
@@ -110,7 +159,9 @@ class Stops:
         if not said[size:] or not size:
             return False, False
         told = read(" ".join(said[size:]))
-        return self._stopped(self._rest(words, size), wished=True) or told.stop == CERTAIN, told.hold
+        return self._stopped(
+            self._rest(words, size), wished=True
+        ) or told.stop == CERTAIN, told.hold
 
     def _rest(self, words: Sequence[SignedPiece], size: int) -> list[SignedPiece]:
         """The pieces behind so many words; one that is cut in two counts with all of its words."""
@@ -143,7 +194,9 @@ class Stops:
         return Sign.STOP if wished and piece.said in self._stoppings else piece.sign
 
     def _kept_in(self, pieces: Sequence[SignedPiece]) -> bool:
-        """*Don't send anything yet*: what cannot be had back is not to be done, and nothing else is said."""
+        """*Don't send anything yet*: what cannot be had back is not to be done, and nothing else is
+        said.
+        """
         acts, denied, yet, signs = 0, False, False, list[str]()
         for piece in pieces:
             words = piece.said.split()
@@ -166,10 +219,17 @@ class Stops:
         told = self._told(first, read)
         if told.stop == CERTAIN and all(self._says(clause) for clause in clauses[1:]):
             return True, False
-        if told.hold and all(self._says(clause) and self._is_mine(clause) for clause in clauses[1:]):
+        if told.hold and all(
+            self._says(clause) and self._is_mine(clause) for clause in clauses[1:]
+        ):
             return False, True
-        stated = all(self._says(clause) and _STATES.match(signs_of(clause)) is not None for clause in clauses[:-1])
-        stated = stated and not (last[0].said in self._successions and any(piece.sign == Sign.OWN for piece in first))
+        stated = all(
+            self._says(clause) and _STATES.match(signs_of(clause)) is not None
+            for clause in clauses[:-1]
+        )
+        stated = stated and not (
+            last[0].said in self._successions and any(piece.sign == Sign.OWN for piece in first)
+        )
         called = len(clauses) == 2 and _ADDRESSES.fullmatch(signs_of(first)) is not None
         told = self._told(last, read) if stated or called else Cues()
         return told.stop == CERTAIN, told.hold and called
@@ -182,11 +242,17 @@ class Stops:
         """Whether it states something: it asks and orders nothing, and depends on nothing."""
         signs = signs_of(clause)
         words = text_of(clause).split()
-        if signs.count(Sign.OWN) > REASON_OWN or self._later.size(words, 0) or self._reporting.among(words):
+        if (
+            signs.count(Sign.OWN) > REASON_OWN
+            or self._later.size(words, 0)
+            or self._reporting.among(words)
+        ):
             return False
         return all(form.search(signs) is None for form in (_ASKS, ORDERS, _ORDERS, _REORDERS))
 
     def _is_mine(self, clause: Sequence[SignedPiece]) -> bool:
-        """Whether it is the sender's own reason, and says nothing that the work would have to know."""
+        """Whether it is the sender's own reason, and says nothing that the work would have to
+        know.
+        """
         signs = signs_of(clause)
         return _MINE.match(signs) is not None and _NAMES_MORE.search(signs) is None

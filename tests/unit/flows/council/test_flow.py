@@ -12,13 +12,25 @@ from ordain.testing import Played, carved, child_failed, completed, joined
 from tests.shapes.council import auditor, chair, heard, hold_council
 from tests.unit.flows.house import shipped
 
-DIRECTIVE = {"thought": None, "finish": True, "action": None, "final_answer": {"content": "It is open.", "structured": {}}}
-WORKED = {"mode": "agent", "text": "It is open.", "structured": {}, "planner_raw": {"answer": 9, "directive": DIRECTIVE}}
+DIRECTIVE = {
+    "thought": None,
+    "finish": True,
+    "action": None,
+    "final_answer": {"content": "It is open.", "structured": {}},
+}
+WORKED = {
+    "mode": "agent",
+    "text": "It is open.",
+    "structured": {},
+    "planner_raw": {"answer": 9, "directive": DIRECTIVE},
+}
 
 
 def delegated(end: Any, **more: Any) -> Played[CouncilOutput]:
     """A council that calls for the chain, and how that ends."""
-    return hold_council(heard(), chair(), auditor("delegate"), joined(end), catalog=shipped(), **more)
+    return hold_council(
+        heard(), chair(), auditor("delegate"), joined(end), catalog=shipped(), **more
+    )
 
 
 def out(played: Played[CouncilOutput]) -> tuple[CouncilOutput, CouncilResult]:
@@ -28,10 +40,16 @@ def out(played: Played[CouncilOutput]) -> tuple[CouncilOutput, CouncilResult]:
 
 
 def test_a_call_for_the_chain_is_carried_out() -> None:
-    """EXE-15 "branch transitions enforced": the reserved verb is entered, by a permit, with the packs' verbs; its answer is the council's."""
+    """EXE-15 "branch transitions enforced": the reserved verb is entered, by a permit, with the
+    packs' verbs; its answer is the council's.
+    """
     played = delegated(completed({"ok": True, "output": WORKED}))
     output, result = out(played)
-    assert (output.ok, output.next, output.chain) == (True, CouncilDirective.DELEGATE_CHAIN, {"content": "It is open.", "structured": {}})
+    assert (output.ok, output.next, output.chain) == (
+        True,
+        CouncilDirective.DELEGATE_CHAIN,
+        {"content": "It is open.", "structured": {}},
+    )
     assert (result.final_text, result.tentative_text) == ("", "Yes, in the afternoon.")
     spawn = played.spawns[-1]
     assert spawn.authorized is not None
@@ -40,8 +58,17 @@ def test_a_call_for_the_chain_is_carried_out() -> None:
 
 
 def test_a_chain_that_fails_fails_the_council() -> None:
-    """EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that led there"."""
-    failed, _ = out(delegated(child_failed("max_steps_exhausted", {"ok": False, "error": "max_steps_exhausted", "message": "no answer"})))
+    """EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision
+    that led there".
+    """
+    failed, _ = out(
+        delegated(
+            child_failed(
+                "max_steps_exhausted",
+                {"ok": False, "error": "max_steps_exhausted", "message": "no answer"},
+            )
+        )
+    )
     assert (failed.ok, failed.error, failed.chain) == (False, "max_steps_exhausted", None)
     prose, result = out(delegated(completed({"ok": True, "output": {**WORKED, "planner_raw": {}}})))
     assert (prose.ok, prose.chain) == (False, None)
@@ -51,7 +78,12 @@ def test_a_chain_that_fails_fails_the_council() -> None:
 def test_a_chain_gets_no_longer_question_than_it_takes() -> None:
     """The council is shown the same, and says that it was cut."""
     played = hold_council(
-        heard(), chair(), auditor("delegate"), joined(completed({"ok": True, "output": WORKED})), catalog=shipped(), prompt="long " * 9000
+        heard(),
+        chair(),
+        auditor("delegate"),
+        joined(completed({"ok": True, "output": WORKED})),
+        catalog=shipped(),
+        prompt="long " * 9000,
     )
     output, result = out(played)
     assert output.ok

@@ -10,8 +10,30 @@ import pytest
 from ordain.contracts.council import CouncilDirective, CouncilResult
 from ordain.effects.effect import Children
 from ordain.flows.council.outcome import CouncilOutput
-from ordain.testing import Played, after, child_cancelled, child_failed, completed, fails, interrupt, joined, proposes, says
-from tests.shapes.council import CORE, PROSE, QUESTION, asks, auditor, chair, heard, hold_council, judgement, verdict
+from ordain.testing import (
+    Played,
+    after,
+    child_cancelled,
+    child_failed,
+    completed,
+    fails,
+    interrupt,
+    joined,
+    proposes,
+    says,
+)
+from tests.shapes.council import (
+    CORE,
+    PROSE,
+    QUESTION,
+    asks,
+    auditor,
+    chair,
+    heard,
+    hold_council,
+    judgement,
+    verdict,
+)
 from tests.unit.flows.house import shipped
 
 ROUND = ["seats", "Chair", "Auditor"]
@@ -32,14 +54,19 @@ def result(played: Played[CouncilOutput]) -> CouncilResult:
 
 def directives(played: Played[Any]) -> list[str]:
     """What each verdict led to."""
-    return [str(getattr(made.outcome, "directive", getattr(made.outcome, "code", ""))) for made in played.decided("council")[1::2]]
+    return [
+        str(getattr(made.outcome, "directive", getattr(made.outcome, "code", "")))
+        for made in played.decided("council")[1::2]
+    ]
 
 
-# --- one round ----------------------------------------------------------------------------------------------------------------------
+# --- one round ------------------------------------------------------------------------------------
 
 
 def test_an_accepted_answer_is_the_councils() -> None:
-    """EXE-08 "`verdict.action` is consumed as an executable directive": seats, then chair, then auditor, and what the verdict says."""
+    """EXE-08 "`verdict.action` is consumed as an executable directive": seats, then chair, then
+    auditor, and what the verdict says.
+    """
     played = hold_council(heard(), chair(), auditor())
     assert asks(played) == ROUND
     assert (out(played).ok, out(played).next) == (True, CouncilDirective.ACCEPT_TEXT)
@@ -59,7 +86,8 @@ def test_seats_are_one_wave_whatever_their_number() -> None:
 
 
 def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> None:
-    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS` are all effective": the round bounds all three.
+    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS`
+    are all effective": the round bounds all three.
 
     EXE-17 "planner/council RPCs by configured timeout knobs.": seats and judges alike.
     """
@@ -77,7 +105,9 @@ def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> N
 def test_a_round_that_is_over_has_no_verdict() -> None:
     """B-07 “"No verdict" = fail too.”: a chair that takes what is left leaves the auditor none."""
     times = {"round_timeout_seconds": 10, "llm_timeout_seconds": 9, "seats_percent": 50}
-    played = hold_council(after(5000, heard()), after(4999, chair()), after(50, auditor()), policy=times)
+    played = hold_council(
+        after(5000, heard()), after(4999, chair()), after(50, auditor()), policy=times
+    )
     assert out(played).error == "council_verdict_invalid"
     assert played.reasons("council")[-1] == "council.no_verdict"
 
@@ -85,7 +115,10 @@ def test_a_round_that_is_over_has_no_verdict() -> None:
 def test_a_late_seat_is_absent_and_nothing_stands_in_for_it() -> None:
     """The council goes on with half of its seats, and tells who is missing."""
     ends = joined(
-        completed({"name": "Analyst", "text": "No."}), child_cancelled(), completed({"name": "Mythic", "text": "Yes."}), child_cancelled()
+        completed({"name": "Analyst", "text": "No."}),
+        child_cancelled(),
+        completed({"name": "Mythic", "text": "Yes."}),
+        child_cancelled(),
     )
     played = hold_council(ends, chair(), auditor())
     assert out(played).ok
@@ -98,7 +131,9 @@ def test_a_late_seat_is_absent_and_nothing_stands_in_for_it() -> None:
 @pytest.mark.parametrize("silent", [3, 4])
 def test_fewer_seats_than_the_quorum_are_no_council(silent: int) -> None:
     """Nobody judges what too few have said."""
-    ends = [child_failed("opinion_invalid")] * silent + [completed({"name": "Systems", "text": "Yes."})] * (4 - silent)
+    ends = [child_failed("opinion_invalid")] * silent + [
+        completed({"name": "Systems", "text": "Yes."})
+    ] * (4 - silent)
     played = hold_council(joined(*ends))
     assert (out(played).ok, out(played).error) == (False, "council_no_quorum")
     assert (result(played).final_text, result(played).tentative_text) == ("", "")
@@ -111,12 +146,18 @@ def test_a_round_without_a_quorum_proposes_nothing() -> None:
     silent = joined(*[child_failed("timed_out")] * 4)
     played = hold_council(heard(), chair(), auditor("new_round"), silent)
     assert (out(played).error, result(played).meta.rounds_used) == ("council_no_quorum", 2)
-    assert (result(played).tentative_text, result(played).blink, result(played).verdict) == ("", None, None)
+    assert (result(played).tentative_text, result(played).blink, result(played).verdict) == (
+        "",
+        None,
+        None,
+    )
 
 
 def test_the_quorum_is_policys() -> None:
     """A share of the seats that were asked."""
-    three = joined(*[completed({"name": name, "text": "Yes."}) for name in CORE[:3]], child_failed("timed_out"))
+    three = joined(
+        *[completed({"name": name, "text": "Yes."}) for name in CORE[:3]], child_failed("timed_out")
+    )
     assert out(hold_council(three, policy={"quorum": 1.0})).error == "council_no_quorum"
     assert out(hold_council(three, chair(), auditor(), policy={"quorum": 0.75})).ok
 
@@ -127,27 +168,43 @@ def test_a_council_without_seats_is_none() -> None:
     assert (out(played).error, played.asked) == ("council_no_quorum", ())
 
 
-@pytest.mark.parametrize(("name", "script"), [("Chair", [heard()]), ("Auditor", [heard(), chair()])])
+@pytest.mark.parametrize(
+    ("name", "script"), [("Chair", [heard()]), ("Auditor", [heard(), chair()])]
+)
 def test_a_judge_without_a_seat_is_no_judge(name: str, script: list[Any]) -> None:
     """No chair and no auditor fail the council as a verdict that is none does."""
     seats = {key: seat for key, seat in shipped().data.seats.items() if key != name}
-    assert out(hold_council(*script, catalog=shipped().changed(seats=seats))).error == "council_verdict_invalid"
+    assert (
+        out(hold_council(*script, catalog=shipped().changed(seats=seats))).error
+        == "council_verdict_invalid"
+    )
 
 
-# --- what verdicts lead to ------------------------------------------------------------------------------------------------------------
+# --- what verdicts lead to ------------------------------------------------------------------------
 
 
 def test_revise_asks_chair_and_auditor_again_under_its_constraints() -> None:
-    """EXE-15 "branch transitions enforced": the seats are not asked again, and the next verdict is judged like the first."""
+    """EXE-15 "branch transitions enforced": the seats are not asked again, and the next verdict is
+    judged like the first.
+    """
     told = {"emphasize": ["the cost"], "avoid": ["haste"], "notes": "say how"}
-    played = hold_council(heard(), chair(), auditor("revise_same_round", constraints=told), chair("Yes, at little cost."), auditor())
+    played = hold_council(
+        heard(),
+        chair(),
+        auditor("revise_same_round", constraints=told),
+        chair("Yes, at little cost."),
+        auditor(),
+    )
     assert asks(played) == [*ROUND, "Chair", "Auditor"]
     assert directives(played) == ["revise", "accept_text"]
     revising = played.requests[2].inputs
     assert revising["before"] == ANSWER
     assert revising["constraints"][0]["emphasize"] == ["the cost"]
     assert revising["constraints"][0]["reason"] == "so I say revise_same_round"
-    assert (result(played).final_text, result(played).meta.rounds_used) == ("Yes, at little cost.", 1)
+    assert (result(played).final_text, result(played).meta.rounds_used) == (
+        "Yes, at little cost.",
+        1,
+    )
 
 
 def test_a_second_revise_counts_as_a_new_round() -> None:
@@ -168,7 +225,9 @@ def spawn_constraints(spawn: Any) -> Any:
 
 
 def test_new_round_asks_all_again() -> None:
-    """CNC-02 "Council loop: while `round_index < max_rounds and not stop`": each round begins with the seats."""
+    """CNC-02 "Council loop: while `round_index < max_rounds and not stop`": each round begins with
+    the seats.
+    """
     played = hold_council(heard(), chair(), auditor("new_round"), heard(), chair(), auditor())
     assert asks(played) == [*ROUND, *ROUND]
     assert result(played).meta.rounds_used == 2
@@ -176,9 +235,17 @@ def test_new_round_asks_all_again() -> None:
 
 @pytest.mark.parametrize(("rounds", "last"), [(1, "new_round"), (2, "new_round"), (3, "new_round")])
 def test_at_the_cap_it_is_unresolved_and_its_text_is_not_final(rounds: int, last: str) -> None:
-    """B-08 "Non-accept verdict at cap → typed `council_unresolved`, with text attached as non-final"."""
-    played = hold_council(*[heard(), chair(), auditor(last)] * rounds, policy={"max_rounds": rounds})
-    assert (out(played).ok, out(played).error, out(played).next) == (False, "council_unresolved", None)
+    """B-08 "Non-accept verdict at cap → typed `council_unresolved`, with text attached as
+    non-final".
+    """
+    played = hold_council(
+        *[heard(), chair(), auditor(last)] * rounds, policy={"max_rounds": rounds}
+    )
+    assert (out(played).ok, out(played).error, out(played).next) == (
+        False,
+        "council_unresolved",
+        None,
+    )
     assert (result(played).final_text, result(played).tentative_text) == ("", ANSWER)
     assert result(played).meta.rounds_used == rounds
 
@@ -186,13 +253,20 @@ def test_at_the_cap_it_is_unresolved_and_its_text_is_not_final(rounds: int, last
 def test_at_the_cap_a_second_revise_is_unresolved() -> None:
     """It would be a new round, and there is none."""
     revise = auditor("revise_same_round")
-    played = hold_council(heard(), chair(), revise, chair("Better."), revise, policy={"max_rounds": 1})
+    played = hold_council(
+        heard(), chair(), revise, chair("Better."), revise, policy={"max_rounds": 1}
+    )
     assert (out(played).error, result(played).tentative_text) == ("council_unresolved", "Better.")
 
 
 def test_a_request_may_grant_fewer_rounds_and_never_more() -> None:
-    """B-08 "Exec owns transitions and one shared budget (`COUNCIL_MAX_ROUNDS`); council runs the rounds it is granted and reports `meta.rounds_used`"."""
-    assert result(hold_council(heard(), chair(), auditor("new_round"), max_rounds=1)).meta.rounds_used == 1
+    """B-08 "Exec owns transitions and one shared budget (`COUNCIL_MAX_ROUNDS`); council runs the
+    rounds it is granted and reports `meta.rounds_used`".
+    """
+    assert (
+        result(hold_council(heard(), chair(), auditor("new_round"), max_rounds=1)).meta.rounds_used
+        == 1
+    )
     played = hold_council(*[heard(), chair(), auditor("new_round")] * 2, max_rounds=10)
     assert result(played).meta.rounds_used == 2
 
@@ -200,7 +274,9 @@ def test_a_request_may_grant_fewer_rounds_and_never_more() -> None:
 @pytest.mark.parametrize("word", ["accept", "revise_same_round", "new_round", "delegate"])
 @pytest.mark.parametrize("decision", ["DELEGATE", "ACCEPT", None])
 def test_whoever_delegates_wins(word: str, decision: str | None) -> None:
-    """Chair and auditor may contradict each other: a call for the chain by either is one, also in the last round."""
+    """Chair and auditor may contradict each other: a call for the chain by either is one, also in
+    the last round.
+    """
     if decision != "DELEGATE" and word != "delegate":
         return
     played = hold_council(heard(), chair(decision=decision), auditor(word), max_rounds=1)
@@ -217,8 +293,12 @@ def test_whoever_delegates_wins(word: str, decision: str | None) -> None:
         ({"scores": {"faithfulness": 0.59}}, "council.faithfulness"),
     ],
 )
-def test_a_doubtful_answer_is_revised_though_it_is_accepted(more: dict[str, Any], reason: str) -> None:
-    """Code comes before the auditor's word, and says why in the prompt of the revision and in the header."""
+def test_a_doubtful_answer_is_revised_though_it_is_accepted(
+    more: dict[str, Any], reason: str
+) -> None:
+    """Code comes before the auditor's word, and says why in the prompt of the revision and in the
+    header.
+    """
     played = hold_council(heard(), chair(**more), auditor(), chair(), auditor())
     assert directives(played) == ["revise", "accept_text"]
     assert played.reasons("council")[1] == reason
@@ -226,7 +306,14 @@ def test_a_doubtful_answer_is_revised_though_it_is_accepted(more: dict[str, Any]
     assert "code does not" in played.requests[2].inputs["constraints"][0]["why"]
 
 
-@pytest.mark.parametrize("more", [{"scores": {"risk": 0.69}}, {"disagreement": 0.69}, {"scores": {"coherence": 0.5, "faithfulness": 0.6}}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"scores": {"risk": 0.69}},
+        {"disagreement": 0.69},
+        {"scores": {"coherence": 0.5, "faithfulness": 0.6}},
+    ],
+)
 def test_at_its_bounds_an_answer_is_accepted(more: dict[str, Any]) -> None:
     """A risk or disagreement below, a coherence or faithfulness of at least what policy says."""
     assert directives(hold_council(heard(), chair(**more), auditor())) == ["accept_text"]
@@ -241,14 +328,20 @@ def test_a_doubtful_answer_is_never_accepted_however_often_the_auditor_does() ->
 
 
 def test_an_auditors_own_answer_takes_the_place_of_the_chairs() -> None:
-    """``override_answer`` is applied, judged by the same table, and nobody is asked once more for it."""
+    """``override_answer`` is applied, judged by the same table, and nobody is asked once more for
+    it.
+    """
     played = hold_council(heard(), chair(), auditor(override_answer="No, on Saturdays."))
     assert asks(played) == ROUND
     assert result(played).final_text == "No, on Saturdays."
     assert "the answer is the auditor's own" in played.header
-    unresolved = hold_council(heard(), chair(), auditor("new_round", override_answer="No."), max_rounds=1)
+    unresolved = hold_council(
+        heard(), chair(), auditor("new_round", override_answer="No."), max_rounds=1
+    )
     assert result(unresolved).tentative_text == "No."
-    risky = hold_council(heard(), chair(**RISKY), auditor(override_answer="No."), chair(), auditor())
+    risky = hold_council(
+        heard(), chair(**RISKY), auditor(override_answer="No."), chair(), auditor()
+    )
     assert directives(risky) == ["revise", "accept_text"]
 
 
@@ -263,7 +356,7 @@ def test_a_score_that_nobody_gave_has_its_default_and_that_is_told() -> None:
     assert told in result(played).meta.note
 
 
-# --- what is none ---------------------------------------------------------------------------------------------------------------------
+# --- what is none ---------------------------------------------------------------------------------
 
 
 NO_JUDGEMENTS: list[Any] = [
@@ -299,7 +392,8 @@ NO_JUDGEMENTS: list[Any] = [
 def test_without_a_judgement_there_is_no_council(said: Any) -> None:
     """No chair is no verdict, likewise, and no auditor is asked.
 
-    B-07 "unknown/malformed verdict = fail (`council_verdict_invalid`), never default accept (original defaults to accept on parse error or timeout)."
+    B-07 "unknown/malformed verdict = fail (`council_verdict_invalid`), never default accept
+    (original defaults to accept on parse error or timeout)."
     """
     played = hold_council(heard(), said)
     assert (out(played).ok, out(played).error) == (False, "council_verdict_invalid")
@@ -334,7 +428,8 @@ NO_VERDICTS: list[Any] = [
 
 @pytest.mark.parametrize("said", NO_VERDICTS, ids=repr)
 def test_without_a_verdict_there_is_no_answer(said: Any) -> None:
-    """EXE-08 "`final_text` alone is never the sole signal": the chair's text is attached and is no answer.
+    """EXE-08 "`final_text` alone is never the sole signal": the chair's text is attached and is no
+    answer.
 
     B-38 "ReAct/council directives have no such branch: they fail."
     """
@@ -346,17 +441,23 @@ def test_without_a_verdict_there_is_no_answer(said: Any) -> None:
 
 def test_a_judge_is_asked_as_often_as_policy_says() -> None:
     """Two attempts, each within its own time; then it is late."""
-    played = hold_council(heard(), after(4000, chair()), after(4000, chair()), policy={"llm_timeout_seconds": 2})
+    played = hold_council(
+        heard(), after(4000, chair()), after(4000, chair()), policy={"llm_timeout_seconds": 2}
+    )
     assert [call.role for call in played.model_calls] == ["Chair", "Chair"]
     assert out(played).error == "council_verdict_invalid"
-    answered = hold_council(heard(), after(4000, chair()), chair(), auditor(), policy={"llm_timeout_seconds": 2})
+    answered = hold_council(
+        heard(), after(4000, chair()), chair(), auditor(), policy={"llm_timeout_seconds": 2}
+    )
     assert out(answered).ok
 
 
-# --- the run --------------------------------------------------------------------------------------------------------------------------
+# --- the run --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("script", [[interrupt()], [heard(), interrupt()], [heard(), chair(), interrupt(in_flight=True)]])
+@pytest.mark.parametrize(
+    "script", [[interrupt()], [heard(), interrupt()], [heard(), chair(), interrupt(in_flight=True)]]
+)
 def test_an_interrupt_ends_it(script: list[Any]) -> None:
     """Wherever it comes: cancelled, and without a result."""
     played = hold_council(*script)
@@ -364,9 +465,14 @@ def test_an_interrupt_ends_it(script: list[Any]) -> None:
 
 
 def test_the_question_stands_on_record_once() -> None:
-    """Chair and auditor are asked by reference: neither the question nor an opinion is written down again."""
+    """Chair and auditor are asked by reference: neither the question nor an opinion is written down
+    again.
+    """
     played = hold_council(heard(), chair(), auditor())
-    assert all(QUESTION not in str(call.args) and "I think so." not in str(call.args) for call in played.model_calls)
+    assert all(
+        QUESTION not in str(call.args) and "I think so." not in str(call.args)
+        for call in played.model_calls
+    )
     assert played.requests[0].inputs["question"] == QUESTION
     assert [one["text"] for one in played.requests[0].inputs["opinions"]] == ["I think so."] * 4
 
@@ -374,12 +480,18 @@ def test_the_question_stands_on_record_once() -> None:
 def test_where_there_is_no_agent_chain_a_call_for_it_is_told() -> None:
     """Typed, and never turned into an answer."""
     played = hold_council(heard(), chair(), auditor("delegate"))
-    assert (out(played).ok, out(played).error, out(played).next) == (False, "path_unavailable", CouncilDirective.DELEGATE_CHAIN)
+    assert (out(played).ok, out(played).error, out(played).next) == (
+        False,
+        "path_unavailable",
+        CouncilDirective.DELEGATE_CHAIN,
+    )
 
 
 @pytest.mark.parametrize("runs", range(13))
 def test_a_round_that_does_not_fit_into_the_runs_left_is_refused(runs: int) -> None:
-    """Typed and told, before a seat is asked, and no fault: what the rounds before came to is attached, and is not final."""
+    """Typed and told, before a seat is asked, and no fault: what the rounds before came to is
+    attached, and is not final.
+    """
     rounds = runs // 4
     script = (
         [heard(), chair(), auditor("new_round")] * min(rounds, 2)
@@ -392,5 +504,8 @@ def test_a_round_that_does_not_fit_into_the_runs_left_is_refused(runs: int) -> N
     if rounds < 2:
         assert (out(played).error, result(played).final_text) == ("budget", "")
         assert result(played).tentative_text == (ANSWER if rounds else "")
-        assert f"council round {rounds + 1} refused: 4 seats, and {runs - 4 * rounds} more runs may be opened" in played.header
+        assert (
+            f"council round {rounds + 1} refused: 4 seats, and {runs - 4 * rounds} more runs may "
+            "be opened"
+        ) in played.header
         assert asks(played) == ["seats", "Chair", "Auditor"] * rounds

@@ -1,4 +1,6 @@
-"""The machine of rounds: any seats, any judgements, any verdicts, held against a model of what the council's words mean that knows nothing of its table."""
+"""The machine of rounds: any seats, any judgements, any verdicts, held against a model of what the
+council's words mean that knows nothing of its table.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordain.effects.effect import Children
-from ordain.testing import child_cancelled, child_failed, child_timed_out, completed, joined, proposes, says
+from ordain.testing import (
+    child_cancelled,
+    child_failed,
+    child_timed_out,
+    completed,
+    joined,
+    proposes,
+    says,
+)
 from ordain.testing.script import Asked, ScriptItem
 from tests.shapes.council import CORE, PROSE, asks, hold_council, judgement, named, verdict
 
 scores = st.one_of(
     st.fixed_dictionaries(
-        {}, optional={name: st.floats(0, 1) for name in ("risk", "coherence", "faithfulness", "usefulness", "novelty", "overall")}
+        {},
+        optional={
+            name: st.floats(0, 1)
+            for name in ("risk", "coherence", "faithfulness", "usefulness", "novelty", "overall")
+        },
     ),
     st.just({"risk": 2}),
     st.just({"coherence": "high"}),
@@ -36,10 +50,22 @@ judgements = st.builds(
 verdicts = st.fixed_dictionaries(
     {
         "action": st.sampled_from(
-            ["accept", "accept", "revise_same_round", "revise_same_round", "new_round", "new_round", "delegate", "maybe"]
+            [
+                "accept",
+                "accept",
+                "revise_same_round",
+                "revise_same_round",
+                "new_round",
+                "new_round",
+                "delegate",
+                "maybe",
+            ]
         )
     },
-    optional={"override_answer": st.sampled_from([None, "Mine."]), "constraints": st.just({"avoid": ["haste"]})},
+    optional={
+        "override_answer": st.sampled_from([None, "Mine."]),
+        "constraints": st.just({"avoid": ["haste"]}),
+    },
 )
 chairs = st.one_of(judgements, st.just(judgement()), st.sampled_from(PROSE))
 auditors = st.one_of(verdicts, verdicts, st.sampled_from(PROSE))
@@ -49,7 +75,9 @@ waves = st.lists(st.one_of(st.none(), st.none(), silences), min_size=4, max_size
 
 @dataclass
 class Expected:
-    """What the words of chair and auditor mean, spelled out: who is asked in which order, and what comes of it."""
+    """What the words of chair and auditor mean, spelled out: who is asked in which order, and what
+    comes of it.
+    """
 
     rounds: int
     asked: list[str] = field(default_factory=list[str])
@@ -101,7 +129,9 @@ def sound(blink: Any) -> bool:
         isinstance(blink, dict)
         and blink["proposed_answer"].strip() != ""
         and blink.get("decision") != "maybe"
-        and all(isinstance(score, float | int) and 0 <= score <= 1 for score in blink["scores"].values())
+        and all(
+            isinstance(score, float | int) and 0 <= score <= 1 for score in blink["scores"].values()
+        )
         and blink["disagreement"]["level"] >= 0
     )
 
@@ -125,7 +155,12 @@ def answers(waves: list[Any], chairs: list[Any], auditors: list[Any]) -> Any:
         said = left[named(asked)].pop(0)
         if isinstance(asked, Children):
             spoken = zip(CORE, said, strict=True)
-            return joined(*(completed({"name": name, "text": "So."}) if end is None else end for name, end in spoken))
+            return joined(
+                *(
+                    completed({"name": name, "text": "So."}) if end is None else end
+                    for name, end in spoken
+                )
+            )
         return says(said) if isinstance(said, str) else proposes("", said)
 
     return answer
@@ -138,8 +173,12 @@ def answers(waves: list[Any], chairs: list[Any], auditors: list[Any]) -> Any:
     st.lists(auditors, min_size=6, max_size=6),
 )
 @settings(max_examples=60, deadline=None)
-def test_rounds_mean_what_their_words_say(rounds: int, heard: list[Any], judged: list[Any], ruled: list[Any]) -> None:
-    """EXE-15 "branch transitions enforced": in every order, whoever fails; and each such journal replays equal."""
+def test_rounds_mean_what_their_words_say(
+    rounds: int, heard: list[Any], judged: list[Any], ruled: list[Any]
+) -> None:
+    """EXE-15 "branch transitions enforced": in every order, whoever fails; and each such journal
+    replays equal.
+    """
     expected = Expected(rounds)
     expected.play(heard, judged, ruled)
     played = hold_council(answers(heard, judged, ruled), policy={"max_rounds": rounds})
@@ -150,7 +189,9 @@ def test_rounds_mean_what_their_words_say(rounds: int, heard: list[Any], judged:
     assert expected.came == (str(output.next) if output.next else output.error)
     assert output.result.meta.rounds_used == expected.used <= rounds
     accepted = expected.came == "accept_text"
-    assert (output.result.final_text, output.result.tentative_text) == ((expected.text, "") if accepted else ("", expected.text))
+    assert (output.result.final_text, output.result.tentative_text) == (
+        (expected.text, "") if accepted else ("", expected.text)
+    )
     assert (output.ok and output.next == "accept_text") is accepted
 
 
@@ -158,7 +199,11 @@ def test_rounds_mean_what_their_words_say(rounds: int, heard: list[Any], judged:
 def test_the_longest_council_is_bounded(rounds: int) -> None:
     """However it is led, a round asks its seats once and its judges twice at most."""
     played = hold_council(
-        answers([[None] * 4] * rounds, [judgement()] * 2 * rounds, [verdict("revise_same_round")] * 2 * rounds),
+        answers(
+            [[None] * 4] * rounds,
+            [judgement()] * 2 * rounds,
+            [verdict("revise_same_round")] * 2 * rounds,
+        ),
         policy={"max_rounds": rounds},
     )
     assert len(asks(played)) == 5 * rounds

@@ -1,4 +1,6 @@
-"""Kind ``handoff``: the envelope is looked at once more, then the specialist works within it, and what it gives is an answer or a failure with its trace."""
+"""Kind ``handoff``: the envelope is looked at once more, then the specialist works within it, and
+what it gives is an answer or a failure with its trace.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from ordain.contracts.cards import PRIMARY
-from ordain.contracts.handoff import PARTS, Envelope, HandedPayload, HandoffBudget, HandoffTrace, ModelSnapshot
+from ordain.contracts.handoff import (
+    PARTS,
+    Envelope,
+    HandedPayload,
+    HandoffBudget,
+    HandoffTrace,
+    ModelSnapshot,
+)
 from ordain.contracts.planner import Limits
 from ordain.contracts.work_bounds import WorkBounds
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
@@ -57,27 +66,40 @@ def play(envelope: Envelope | None, *script: Any, **more: Any) -> Played[VerbPla
 
 
 def test_a_specialist_works_in_its_envelope() -> None:
-    """Asked as the card, shown the task and no tool but its scope's; what it gives comes back as its payload.
+    """Asked as the card, shown the task and no tool but its scope's; what it gives comes back as
+    its payload.
 
     HND-01e "Capability scope, server-owned and validated."
     """
-    played = play(WHOLE, call("look", text="a"), returned({"text": "found"}), finish("It is found."))
+    played = play(
+        WHOLE, call("look", text="a"), returned({"text": "found"}), finish("It is found.")
+    )
     asked = played.asked[0]
     assert asked.role == "reader"
     output = played.output
     assert output is not None
-    assert output.output == {"status": "completed", "mode": "delegate", "outputPayload": {"content": "It is found.", "structured": {}}}
+    assert output.output == {
+        "status": "completed",
+        "mode": "delegate",
+        "outputPayload": {"content": "It is found.", "structured": {}},
+    }
     assert [step.step_name for step in output.step_results] == ["look"]
 
 
 @given(
     limits,
     st.builds(
-        WorkBounds, **{name: st.integers(0, 10**7) for name in ("max_steps", "max_tokens_reason", "max_tokens_answer", "timeout_ms")}
+        WorkBounds,
+        **{
+            name: st.integers(0, 10**7)
+            for name in ("max_steps", "max_tokens_reason", "max_tokens_answer", "timeout_ms")
+        },
     ),
 )
 def test_the_bounds_of_a_message_only_ever_lower(own: Limits, bounds: WorkBounds) -> None:
-    """Each of a worker's limits is at most its own, and at most what the message has of it, where that says anything."""
+    """Each of a worker's limits is at most its own, and at most what the message has of it, where
+    that says anything.
+    """
     held = lowered(own, bounds)
     for name in ("max_steps", "max_tokens_reason", "max_tokens_answer"):
         assert getattr(held, name) <= getattr(own, name)
@@ -88,9 +110,13 @@ def test_the_bounds_of_a_message_only_ever_lower(own: Limits, bounds: WorkBounds
 
 def test_a_specialist_has_the_steps_that_the_message_allows() -> None:
     """Beyond them its work has failed, by name."""
-    given = VerbPlanInput(verb=CALL.verb, args=CALL.args, handoff=WHOLE, bounds=WorkBounds(max_steps=1))
+    given = VerbPlanInput(
+        verb=CALL.verb, args=CALL.args, handoff=WHOLE, bounds=WorkBounds(max_steps=1)
+    )
     standing = Standing(child=True, scope=("look",), chain=("reader",))
-    played = ScriptedEffects(HANDOFF_RUN, CATALOG, standing=standing).play(given, (call("look", text="a"), returned({"text": "found"})))
+    played = ScriptedEffects(HANDOFF_RUN, CATALOG, standing=standing).play(
+        given, (call("look", text="a"), returned({"text": "found"}))
+    )
     assert played.replayed().equal
     assert played.output is not None
     assert (len(played.requests), played.output.error) == (1, "max_steps_exhausted")
@@ -101,7 +127,9 @@ def test_what_is_not_wanted_back_is_not_given() -> None:
     call_ = hand_to("reader", return_expected=False)
     ask = asks_of((call_,))[0]
     given = structs.replace(
-        WHOLE, return_expected=False, payload=HandedPayload(type=ask.verb, digest=ask.digest, size_bytes=ask.size_bytes)
+        WHOLE,
+        return_expected=False,
+        payload=HandedPayload(type=ask.verb, digest=ask.digest, size_bytes=ask.size_bytes),
     )
     played = play(given, finish("It is found."), return_expected=False)
     assert played.output is not None
@@ -119,7 +147,11 @@ def test_without_a_part_nothing_is_done(part: str) -> None:
     assert played.asked == ()
     output = played.output
     assert output is not None
-    assert (output.ok, output.error, output.message) == (False, "envelope_invalid", f"without {part}")
+    assert (output.ok, output.error, output.message) == (
+        False,
+        "envelope_invalid",
+        f"without {part}",
+    )
     assert output.output is not None
     assert output.output["failure"]["code"] == "envelope_invalid"
     assert output.output["failure"]["traceId"]
@@ -127,11 +159,22 @@ def test_without_a_part_nothing_is_done(part: str) -> None:
     assert played.settlement.status is Status.FAILED
 
 
-@pytest.mark.parametrize("prose", ["I would say it is found.", "maybe", '{"finish": true}', '{"answer": NaN}', '{"agent": "reader"}'])
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "I would say it is found.",
+        "maybe",
+        '{"finish": true}',
+        '{"answer": NaN}',
+        '{"agent": "reader"}',
+    ],
+)
 def test_prose_is_no_result(prose: str) -> None:
-    """Whatever a specialist says that is no directive ends in a typed failure with its trace, and none of it is passed on as an answer.
+    """Whatever a specialist says that is no directive ends in a typed failure with its trace, and
+    none of it is passed on as an answer.
 
-    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with full trace context."
+    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with
+    full trace context."
     """
     played = play(WHOLE, says(prose), says(prose))
     output = played.output

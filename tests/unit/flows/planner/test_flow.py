@@ -32,8 +32,18 @@ LOOK = VerbSpec(
     name="shelf.find",
     description="Say where a book is.",
     effect=VerbEffect.READ,
-    input_schema={"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"], "additionalProperties": False},
-    output_schema={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False},
+    input_schema={
+        "type": "object",
+        "properties": {"title": {"type": "string"}},
+        "required": ["title"],
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    },
 )
 CATALOG = catalog_of(PLANNER, verbs=[LOOK])
 FOUND = returned({"text": "lent until Thursday"}, verb="shelf.find")
@@ -42,7 +52,11 @@ ASK = call("shelf.find", title="atlas")
 
 def plan(*script: Any, policy: Any = None, **limits: Any) -> Played[PlannerOutcome]:
     given = PlannerRequest.model_validate(
-        {"goal": {"type": "chat", "description": "Is the atlas in?"}, "toolset": [{"tool_id": "shelf.find"}], "limits": limits}
+        {
+            "goal": {"type": "chat", "description": "Is the atlas in?"},
+            "toolset": [{"tool_id": "shelf.find"}],
+            "limits": limits,
+        }
     )
     played = ScriptedEffects(PLANNER, CATALOG, policy=policy).play(given, script)
     assert played.replayed().equal, played.replayed()
@@ -51,7 +65,9 @@ def plan(*script: Any, policy: Any = None, **limits: Any) -> Played[PlannerOutco
 
 def asked_with(**more: Any) -> Played[PlannerOutcome]:
     """A request with something more in it, answered at once."""
-    given = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "Is the atlas in?"}, **more})
+    given = PlannerRequest.model_validate(
+        {"goal": {"type": "chat", "description": "Is the atlas in?"}, **more}
+    )
     played = ScriptedEffects(PLANNER, CATALOG).play(given, (finish("Yes."),))
     assert played.replayed().equal, played.replayed()
     return played
@@ -65,7 +81,8 @@ def out(played: Played[PlannerOutcome]) -> PlannerOutcome:
 def test_a_run_looks_and_answers() -> None:
     """A tool is called with what the model proposed, and the accepted answer is the run's.
 
-    PLN-32 "Loop: `trace=[]`; for step 0..max_steps-1: call LLM with `prior_trace`; if finish coerce final answer and stop; else call verb `tool_id` with `input`, normalise observation,"
+    PLN-32 "Loop: `trace=[]`; for step 0..max_steps-1: call LLM with `prior_trace`; if finish coerce
+    final answer and stop; else call verb `tool_id` with `input`, normalise observation,"
     """
     played = plan(ASK, FOUND, finish("It is lent."))
     assert played.status is Status.COMPLETED
@@ -87,9 +104,11 @@ def test_an_unknown_tool_is_refused_before_anything_is_asked() -> None:
 
 
 def test_a_refused_step_is_asked_for_again() -> None:
-    """An invalid directive is asked for once more with the reason, and what follows counts; a wrong input is none that a verb could fail by.
+    """An invalid directive is asked for once more with the reason, and what follows counts; a wrong
+    input is none that a verb could fail by.
 
-    B-25 "with the reason code in the prompt, counted as a step and traced with `action: null`, for every invalid directive, wrong tool input included"
+    B-25 "with the reason code in the prompt, counted as a step and traced with `action: null`, for
+    every invalid directive, wrong tool input included"
     B-25 "B-04 covers only calls that were authorised."
     """
     wrong = call("shelf.find", shelf="atlas")
@@ -100,7 +119,9 @@ def test_a_refused_step_is_asked_for_again() -> None:
         assert f"was refused: {played.decided('step')[0].reason}." in played.requests[1].user
         assert out(played).usage["steps"] == 2
         assert out(played).steps[0][1] is None
-        shown = json.loads(played.requests[1].user.partition("TRACE (the latest steps)\n")[2].partition("\n")[0])
+        shown = json.loads(
+            played.requests[1].user.partition("TRACE (the latest steps)\n")[2].partition("\n")[0]
+        )
         assert (shown["step_index"], shown["action"], shown["observation"]) == (0, None, None)
         assert (played.calls, played.decided("authorize")) == ((), ())
 
@@ -127,7 +148,9 @@ def test_a_failed_tool_is_a_step() -> None:
 
 
 def test_steps_are_bounded() -> None:
-    """After the last permitted step the run ends; what the last tool gave is salvaged and marked as no answer."""
+    """After the last permitted step the run ends; what the last tool gave is salvaged and marked as
+    no answer.
+    """
     played = plan(ASK, FOUND, max_steps=1)
     assert played.settlement is not None
     assert played.settlement.reason == "max_steps_exhausted"
@@ -138,9 +161,14 @@ def test_steps_are_bounded() -> None:
 
 
 def test_what_is_salvaged_is_the_last_steps() -> None:
-    """PLN-33 "On loop exit without a final answer: salvage from the last planner step": not an earlier one's, whichever bound ended the loop."""
+    """PLN-33 "On loop exit without a final answer: salvage from the last planner step": not an
+    earlier one's, whichever bound ended the loop.
+    """
     later = returned({"text": "back since Friday"}, verb="shelf.find")
-    for played in (plan(ASK, FOUND, ASK, later, max_steps=2), plan(ASK, FOUND, ASK, later, after(20_000, ASK), timeout_seconds=10)):
+    for played in (
+        plan(ASK, FOUND, ASK, later, max_steps=2),
+        plan(ASK, FOUND, ASK, later, after(20_000, ASK), timeout_seconds=10),
+    ):
         salvaged = out(played).final_answer
         assert salvaged is not None
         assert salvaged["content"] == "back since Friday"
@@ -150,16 +178,27 @@ def test_what_is_salvaged_is_the_last_steps() -> None:
 def test_the_state_snapshot_reaches_the_model() -> None:
     """Word for word, beside what it is.
 
-    PLN-12 “`context.orion_state_snapshot{version:"v1", themes[], curiosity{theme:float}, strain{theme:float}, notes}`”
+    PLN-12 “`context.orion_state_snapshot{version:"v1", themes[], curiosity{theme:float},
+    strain{theme:float}, notes}`”
     B-44 "`snapshot.version` is optional, default `v1`"
     """
     for given in ({}, {"orion_state_snapshot": {}}, {"orion_state_snapshot": {"version": "v1"}}):
-        asked = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "Is the atlas in?"}, "context": given})
+        asked = PlannerRequest.model_validate(
+            {"goal": {"type": "chat", "description": "Is the atlas in?"}, "context": given}
+        )
         assert asked.context.orion_state_snapshot.version == "v1"
-    state = {"themes": ["rest"], "curiosity": {"tea": 0.75}, "strain": {"deadline": 0.5}, "notes": "A quiet evening."}
+    state = {
+        "themes": ["rest"],
+        "curiosity": {"tea": 0.75},
+        "strain": {"deadline": 0.5},
+        "notes": "A quiet evening.",
+    }
     told = [
         played.requests[0].user
-        for played in (plan(finish("Yes.")), asked_with(context={"orion_state_snapshot": {"version": "v1", **state}}))
+        for played in (
+            plan(finish("Yes.")),
+            asked_with(context={"orion_state_snapshot": {"version": "v1", **state}}),
+        )
     ]
     assert "STATE" not in told[0]
     assert json.loads(told[1].partition("\nSTATE\n")[2].partition("\n")[0]) == state
@@ -167,10 +206,14 @@ def test_the_state_snapshot_reaches_the_model() -> None:
 
 @pytest.mark.parametrize("style", ["warm", "technical", "neutral"])
 def test_the_style_reaches_the_model(style: str) -> None:
-    """PLN-45 "`style` and `return_trace` are output hints": the model is told which one, and no decision depends on it."""
+    """PLN-45 "`style` and `return_trace` are output hints": the model is told which one, and no
+    decision depends on it.
+    """
     played = asked_with(preferences={"style": style})
     assert f"Style of final_answer.content: {style}." in played.requests[0].system
-    assert [one.reason for one in played.decided("step")] == [one.reason for one in plan(finish("Yes.")).decided("step")]
+    assert [one.reason for one in played.decided("step")] == [
+        one.reason for one in plan(finish("Yes.")).decided("step")
+    ]
 
 
 def test_a_thought_is_never_salvaged() -> None:
@@ -219,7 +262,9 @@ def test_a_budget_that_covers_no_call_asks_nothing() -> None:
 
 
 def test_a_shared_account_that_is_spent_refuses_the_run() -> None:
-    """Nothing is asked where an account has nothing left; where it has a rest, the run may use that."""
+    """Nothing is asked where an account has nothing left; where it has a rest, the run may use
+    that.
+    """
     bounded = {"budget": {"day_tokens": 50_000}}
     day = "day:2024-10-04"
     refused = plan(carved({day: Spend(tokens=50_000)}), policy=bounded)
@@ -233,7 +278,9 @@ def test_a_shared_account_that_is_spent_refuses_the_run() -> None:
 @pytest.mark.parametrize("in_flight", [False, True])
 @pytest.mark.parametrize("before", [(), (ASK, FOUND)])
 def test_an_interrupt_cancels(before: tuple[Any, ...], in_flight: bool) -> None:
-    """Stopped before or in a call, at first or later, the run ends as cancelled and asks nothing more."""
+    """Stopped before or in a call, at first or later, the run ends as cancelled and asks nothing
+    more.
+    """
     played = plan(*before, interrupt(by="user:ada", in_flight=in_flight))
     assert played.status is Status.CANCELLED
     assert out(played).error == {"code": "cancelled", "message": "cancel by user:ada"}

@@ -1,4 +1,6 @@
-"""Flow ``planner`` with experiments under ``preferences``: an accepted answer is criticised, or a council looks at it, before it counts."""
+"""Flow ``planner`` with experiments under ``preferences``: an accepted answer is criticised, or a
+council looks at it, before it counts.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from tests.unit.flows.house import play
 
 FINDINGS = {
     "verdict": "revise",
-    "findings": [{"quote": "42", "kind": "unclear", "severity": "low", "problem": "Of what?", "fix": "Say it."}],
+    "findings": [
+        {
+            "quote": "42",
+            "kind": "unclear",
+            "severity": "low",
+            "problem": "Of what?",
+            "fix": "Say it.",
+        }
+    ],
 }
 CRITIQUE = joined(completed({"ok": True, "output": FINDINGS}))
 FIRST, BETTER = finish("42"), finish("6 * 7 is 42.")
@@ -26,12 +36,19 @@ WORKED = {
     "structured": {},
     "planner_raw": {
         "answer": 9,
-        "directive": {"thought": None, "finish": True, "action": None, "final_answer": {"content": "It is 42.", "structured": {}}},
+        "directive": {
+            "thought": None,
+            "finish": True,
+            "action": None,
+            "final_answer": {"content": "It is 42.", "structured": {}},
+        },
     },
 }
 
 
-def plan(*script: Any, max_steps: int = 8, policy: Any = None, tools: Any = (), **preferences: Any) -> Played[PlannerOutcome]:
+def plan(
+    *script: Any, max_steps: int = 8, policy: Any = None, tools: Any = (), **preferences: Any
+) -> Played[PlannerOutcome]:
     given = PlannerRequest.model_validate(
         {
             "goal": {"type": "chat", "description": "What is 6 * 7?"},
@@ -49,12 +66,16 @@ def out(played: Played[PlannerOutcome]) -> PlannerOutcome:
 
 
 def test_an_answer_is_criticised_once_and_bettered() -> None:
-    """The critic is a verb like any other, with a permit; the planner sees draft and critique, and its next answer counts.
+    """The critic is a verb like any other, with a permit; the planner sees draft and critique, and
+    its next answer counts.
 
     FUT-04 "Experiment flags under `preferences` (council, self-critique, …) on the same contract."
     """
     played = plan(FIRST, CRITIQUE, BETTER, self_critique=True)
-    assert (out(played).status, out(played).final_answer) == ("ok", {"content": "6 * 7 is 42.", "structured": {}})
+    assert (out(played).status, out(played).final_answer) == (
+        "ok",
+        {"content": "6 * 7 is 42.", "structured": {}},
+    )
     assert out(played).usage["steps"] == 2
     (spawn,) = played.spawns
     assert spawn.authorized is not None
@@ -84,7 +105,9 @@ def test_a_critic_that_fails_or_cannot_be_met_leaves_the_answer() -> None:
     assert out(last).final_answer == {"content": "42", "structured": {}}
     assert "the answer is not criticised" in last.header
     assert [str(one.reason) for one in last.decided("second_look")] == ["second_look.no_step"]
-    off = plan(FIRST, policy={"verbs": {"default": {"deny": ["self_critique"]}}}, self_critique=True)
+    off = plan(
+        FIRST, policy={"verbs": {"default": {"deny": ["self_critique"]}}}, self_critique=True
+    )
     assert out(off).final_answer == {"content": "42", "structured": {}}
     assert "self_critique" in off.header
 
@@ -102,7 +125,9 @@ def test_what_comes_after_a_critique_is_judged_like_any_step() -> None:
 
 
 def test_a_council_looks_at_the_answer() -> None:
-    """Its accepted text is the answer; a council that comes to none fails the request, with the draft as salvaged."""
+    """Its accepted text is the answer; a council that comes to none fails the request, with the
+    draft as salvaged.
+    """
     played = plan(FIRST, heard(), chair("It is 42."), auditor(), council=True)
     answer = out(played).final_answer
     assert answer is not None
@@ -113,21 +138,35 @@ def test_a_council_looks_at_the_answer() -> None:
     error, answer = out(maybe).error, out(maybe).final_answer
     assert error is not None
     assert answer is not None
-    assert (error["code"], answer["content"], answer["structured"]["salvaged"]) == ("council_verdict_invalid", "42", True)
+    assert (error["code"], answer["content"], answer["structured"]["salvaged"]) == (
+        "council_verdict_invalid",
+        "42",
+        True,
+    )
 
 
 def test_a_council_may_hand_over_to_longer_work() -> None:
-    """The chain has the request's own tools and nothing else, and its text counts with its directive alone.
+    """The chain has the request's own tools and nothing else, and its text counts with its
+    directive alone.
 
     ACH-03 "council `delegate_chain`"
     """
     script = (FIRST, heard(), chair("Hm."), auditor("delegate"))
-    played = plan(*script, joined(completed({"ok": True, "output": WORKED})), tools=("math.evaluate",), council=True)
+    played = plan(
+        *script,
+        joined(completed({"ok": True, "output": WORKED})),
+        tools=("math.evaluate",),
+        council=True,
+    )
     assert out(played).final_answer == {"content": "It is 42.", "structured": {}}
     chain = played.spawns[-1]
     assert chain.authorized is not None
     assert chain.authorized.call.args["tools"] == ["math.evaluate"]
-    prose = plan(*script, joined(completed({"ok": True, "output": {**WORKED, "planner_raw": {}}})), council=True)
+    prose = plan(
+        *script,
+        joined(completed({"ok": True, "output": {**WORKED, "planner_raw": {}}})),
+        council=True,
+    )
     assert out(prose).status == "error"
 
 

@@ -1,4 +1,6 @@
-"""Flow ``planner`` in a planning session: what earlier requests came to is claimed and read once, and stands in its prompts by reference."""
+"""Flow ``planner`` in a planning session: what earlier requests came to is claimed and read once,
+and stands in its prompts by reference.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ EARLIER = {
     "goal": "What is 6 * 7?",
     "status": "ok",
     "answer": "It is 42.",
-    "steps": [{"tool_id": "math.evaluate", "input": '{"expression":"6 * 7"}', "ok": True, "output": "42", "records": [4, 9]}],
+    "steps": [
+        {
+            "tool_id": "math.evaluate",
+            "input": '{"expression":"6 * 7"}',
+            "ok": True,
+            "output": "42",
+            "records": [4, 9],
+        }
+    ],
 }
 SUM = call("math.evaluate", expression="42 + 1")
 RESULT = returned({"result": "43", "decimal": "43", "exact": True})

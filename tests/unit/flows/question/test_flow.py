@@ -64,7 +64,10 @@ def test_nobody_answers() -> None:
 def test_a_withdrawn_question_asks_nobody() -> None:
     """Where the verb was switched off, that is the reason."""
     played = ask(expired("withdrawn: it is switched off"))
-    assert (out(played).error, out(played).message) == ("withdrawn", "withdrawn: it is switched off")
+    assert (out(played).error, out(played).message) == (
+        "withdrawn",
+        "withdrawn: it is switched off",
+    )
 
 
 @pytest.mark.parametrize("in_flight", [False, True])
@@ -76,9 +79,16 @@ def test_an_interrupt_ends_it(in_flight: bool) -> None:
 
 def test_what_leans_goes_back_once_and_then_is_whole() -> None:
     """The same question again, with A for yes and B for no; a letter is an answer."""
-    played = ask(answered({"text": "sure I'll check with my boss first"}), answered({"text": "A"}), expected_type="yes_no")
+    played = ask(
+        answered({"text": "sure I'll check with my boss first"}),
+        answered({"text": "A"}),
+        expected_type="yes_no",
+    )
     assert [wait.about for wait in played.waits] == ["Which one?", "Which one? A: yes B: no"]
-    assert [wait.question.takes for wait in played.waits if wait.question] == ["unclear", "condition"]
+    assert [wait.question.takes for wait in played.waits if wait.question] == [
+        "unclear",
+        "condition",
+    ]
     assert [made.reason for made in played.decided("answer")] == ["answer.unclear", "answer.fits"]
     assert out(played).output == {"answer": "A", "value": True}
 
@@ -89,22 +99,34 @@ def test_it_does_not_go_back_twice() -> None:
     assert out(ask(unclear, unclear, expected_type="yes_no")).error == "answer_unfit"
 
 
-@pytest.mark.parametrize("given", [{"text": "yes but only to the German ones"}, {"text": "let us see", "sorted": "condition"}])
+@pytest.mark.parametrize(
+    "given",
+    [{"text": "yes but only to the German ones"}, {"text": "let us see", "sorted": "condition"}],
+)
 def test_a_condition_is_told_without_a_value(given: dict[str, str]) -> None:
     """Read out of the wording, or sorted by a model: no value is made of it."""
-    assert out(ask(answered(given), expected_type="yes_no")).output == {"answer": given["text"], "value": None}
+    assert out(ask(answered(given), expected_type="yes_no")).output == {
+        "answer": given["text"],
+        "value": None,
+    }
 
 
 @pytest.mark.parametrize("sorted_as", ["yes", True, 1, "CONDITION", ["condition"], "condition"])
 def test_nothing_sorts_a_message_into_consent(sorted_as: Any) -> None:
     """Whatever the message that brings an answer says it was taken for."""
-    played = ask(answered({"text": "let us see how that goes", "sorted": sorted_as}), expected_type="yes_no")
+    played = ask(
+        answered({"text": "let us see how that goes", "sorted": sorted_as}), expected_type="yes_no"
+    )
     assert out(played).output in (None, {"answer": "let us see how that goes", "value": None})
 
 
 def test_an_option_is_the_value() -> None:
     """By its name, and shown with its letter."""
-    played = ask(answered({"text": "the alpha one"}), expected_type="option", options=["alpha report", "beta report"])
+    played = ask(
+        answered({"text": "the alpha one"}),
+        expected_type="option",
+        options=["alpha report", "beta report"],
+    )
     assert out(played).output == {"answer": "the alpha one", "value": "alpha report"}
     assert played.waits[0].question is not None
     assert played.waits[0].question.options == ("alpha report", "beta report")

@@ -1,4 +1,6 @@
-"""Flow ``roster``: plans are followed as far as rules say, step by step and wave by wave, and what became of each step is on record."""
+"""Flow ``roster``: plans are followed as far as rules say, step by step and wave by wave, and what
+became of each step is on record.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,37 @@ from ordain.flows.roster.kind import ROSTER
 from ordain.journal.records import Status
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import HeaderFacts
-from ordain.testing import Played, Standing, approved, child_failed, completed, fails, interrupt, joined, not_approved, says
+from ordain.testing import (
+    Played,
+    Standing,
+    approved,
+    child_failed,
+    completed,
+    fails,
+    interrupt,
+    joined,
+    not_approved,
+    says,
+)
 from tests.unit.flows.house import play, shipped
 
 CATALOG = shipped()
 AGENTS = tuple(f"agent.{name}" for name in CATALOG.data.cards)
-TOOLS = ("finance.snapshot", "enterprise.playbook", "research.search", "research.summarizer", "creative.tonecheck", "math.evaluate")
-IN_TURN = Standing(session="s1", child=True, depth=0, scope=("roster_runtime", *AGENTS, *TOOLS), may_ask=MayAsk.PEOPLE)
+TOOLS = (
+    "finance.snapshot",
+    "enterprise.playbook",
+    "research.search",
+    "research.summarizer",
+    "creative.tonecheck",
+    "math.evaluate",
+)
+IN_TURN = Standing(
+    session="s1",
+    child=True,
+    depth=0,
+    scope=("roster_runtime", *AGENTS, *TOOLS),
+    may_ask=MayAsk.PEOPLE,
+)
 UNASKED = {"approvals": {"delegation": "never"}}
 ASKED = {"approvals": {"delegation": "always"}}
 
@@ -39,7 +65,12 @@ def plan(*steps: dict[str, Any], confidence: float = 0.9, **metadata: Any) -> An
 
 def found(content: str = "It rose.", header: HeaderFacts | None = None, **structured: Any) -> Any:
     payload = {"content": content, "structured": structured}
-    return completed(VerbPlanOutput(ok=True, output={"status": "completed", "mode": "delegate", "outputPayload": payload}), header=header)
+    return completed(
+        VerbPlanOutput(
+            ok=True, output={"status": "completed", "mode": "delegate", "outputPayload": payload}
+        ),
+        header=header,
+    )
 
 
 def not_found(code: str = "bad_output", message: str = "It says nothing.") -> Any:
@@ -47,12 +78,27 @@ def not_found(code: str = "bad_output", message: str = "It says nothing.") -> An
 
 
 def header(*acts: Act) -> HeaderFacts:
-    counts = dict.fromkeys(("steps", "model_calls", "verb_calls", "tokens_in", "tokens_out", "usd_micros", "duration_ms"), 1)
+    counts = dict.fromkeys(
+        (
+            "steps",
+            "model_calls",
+            "verb_calls",
+            "tokens_in",
+            "tokens_out",
+            "usd_micros",
+            "duration_ms",
+        ),
+        1,
+    )
     told = {"run": "below", "flow": "handoff@1", "status": "completed", "reason": "ok"}
-    return HeaderFacts(**told, models=(), notices=(), lines=(), estimated=False, acts=acts, answered=True, **counts)
+    return HeaderFacts(
+        **told, models=(), notices=(), lines=(), estimated=False, acts=acts, answered=True, **counts
+    )
 
 
-def roster(*script: Any, policy: Any = UNASKED, catalog: Any = CATALOG, **args: Any) -> Played[VerbPlanOutput]:
+def roster(
+    *script: Any, policy: Any = UNASKED, catalog: Any = CATALOG, **args: Any
+) -> Played[VerbPlanOutput]:
     given = VerbPlanInput(verb="roster_runtime", args={"text": "How did we do?", **args})
     return play(ROSTER, given, *script, policy=policy, standing=IN_TURN, catalog=catalog)
 
@@ -73,20 +119,27 @@ def records(played: Played[VerbPlanOutput]) -> list[StepRecord]:
 def handed(played: Played[VerbPlanOutput]) -> list[list[str]]:
     """The verbs of each join, in order."""
     return [
-        [spawn.authorized.call.verb.removeprefix("agent.") for spawn in effect.spawns if spawn.authorized is not None]
+        [
+            spawn.authorized.call.verb.removeprefix("agent.")
+            for spawn in effect.spawns
+            if spawn.authorized is not None
+        ]
         for effect in played.asked
         if isinstance(effect, Children)
     ]
 
 
-# --- the plan -----------------------------------------------------------------------------------------------------------------------
+# --- the plan -------------------------------------------------------------------------------------
 
 
 def test_a_plan_is_handed_on_step_by_step() -> None:
-    """In order, each as a call of its card's verb with the tools that were planned, and each with its record.
+    """In order, each as a call of its card's verb with the tools that were planned, and each with
+    its record.
 
-    PLAN-12 "Orchestrator detects `plan.steps`, maps roster by name, builds the selection from step agents, keeps the active steps for tool enforcement."
-    PLAN-14 "Sequential execution iterates `plan.steps` and applies per-step confidence: <0.7 → `general_agent`."
+    PLAN-12 "Orchestrator detects `plan.steps`, maps roster by name, builds the selection from step
+    agents, keeps the active steps for tool enforcement."
+    PLAN-14 "Sequential execution iterates `plan.steps` and applies per-step confidence: <0.7 →
+    `general_agent`."
     PLAN-18 "Each executed step is logged with agent, reason, tools."
     """
     done = header(Act(verb="finance.snapshot", call="c", end=ActEnd.DONE, reads=True))
@@ -97,11 +150,27 @@ def test_a_plan_is_handed_on_step_by_step() -> None:
     )
     assert handed(played) == [["finance_agent"], ["creative_agent"]]
     first, second = records(played)
-    assert (first.status, first.executed_agent, first.executed_reason) == (StepStatus.COMPLETED, "finance_agent", "for finance_agent")
-    assert (first.executed_tools, first.planned_tools, first.fallback_applied) == (("finance.snapshot",), ("finance.snapshot",), False)
-    assert (first.confidence_threshold, second.attempts, played.status) == (0.7, 1, Status.COMPLETED)
+    assert (first.status, first.executed_agent, first.executed_reason) == (
+        StepStatus.COMPLETED,
+        "finance_agent",
+        "for finance_agent",
+    )
+    assert (first.executed_tools, first.planned_tools, first.fallback_applied) == (
+        ("finance.snapshot",),
+        ("finance.snapshot",),
+        False,
+    )
+    assert (first.confidence_threshold, second.attempts, played.status) == (
+        0.7,
+        1,
+        Status.COMPLETED,
+    )
     args = [spawn.authorized.call.args for spawn in played.spawns if spawn.authorized is not None]
-    assert (args[0]["tools"], "tools" in args[1], args[0]["intent"]) == (["finance.snapshot"], False, "for finance_agent")
+    assert (args[0]["tools"], "tools" in args[1], args[0]["intent"]) == (
+        ["finance.snapshot"],
+        False,
+        "for finance_agent",
+    )
     assert "step 1 of 2: finance_agent, completed, tools finance.snapshot" in played.header
     given = msgspec.json.decode(played.spawns[1].input, type=VerbPlanInput)
     assert [one["content"] for one in given.recalled] == ["It rose."]
@@ -109,8 +178,11 @@ def test_a_plan_is_handed_on_step_by_step() -> None:
 
 @pytest.mark.parametrize("named", [3, 4, 5])
 @pytest.mark.parametrize("most", [2, 3])
-def test_of_agents_that_are_named_no_more_than_the_fan_out_has_are_handed_it(named: int, most: int) -> None:
-    """Whatever is at work at once: the others are left out, and each is told; who is handed it is by no wave of it handed twice.
+def test_of_agents_that_are_named_no_more_than_the_fan_out_has_are_handed_it(
+    named: int, most: int
+) -> None:
+    """Whatever is at work at once: the others are left out, and each is told; who is handed it is
+    by no wave of it handed twice.
 
     RTE-02 "multi-agent fan-out/fan-in."
     """
@@ -118,7 +190,9 @@ def test_of_agents_that_are_named_no_more_than_the_fan_out_has_are_handed_it(nam
     policy = {**UNASKED, "profile": {"max_fanout_agents": most}, "roster": {"max_concurrency": 3}}
     played = roster(*([joined(*[found()] * most)]), policy=policy, agents=agents)
     assert handed(played) == [agents[:most]]
-    assert [one.error for one in records(played)] == [""] * most + ["handoff.fanout_limited"] * (named - most)
+    assert [one.error for one in records(played)] == [""] * most + ["handoff.fanout_limited"] * (
+        named - most
+    )
     assert ("handoff: fanout_limited" in played.header) == (named > most)
 
 
@@ -138,11 +212,19 @@ def test_the_plan_keeps_what_the_planner_said() -> None:
     """Its answer, its confidence in both places, and the version of its contract.
 
     PLAN-01 "`PlannerPlan` always carries `metadata: dict` and top-level `confidence: float = 1.0`."
-    PLAN-02 “Parsed `confidence` (default 1.0 when missing) is stored on both `plan.metadata["confidence"]` and `plan.confidence`.”
-    PLAN-10 "Parsed payload is mirrored into the plan object; `raw_response` preserved; schema version propagated so usage per contract version can be logged."
+    PLAN-02 “Parsed `confidence` (default 1.0 when missing) is stored on both
+    `plan.metadata["confidence"]` and `plan.confidence`.”
+    PLAN-10 "Parsed payload is mirrored into the plan object; `raw_response` preserved; schema
+    version propagated so usage per contract version can be logged."
     """
-    kept = structured(roster(plan(step("creative_agent"), confidence=0.92, note="n"), joined(found())))["plan"]
-    assert (kept["confidence"], kept["metadata"]["confidence"], kept["metadata"]["note"]) == (0.92, 0.92, "n")
+    kept = structured(
+        roster(plan(step("creative_agent"), confidence=0.92, note="n"), joined(found()))
+    )["plan"]
+    assert (kept["confidence"], kept["metadata"]["confidence"], kept["metadata"]["note"]) == (
+        0.92,
+        0.92,
+        "n",
+    )
     assert json.loads(kept["raw_response"])["confidence"] == 0.92
     assert kept["metadata"]["schema_version"] == "v2"
     missing = roster(says(json.dumps({"steps": [step("creative_agent", None)]})), joined(found()))
@@ -153,13 +235,17 @@ def test_the_planner_is_told_of_every_agent_and_not_of_agents_arrays() -> None:
     """The prompt lists each card's schema and demands steps.
 
     META-08 "The planner prompt contains a section listing that agent schema."
-    PLAN-09 "Prompt prefers, then (end state) demands `steps + metadata`, and explicitly forbids `agents` arrays."
+    PLAN-09 "Prompt prefers, then (end state) demands `steps + metadata`, and explicitly forbids
+    `agents` arrays."
     """
     (request,) = roster(plan(step("creative_agent")), joined(found())).requests
     prompt = f"{request.system}{request.user}"
     assert all(json.dumps(name) in prompt for name in CATALOG.data.cards)
     assert '{"agents": [...]} is refused' in prompt
-    assert (request.purpose, "steps" in (request.schema or {}).get("required", [])) == ("roster", True)
+    assert (request.purpose, "steps" in (request.schema or {}).get("required", [])) == (
+        "roster",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,27 +257,45 @@ def test_the_planner_is_told_of_every_agent_and_not_of_agents_arrays() -> None:
         (says('{"steps": []}'), "planner.empty_plan"),
         (says('{"steps": [{"agent": "nobody"}]}'), "planner.unknown_agents"),
         (plan(step("finance_agent"), confidence=0.5), "planner.low_confidence"),
-        (plan(step("finance_agent"), step("research_agent"), depends_on={"0": [1], "1": [0]}), "planner.failed"),
+        (
+            plan(step("finance_agent"), step("research_agent"), depends_on={"0": [1], "1": [0]}),
+            "planner.failed",
+        ),
         (plan(*[step("finance_agent")] * 1000), "planner.failed"),
         (says('{"steps": [{"agent": "finance_agent", "confidence": NaN}]}'), "planner.failed"),
         (fails("rejected", message="no"), "planner.failed"),
     ],
 )
 def test_what_is_no_plan_is_never_followed(said: Any, reason: str) -> None:
-    """The general agent alone takes the request, the header says so before anything else, and the plan that is told is not the one that was proposed.
+    """The general agent alone takes the request, the header says so before anything else, and the
+    plan that is told is not the one that was proposed.
 
     PLAN-04 "Logs capture confidence and fallback events."
     PLAN-17 "confidence fallback, fallback-plan behaviour"
-    B-38 "A fallback is legitimate only when it is a declared policy branch: typed reason, `fallback_applied=true` in metadata, shown in the execution header, original plan never reported as executed"
+    B-38 "A fallback is legitimate only when it is a declared policy branch: typed reason,
+    `fallback_applied=true` in metadata, shown in the execution header, original plan never reported
+    as executed"
     """
     played = roster(said, joined(found("Hello.")))
     assert handed(played) == [["general_agent"]]
     told = structured(played)["plan"]
-    assert told["metadata"] == {"fallback_applied": True, "fallback_reason": reason, "confidence": 0.0, "schema_version": "v2"}
+    assert told["metadata"] == {
+        "fallback_applied": True,
+        "fallback_reason": reason,
+        "confidence": 0.0,
+        "schema_version": "v2",
+    }
     assert [one["agent"] for one in told["steps"]] == ["general_agent"]
-    assert f"fallback applied: no plan of the planner's is followed, general_agent takes the request · {reason}" in played.header
+    assert (
+        "fallback applied: no plan of the planner's is followed, general_agent takes the request "
+        f"· {reason}"
+    ) in played.header
     (record,) = records(played)
-    assert (record.fallback_applied, record.fallback_agent, record.fallback_reason) == (True, "general_agent", reason)
+    assert (record.fallback_applied, record.fallback_agent, record.fallback_reason) == (
+        True,
+        "general_agent",
+        reason,
+    )
 
 
 def test_without_a_general_agent_nothing_is_an_empty_success() -> None:
@@ -202,16 +306,23 @@ def test_without_a_general_agent_nothing_is_an_empty_success() -> None:
     cards = {name: card for name, card in CATALOG.data.cards.items() if name != "general_agent"}
     cards["creative_agent"] = cards["creative_agent"].model_copy(update={"fallback_agent": None})
     played = roster(says("no plan"), catalog=CATALOG.changed(cards=cards))
-    assert (out(played).error, handed(played), played.status) == ("no_general_agent", [], Status.FAILED)
+    assert (out(played).error, handed(played), played.status) == (
+        "no_general_agent",
+        [],
+        Status.FAILED,
+    )
 
 
 def test_only_the_step_that_is_unsure_is_another_agents() -> None:
-    """D14: one at 0.4 in a plan at 0.9 goes to the general agent, without the tools that were planned for another; both agents are told.
+    """D14: one at 0.4 in a plan at 0.9 goes to the general agent, without the tools that were
+    planned for another; both agents are told.
 
     B-13 "Plan gate first, then step gates."
     """
     played = roster(
-        plan(step("finance_agent", 0.4, tools=["finance.snapshot"]), step("creative_agent", 0.7)), joined(found()), joined(found())
+        plan(step("finance_agent", 0.4, tools=["finance.snapshot"]), step("creative_agent", 0.7)),
+        joined(found()),
+        joined(found()),
     )
     assert handed(played) == [["general_agent"], ["creative_agent"]]
     first, second = records(played)
@@ -221,17 +332,35 @@ def test_only_the_step_that_is_unsure_is_another_agents() -> None:
         "plan_step.low_confidence",
     )
     assert not second.fallback_applied
-    assert "tools" not in (played.spawns[0].authorized.call.args if played.spawns[0].authorized else {"tools": 1})
-    assert "step 1 of 2, planned for finance_agent: fallback applied: general_agent instead" in played.header
+    assert "tools" not in (
+        played.spawns[0].authorized.call.args if played.spawns[0].authorized else {"tools": 1}
+    )
+    assert (
+        "step 1 of 2, planned for finance_agent: fallback applied: general_agent instead"
+        in played.header
+    )
 
 
-# --- waves --------------------------------------------------------------------------------------------------------------------------
+# --- waves ----------------------------------------------------------------------------------------
 
 
 def test_a_parallel_plan_runs_three_at_once() -> None:
     """And the others when those have ended."""
-    five = [step(name) for name in ("finance_agent", "creative_agent", "research_agent", "enterprise_agent", "general_agent")]
-    played = roster(plan(*five, handoff_strategy="parallel"), joined(found("a"), found("b"), found("c")), joined(found("d"), found("e")))
+    five = [
+        step(name)
+        for name in (
+            "finance_agent",
+            "creative_agent",
+            "research_agent",
+            "enterprise_agent",
+            "general_agent",
+        )
+    ]
+    played = roster(
+        plan(*five, handoff_strategy="parallel"),
+        joined(found("a"), found("b"), found("c")),
+        joined(found("d"), found("e")),
+    )
     assert [len(wave) for wave in handed(played)] == [3, 2]
     assert structured(played)["negotiation"]["agent"] == "finance_agent"
 
@@ -239,7 +368,12 @@ def test_a_parallel_plan_runs_three_at_once() -> None:
 def test_needs_decide_what_runs_beside_what() -> None:
     """What needs two others waits for both and builds on both."""
     played = roster(
-        plan(step("finance_agent"), step("research_agent"), step("creative_agent"), depends_on={"2": [0, 1]}),
+        plan(
+            step("finance_agent"),
+            step("research_agent"),
+            step("creative_agent"),
+            depends_on={"2": [0, 1]},
+        ),
         joined(found("4 %"), found("9 %")),
         joined(found("A poem.")),
     )
@@ -251,10 +385,19 @@ def test_needs_decide_what_runs_beside_what() -> None:
 def test_what_needs_a_step_that_failed_is_not_run() -> None:
     """The others are, and the plan is partial."""
     played = roster(
-        plan(step("general_agent"), step("creative_agent"), step("research_agent"), depends_on={"1": [0]}),
+        plan(
+            step("general_agent"),
+            step("creative_agent"),
+            step("research_agent"),
+            depends_on={"1": [0]},
+        ),
         joined(not_found(), found("Herons.")),
     )
-    assert [record.status for record in records(played)] == [StepStatus.FAILED, StepStatus.CANCELLED, StepStatus.COMPLETED]
+    assert [record.status for record in records(played)] == [
+        StepStatus.FAILED,
+        StepStatus.CANCELLED,
+        StepStatus.COMPLETED,
+    ]
     assert (structured(played)["status"], out(played).ok) == ("partial", True)
     assert "plan partial; not run: steps 2" in played.header
     assert "general_agent: not done (bad_output)" in (out(played).output or {})["content"]
@@ -262,12 +405,18 @@ def test_what_needs_a_step_that_failed_is_not_run() -> None:
 
 def test_a_plan_of_which_nothing_was_done_fails_with_what_it_failed_with() -> None:
     """By its code where there is one, and with what each step said."""
-    played = roster(plan(step("general_agent")), joined(not_found("max_steps_exhausted", "No answer.")))
-    assert (out(played).ok, out(played).error, out(played).message) == (False, "max_steps_exhausted", "general_agent: No answer")
+    played = roster(
+        plan(step("general_agent")), joined(not_found("max_steps_exhausted", "No answer."))
+    )
+    assert (out(played).ok, out(played).error, out(played).message) == (
+        False,
+        "max_steps_exhausted",
+        "general_agent: No answer",
+    )
     assert played.status is Status.FAILED
 
 
-# --- what is done about a failure -----------------------------------------------------------------------------------------------------
+# --- what is done about a failure -----------------------------------------------------------------
 
 
 def test_the_fallback_agent_takes_a_step_once_then_the_general_agent() -> None:
@@ -275,22 +424,41 @@ def test_the_fallback_agent_takes_a_step_once_then_the_general_agent() -> None:
 
     B-16 "Substituted step: planned tools not enforced on the substitute, both agents logged."
     """
-    played = roster(plan(step("finance_agent", tools=["finance.snapshot"])), joined(not_found()), joined(not_found()), joined(found("4 %")))
+    played = roster(
+        plan(step("finance_agent", tools=["finance.snapshot"])),
+        joined(not_found()),
+        joined(not_found()),
+        joined(found("4 %")),
+    )
     assert handed(played) == [["finance_agent"], ["enterprise_agent"], ["general_agent"]]
     (record,) = records(played)
-    assert (record.planned_agent, record.executed_agent, record.attempts, record.fallback_reason) == (
+    assert (
+        record.planned_agent,
+        record.executed_agent,
+        record.attempts,
+        record.fallback_reason,
+    ) == (
         *("finance_agent", "general_agent"),
         *(3, "bad_output"),
     )
-    reasons = [spawn.authorized.call.args["reason"] for spawn in played.spawns if spawn.authorized is not None]
+    reasons = [
+        spawn.authorized.call.args["reason"]
+        for spawn in played.spawns
+        if spawn.authorized is not None
+    ]
     assert reasons == ["domain", "fallback", "fallback"]
-    assert "step 1, fallback applied: enterprise_agent instead of finance_agent · recourse.fallback_agent" in played.header
+    assert (
+        "step 1, fallback applied: enterprise_agent instead of finance_agent · "
+        "recourse.fallback_agent"
+    ) in played.header
 
 
 def test_what_may_pass_is_tried_again_later_each_time() -> None:
     """Three times in all, two seconds and four between."""
     played = roster(plan(step("general_agent")), *[joined(not_found("overloaded"))] * 3)
-    assert [one.about for one in played.asked if isinstance(one, Wait)] == ["another try of a plan's step"] * 2
+    assert [one.about for one in played.asked if isinstance(one, Wait)] == [
+        "another try of a plan's step"
+    ] * 2
     assert (len(handed(played)), out(played).error) == (3, "overloaded")
     assert [(event["event"], event["attempt"]) for event in structured(played)["events"]] == [
         (name, number) for number in (1, 2, 3) for name in ("started", "failed")
@@ -300,24 +468,35 @@ def test_what_may_pass_is_tried_again_later_each_time() -> None:
 def test_what_was_done_already_nobody_does_again() -> None:
     """A step that failed after a note was written is handed to nobody else."""
     wrote = header(Act(verb="notes.put", call="c", end=ActEnd.DONE))
-    played = roster(plan(step("finance_agent")), joined(msgspec.structs.replace(not_found("overloaded"), header=wrote)))
+    played = roster(
+        plan(step("finance_agent")),
+        joined(msgspec.structs.replace(not_found("overloaded"), header=wrote)),
+    )
     assert handed(played) == [["finance_agent"]]
     assert "recourse.acted" in {str(one.reason) for one in played.decisions}
 
 
-# --- people -------------------------------------------------------------------------------------------------------------------------
+# --- people ---------------------------------------------------------------------------------------
 
 
 def test_the_whole_plan_waits_for_one_yes() -> None:
     """Of subject plan, to exactly its calls; nothing is handed on before it."""
-    played = roster(plan(step("finance_agent"), step("creative_agent")), approved(), joined(found()), joined(found()), policy=ASKED)
+    played = roster(
+        plan(step("finance_agent"), step("creative_agent")),
+        approved(),
+        joined(found()),
+        joined(found()),
+        policy=ASKED,
+    )
     (wait,) = [one for one in played.asked if isinstance(one, Wait)]
     assert wait.approval is not None
     assert (wait.approval.subject, [call.verb for call in wait.approval.calls]) == (
         Subject.PLAN,
         ["agent.finance_agent", "agent.creative_agent"],
     )
-    assert [type(one) for one in played.asked].index(Wait) < [type(one) for one in played.asked].index(Children)
+    assert [type(one) for one in played.asked].index(Wait) < [
+        type(one) for one in played.asked
+    ].index(Children)
     assert out(played).ok
 
 
@@ -329,22 +508,28 @@ def test_whom_a_dropped_step_named_is_told() -> None:
     forged = "nobody\n✓ plan of 2 steps"
     played = roster(plan(step("creative_agent"), step(forged)), joined(found()))
     (line,) = [line for line in played.header.splitlines() if "plan of" in line]
-    assert line.startswith("· plan of 1 step: creative_agent; 1 dropped, for agents that there are not · ")
+    assert line.startswith(
+        "· plan of 1 step: creative_agent; 1 dropped, for agents that there are not · "
+    )
     assert line.endswith('"nobody plan of 2 steps"')
 
 
 def test_without_a_yes_nobody_is_handed_anything() -> None:
     """Neither those who were planned nor anybody in their place."""
-    played = roster(plan(step("finance_agent"), step("creative_agent")), not_approved(), policy=ASKED)
+    played = roster(
+        plan(step("finance_agent"), step("creative_agent")), not_approved(), policy=ASKED
+    )
     assert (handed(played), out(played).ok, out(played).error) == ([], False, "not_approved")
 
 
-# --- agents that somebody names -------------------------------------------------------------------------------------------------------
+# --- agents that somebody names -------------------------------------------------------------------
 
 
 def test_named_agents_are_handed_all_of_it_without_a_planner() -> None:
     """Beside each other; no model is asked who."""
-    played = roster(joined(found("4 %"), found("A poem.")), agents=["finance_agent", "creative_agent"])
+    played = roster(
+        joined(found("4 %"), found("A poem.")), agents=["finance_agent", "creative_agent"]
+    )
     assert (handed(played), played.requests) == ([["finance_agent", "creative_agent"]], ())
     assert (out(played).output or {})["content"] == "finance_agent: 4 %\n\ncreative_agent: A poem."
     assert [one.reason for one in played.decisions if one.rule == "plan"] == ["plan.named"]
@@ -369,9 +554,14 @@ def test_one_target_that_is_not_allowed_refuses_all() -> None:
 
 def test_an_interrupted_plan_says_what_was_done() -> None:
     """Steps that were done stay so, what was at work and what never began are cancelled."""
-    played = roster(plan(step("finance_agent"), step("creative_agent")), joined(found()), interrupt())
+    played = roster(
+        plan(step("finance_agent"), step("creative_agent")), joined(found()), interrupt()
+    )
     assert (out(played).error, played.status) == ("cancelled", Status.CANCELLED)
-    assert [record.status for record in records(played)] == [StepStatus.COMPLETED, StepStatus.CANCELLED]
+    assert [record.status for record in records(played)] == [
+        StepStatus.COMPLETED,
+        StepStatus.CANCELLED,
+    ]
 
 
 def test_who_passes_says_nothing() -> None:
@@ -396,4 +586,6 @@ def test_who_passes_says_nothing() -> None:
 def test_joins_wait_for_all() -> None:
     """Every step of a wave is awaited."""
     played = roster(joined(found("a"), not_found()), agents=["creative_agent", "general_agent"])
-    assert all(effect.until.mode == Join().mode for effect in played.asked if isinstance(effect, Children))
+    assert all(
+        effect.until.mode == Join().mode for effect in played.asked if isinstance(effect, Children)
+    )

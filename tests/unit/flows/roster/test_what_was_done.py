@@ -1,4 +1,6 @@
-"""Flow ``roster``: a step's record says who had it, how often and where it came to; no more than that."""
+"""Flow ``roster``: a step's record says who had it, how often and where it came to; no more than
+that.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,19 @@ ONE = {"profile": {"allowed_handoff_targets": ["creative_agent"]}, **UNASKED}
 
 
 def told(played: Played[Any]) -> list[tuple[str, int]]:
-    return [(event["event"], event["step"]) for event in msgspec.to_builtins(structured(played)["events"])]
+    return [
+        (event["event"], event["step"])
+        for event in msgspec.to_builtins(structured(played)["events"])
+    ]
 
 
 def test_a_step_that_was_refused_was_handed_to_nobody() -> None:
     """No attempt, and nothing started; that it failed is told, and why."""
     played = roster(plan(step("creative_agent"), step("finance_agent")), policy=ONE)
     assert handed(played) == []
-    assert [(one.status, one.attempts, one.executed_agent) for one in records(played)] == [(StepStatus.FAILED, 0, "")] * 2
+    assert [(one.status, one.attempts, one.executed_agent) for one in records(played)] == [
+        (StepStatus.FAILED, 0, "")
+    ] * 2
     assert told(played) == [("failed", 0), ("failed", 1)]
     before = play(
         ROSTER_2,
@@ -51,8 +58,12 @@ def test_a_step_that_was_refused_was_handed_to_nobody() -> None:
 
 
 def test_a_plan_that_was_stopped_says_who_was_at_work() -> None:
-    """The step that was done stays so, and makes the plan partial; the other names who had it when it was cancelled."""
-    played = roster(plan(step("finance_agent"), step("creative_agent")), joined(found()), interrupt())
+    """The step that was done stays so, and makes the plan partial; the other names who had it when
+    it was cancelled.
+    """
+    played = roster(
+        plan(step("finance_agent"), step("creative_agent")), joined(found()), interrupt()
+    )
     assert (structured(played)["status"], out(played).error) == ("partial", "cancelled")
     assert [(one.status, one.executed_agent) for one in records(played)] == [
         (StepStatus.COMPLETED, "finance_agent"),
@@ -64,6 +75,15 @@ def test_a_plan_that_was_stopped_says_who_was_at_work() -> None:
 
 def test_a_step_that_somebody_else_did_has_no_error() -> None:
     """Why it was handed on stands as the reason of that."""
-    played = roster(plan(step("creative_agent")), joined(not_found("prose", "It says prose.")), joined(found("Done.")))
+    played = roster(
+        plan(step("creative_agent")),
+        joined(not_found("prose", "It says prose.")),
+        joined(found("Done.")),
+    )
     (record,) = records(played)
-    assert (record.status, record.error, record.fallback_reason, record.attempts) == (StepStatus.COMPLETED, "", "prose", 2)
+    assert (record.status, record.error, record.fallback_reason, record.attempts) == (
+        StepStatus.COMPLETED,
+        "",
+        "prose",
+        2,
+    )

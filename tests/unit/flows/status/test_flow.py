@@ -58,24 +58,44 @@ CHANGED = "What note changed is undone by a request of its own alone, where that
 
 def acted(*acts: tuple[str, ActEnd, bool]) -> Any:
     """The header of a run with these acts: verb, end, and whether it only reads."""
-    found = tuple(Act(verb=verb, call=f"{at}", end=end, reads=reads) for at, (verb, end, reads) in enumerate(acts))
+    found = tuple(
+        Act(verb=verb, call=f"{at}", end=end, reads=reads)
+        for at, (verb, end, reads) in enumerate(acts)
+    )
     return msgspec.to_builtins(msgspec.structs.replace(HEADER, acts=found))
 
 
 def tell(*script: Any, **given: Any) -> Any:
-    return play(STATUS, StatusInput(session="s1", seq=3, run="r1", **given), *script, standing=Standing(session="s1"))
+    return play(
+        STATUS,
+        StatusInput(session="s1", seq=3, run="r1", **given),
+        *script,
+        standing=Standing(session="s1"),
+    )
 
 
 @pytest.mark.parametrize(
     ("script", "told"),
     [
-        (seen("running"), "at work for 9 s; 2 model calls and 1 verb calls so far. What has happened stands above."),
-        (seen("running", steps=0, verb_calls=0), "at work for 9 s; no step has ended yet. What has happened stands above."),
+        (
+            seen("running"),
+            (
+                "at work for 9 s; 2 model calls and 1 verb calls so far. What has happened stands "
+                "above."
+            ),
+        ),
+        (
+            seen("running", steps=0, verb_calls=0),
+            "at work for 9 s; no step has ended yet. What has happened stands above.",
+        ),
         (seen("waiting", asks="Which day?"), "waiting for your answer: Which day?"),
         (seen("queued"), "queued behind the turn before it."),
         (seen("completed"), "done."),
         (seen("failed", reason="rejected"), "it ended as failed (rejected)."),
-        (seen("failed", reason="x", failures="model m: rejected"), "it ended as failed (x). What went wrong: model m: rejected"),
+        (
+            seen("failed", reason="x", failures="model m: rejected"),
+            "it ended as failed (x). What went wrong: model m: rejected",
+        ),
     ],
 )
 def test_each_state_is_told(script: Any, told: str) -> None:
@@ -94,8 +114,20 @@ def test_what_it_is_about_comes_first() -> None:
     ("status", "queued", "told"),
     [
         ("cancelled", 0, "stopped. What had happened by then stands above."),
-        ("cancelled", 2, "stopped, and 2 queued behind it. What had happened by then stands above."),
-        ("completed", 0, "it had ended by itself before it could be stopped. What had happened by then stands above."),
+        (
+            "cancelled",
+            2,
+            "stopped, and 2 queued behind it. What had happened by then stands above.",
+        ),
+        (
+            "completed",
+            0,
+            (
+                "it had ended by itself before it could be stopped. What had happened by then "
+                "stands "
+                "above."
+            ),
+        ),
     ],
 )
 def test_what_was_stopped_is_told(status: str, queued: int, told: str) -> None:
@@ -125,20 +157,38 @@ def test_an_interrupt_stops_the_telling(in_flight: bool) -> None:
         (seen("completed"), f"{DONE_BEFORE} {NOTHING_RAN}"),
         (
             seen("failed", reason="cap_exceeded"),
-            f"too late: it had ended as failed (cap_exceeded) before this came, so it stops nothing. {NOTHING_RAN}",
+            (
+                "too late: it had ended as failed (cap_exceeded) before this came, so it stops "
+                f"nothing. {NOTHING_RAN}"
+            ),
         ),
         (
-            seen("completed", header=acted(("math.evaluate", ActEnd.DONE, True), ("mail.send", ActEnd.FAILED, False))),
+            seen(
+                "completed",
+                header=acted(
+                    ("math.evaluate", ActEnd.DONE, True), ("mail.send", ActEnd.FAILED, False)
+                ),
+            ),
             f"{DONE_BEFORE} {NOTHING_RAN}",
         ),
         (
             seen(
-                "completed", header=acted(("note", ActEnd.DONE, False), ("note", ActEnd.DONE, False), ("mail.send", ActEnd.UNKNOWN, False))
+                "completed",
+                header=acted(
+                    ("note", ActEnd.DONE, False),
+                    ("note", ActEnd.DONE, False),
+                    ("mail.send", ActEnd.UNKNOWN, False),
+                ),
             ),
-            f"{DONE_BEFORE} What ran: note. {CHANGED} Of mail.send nobody knows whether it happened.",
+            (
+                f"{DONE_BEFORE} What ran: note. {CHANGED} Of mail.send nobody knows whether it "
+                "happened."
+            ),
         ),
     ],
 )
 def test_a_word_that_came_too_late_is_told_what_ran(script: Any, told: str) -> None:
-    """That it came too late, what changed something by then, each verb once, and what of it can be undone; reads and what failed changed nothing."""
+    """That it came too late, what changed something by then, each verb once, and what of it can be
+    undone; reads and what failed changed nothing.
+    """
     assert tell(script, about=Telling.LATE).reply == told

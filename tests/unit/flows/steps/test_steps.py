@@ -1,4 +1,6 @@
-"""The planner's step: what is begun, proposed, refused, carried out and counted, whatever loop drives it."""
+"""The planner's step: what is begun, proposed, refused, carried out and counted, whatever loop
+drives it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,25 @@ from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
 from ordain.flows.planner.prompt import PROMPT
 from ordain.flows.steps.bounds import bound_met
-from ordain.flows.steps.steps import ProposedCall, ProposedFinish, RefusedStep, begin, carry_out, next_step
-from ordain.testing import Played, ScriptedEffects, call, fails, finish, kind_of, proposes, returned, says
+from ordain.flows.steps.steps import (
+    ProposedCall,
+    ProposedFinish,
+    RefusedStep,
+    begin,
+    carry_out,
+    next_step,
+)
+from ordain.testing import (
+    Played,
+    ScriptedEffects,
+    call,
+    fails,
+    finish,
+    kind_of,
+    proposes,
+    returned,
+    says,
+)
 from tests.unit.flows.house import shipped
 
 SUM = call("math.evaluate", expression="6 * 7")
@@ -41,14 +60,29 @@ async def _one(context: FlowContext, request: PlannerRequest) -> dict[str, Any]:
         }
     if isinstance(step, ProposedFinish):
         met = bound_met(context, progress, answered=True)
-        return {"final": step.final_answer, "tokens": [progress.tokens_reason, progress.tokens_answer], "bound": met}
+        return {
+            "final": step.final_answer,
+            "tokens": [progress.tokens_reason, progress.tokens_answer],
+            "bound": met,
+        }
     assert isinstance(step, RefusedStep)
     return {"reason": str(step.reason), "thought": step.thought}
 
 
-def play(*script: Any, tools: tuple[str, ...] = ("math.evaluate",), **limits: Any) -> Played[dict[str, Any]]:
-    request = {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": tool} for tool in tools], "limits": limits}
-    kind = kind_of(_one, prompts=(PROMPT,), verbs=("math.evaluate",), decode=lambda data: PlannerRequest.model_validate_json(bytes(data)))
+def play(
+    *script: Any, tools: tuple[str, ...] = ("math.evaluate",), **limits: Any
+) -> Played[dict[str, Any]]:
+    request = {
+        "goal": {"type": "chat", "description": "x"},
+        "toolset": [{"tool_id": tool} for tool in tools],
+        "limits": limits,
+    }
+    kind = kind_of(
+        _one,
+        prompts=(PROMPT,),
+        verbs=("math.evaluate",),
+        decode=lambda data: PlannerRequest.model_validate_json(bytes(data)),
+    )
     played = ScriptedEffects(kind, shipped()).play(PlannerRequest.model_validate(request), script)
     assert played.replayed().equal
     return played
@@ -76,12 +110,22 @@ def test_a_call_that_may_not_run_is_a_step_without_a_tool() -> None:
 def test_a_final_answer_is_counted_as_one() -> None:
     """Its tokens are the answer's, and no others are."""
     done = out(play(finish("42").used(100, 7)))
-    assert (done["final"], done["tokens"], done["bound"]) == ({"content": "42", "structured": {}}, [0, 7], None)
+    assert (done["final"], done["tokens"], done["bound"]) == (
+        {"content": "42", "structured": {}},
+        [0, 7],
+        None,
+    )
 
 
 @pytest.mark.parametrize(
     "answer",
-    [says("no JSON"), call("no.such"), call("math.evaluate", no="such"), finish(""), proposes("planner", {"thought": "and now"})],
+    [
+        says("no JSON"),
+        call("no.such"),
+        call("math.evaluate", no="such"),
+        finish(""),
+        proposes("planner", {"thought": "and now"}),
+    ],
 )
 def test_what_is_not_executable_is_refused(answer: Any) -> None:
     """With a reason of rule ``step``, and nothing is executed."""
@@ -102,9 +146,13 @@ def test_a_toolset_that_cannot_be_had_ends_before_the_first_question() -> None:
 
 
 @given(st.integers(1, 50), st.floats(1, 1200), st.integers(1, 60_000))
-def test_a_request_only_lowers_what_the_server_permits(steps: int, seconds: float, tokens: int) -> None:
+def test_a_request_only_lowers_what_the_server_permits(
+    steps: int, seconds: float, tokens: int
+) -> None:
     """Limits are the lesser of both, and the loop's time is the run's at most."""
-    played = play(fails("rejected"), max_steps=steps, timeout_seconds=seconds, max_tokens_reason=tokens)
+    played = play(
+        fails("rejected"), max_steps=steps, timeout_seconds=seconds, max_tokens_reason=tokens
+    )
     limits, policy = played.decided("limits")[0].outcome, played.catalog.policy.limits
     assert limits.max_steps == min(steps, policy.max_steps)
     assert limits.max_tokens_reason == min(tokens, policy.max_tokens_reason)

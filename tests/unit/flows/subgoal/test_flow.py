@@ -1,4 +1,6 @@
-"""Flow ``subgoal``: part of a goal is planned for itself, with some of the caller's verbs, and only a validated answer ends it well."""
+"""Flow ``subgoal``: part of a goal is planned for itself, with some of the caller's verbs, and only
+a validated answer ends it well.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,18 @@ from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.planner.kind import PLANNER
 from ordain.flows.planner.outcome import PlannerOutcome
 from ordain.flows.subgoal.kind import SUBGOAL
-from ordain.testing import Played, Standing, call, child_failed, completed, fails, finish, joined, returned, says
+from ordain.testing import (
+    Played,
+    Standing,
+    call,
+    child_failed,
+    completed,
+    fails,
+    finish,
+    joined,
+    returned,
+    says,
+)
 from tests.unit.flows.house import play, shipped
 
 TOOLS = ("extract_facts", "math.evaluate", "plan.subgoal")
@@ -28,7 +41,12 @@ def below(depth: int) -> Standing:
 
 
 def subgoal(*script: Any, depth: int = 1, **args: Any) -> Played[VerbPlanOutput]:
-    return play(SUBGOAL, VerbPlanInput(verb="plan.subgoal", args={**GIVEN, **args}), *script, standing=below(depth))
+    return play(
+        SUBGOAL,
+        VerbPlanInput(verb="plan.subgoal", args={**GIVEN, **args}),
+        *script,
+        standing=below(depth),
+    )
 
 
 def out(played: Played[Any]) -> VerbPlanOutput:
@@ -37,7 +55,8 @@ def out(played: Played[Any]) -> VerbPlanOutput:
 
 
 def test_it_works_for_itself_and_answers() -> None:
-    """Its model sees its goal, its facts and its verbs, and is asked as ``subgoal``; its answer is the verb's output.
+    """Its model sees its goal, its facts and its verbs, and is asked as ``subgoal``; its answer is
+    the verb's output.
 
     FUT-02 "Hierarchical tools: tools that call the planner recursively for subgoals."
     """
@@ -57,7 +76,9 @@ def test_it_works_for_itself_and_answers() -> None:
         ({}, (fails("rejected"),), "rejected"),
     ],
 )
-def test_nothing_else_ends_it_well(args: dict[str, Any], script: tuple[Any, ...], code: str) -> None:
+def test_nothing_else_ends_it_well(
+    args: dict[str, Any], script: tuple[Any, ...], code: str
+) -> None:
     """Prose, a bound that is met, a verb that is none: typed, without an output."""
     done = out(subgoal(*script, **args))
     assert (done.ok, done.output) == (False, None)
@@ -65,32 +86,58 @@ def test_nothing_else_ends_it_well(args: dict[str, Any], script: tuple[Any, ...]
 
 
 def test_it_may_be_nested_as_deep_as_it_is_declared() -> None:
-    """Below a subgoal another may be begun, and verbs that are prompts may be called; below that one neither, and leaves still may.
+    """Below a subgoal another may be begun, and verbs that are prompts may be called; below that
+    one neither, and leaves still may.
 
-    FUT-02 "Hierarchical tools: tools that call the planner recursively for subgoals." B-32 "`max_recursion_depth` from verb YAML (FUT-02 raises it explicitly)"
+    FUT-02 "Hierarchical tools: tools that call the planner recursively for subgoals." B-32
+    "`max_recursion_depth` from verb YAML (FUT-02 raises it explicitly)"
     """
-    again, facts = call("plan.subgoal", **GIVEN), call("extract_facts", text="Ada was born in 1815.")
+    again, facts = (
+        call("plan.subgoal", **GIVEN),
+        call("extract_facts", text="Ada was born in 1815."),
+    )
     answer = completed({"ok": True, "output": {"content": "42", "structured": {}}})
     assert shipped().verbs["plan.subgoal"].spec.max_recursion_depth == 2
-    assert [str(one.reason) for one in subgoal(again, joined(answer), finish("42")).decided("authorize")] == ["authorize.read"]
-    assert [str(one.reason) for one in subgoal(facts, joined(answer), finish("42")).decided("authorize")] == ["authorize.read"]
+    assert [
+        str(one.reason) for one in subgoal(again, joined(answer), finish("42")).decided("authorize")
+    ] == ["authorize.read"]
+    assert [
+        str(one.reason) for one in subgoal(facts, joined(answer), finish("42")).decided("authorize")
+    ] == ["authorize.read"]
     for asked in (again, facts):
-        assert [str(one.reason) for one in subgoal(asked, finish("42"), depth=2).decided("authorize")] == ["authorize.depth"]
-    assert [str(one.reason) for one in subgoal(SUM, RESULT, finish("42"), depth=2).decided("authorize")] == ["authorize.read"]
+        assert [
+            str(one.reason) for one in subgoal(asked, finish("42"), depth=2).decided("authorize")
+        ] == ["authorize.depth"]
+    assert [
+        str(one.reason) for one in subgoal(SUM, RESULT, finish("42"), depth=2).decided("authorize")
+    ] == ["authorize.read"]
 
 
 def test_a_planner_calls_it_with_some_of_its_own_verbs() -> None:
-    """It is one call of a verb like any other: one permit, one child with no more than the caller's verbs, and a failure is an observation."""
+    """It is one call of a verb like any other: one permit, one child with no more than the caller's
+    verbs, and a failure is an observation.
+    """
     given = PlannerRequest.model_validate(
-        {"goal": {"type": "chat", "description": "Work it out."}, "toolset": [{"tool_id": "plan.subgoal"}, {"tool_id": "math.evaluate"}]}
+        {
+            "goal": {"type": "chat", "description": "Work it out."},
+            "toolset": [{"tool_id": "plan.subgoal"}, {"tool_id": "math.evaluate"}],
+        }
     )
     asked = call("plan.subgoal", goal="What is 6 * 7?", tools=["math.evaluate"])
     answer = completed({"ok": True, "output": {"content": "It is 42.", "structured": {}}})
     played: Played[PlannerOutcome] = play(PLANNER, given, asked, joined(answer), finish("42"))
     (join,) = [one for one in played.asked if isinstance(one, Children)]
-    assert [(spawn.flow, spawn.scope) for spawn in join.spawns] == [("subgoal", ("math.evaluate", "plan.subgoal"))]
+    assert [(spawn.flow, spawn.scope) for spawn in join.spawns] == [
+        ("subgoal", ("math.evaluate", "plan.subgoal"))
+    ]
     assert "It is 42." in played.requests[1].user
-    failed = play(PLANNER, given, asked, joined(child_failed("max_steps_exhausted", None)), finish("I could not."))
+    failed = play(
+        PLANNER,
+        given,
+        asked,
+        joined(child_failed("max_steps_exhausted", None)),
+        finish("I could not."),
+    )
     assert failed.output is not None
     assert failed.output.error is None
     assert "max_steps_exhausted" in failed.requests[1].user

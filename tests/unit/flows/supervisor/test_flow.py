@@ -38,10 +38,23 @@ DONE = finish("It is 42.")
 
 
 def run(
-    *script: Any, policy: Any = None, steps: int = 3, scope: tuple[str, ...] = TOOLS, verb: str = "agent_runtime", **caps: Any
+    *script: Any,
+    policy: Any = None,
+    steps: int = 3,
+    scope: tuple[str, ...] = TOOLS,
+    verb: str = "agent_runtime",
+    **caps: Any,
 ) -> Played[VerbPlanOutput]:
-    bounds = {"max_steps": steps, "max_tokens_reason": 4000, "max_tokens_answer": 2000, "timeout_ms": 60_000, **caps}
-    given = VerbPlanInput(verb=verb, args={"text": "What is 6 * 7?", "tools": list(TOOLS), **bounds})
+    bounds = {
+        "max_steps": steps,
+        "max_tokens_reason": 4000,
+        "max_tokens_answer": 2000,
+        "timeout_ms": 60_000,
+        **caps,
+    }
+    given = VerbPlanInput(
+        verb=verb, args={"text": "What is 6 * 7?", "tools": list(TOOLS), **bounds}
+    )
     return play(SUPERVISOR, given, *script, policy=policy, standing=replace(IN_TURN, scope=scope))
 
 
@@ -54,7 +67,9 @@ def test_it_executes_and_finishes() -> None:
     """By rule where nobody is asked: an action is carried out, a valid answer ends the turn."""
     played = run(SUM, RESULT, DONE)
     assert out(played).output == {"content": "It is 42.", "structured": {}}
-    assert [(step.step_name, step.ok) for step in out(played).step_results] == [("math.evaluate", True)]
+    assert [(step.step_name, step.ok) for step in out(played).step_results] == [
+        ("math.evaluate", True)
+    ]
 
 
 def test_a_failed_step_is_counted_and_the_loop_goes_on() -> None:
@@ -92,10 +107,16 @@ def test_a_model_may_ask_to_plan_again() -> None:
 
 
 def test_every_move_is_a_line_of_the_header() -> None:
-    """Below the proposal that it is about: an action that is not carried out is told as one, and a failed supervisor as a failure."""
+    """Below the proposal that it is about: an action that is not carried out is told as one, and a
+    failed supervisor as a failure.
+    """
 
     def told(played: Played[VerbPlanOutput]) -> list[tuple[str, str, str]]:
-        return [(line.mark, line.what, line.reason) for line in played.lines if line.what.startswith(("supervisor", "step", "math"))]
+        return [
+            (line.mark, line.what, line.reason)
+            for line in played.lines
+            if line.what.startswith(("supervisor", "step", "math"))
+        ]
 
     replanned = run(SUM, moves("request_replan"), DONE, moves("finish"), policy=ASKING)
     assert told(replanned) == [
@@ -104,32 +125,65 @@ def test_every_move_is_a_line_of_the_header() -> None:
         ("proposal", "step 2: finish", "step.finish"),
         ("info", "supervisor: finish", "supervise.suggested"),
     ]
-    assert told(run(SUM, moves("dance"), policy=ASKING))[1:] == [("fail", "supervisor: no move", "supervise.invalid")]
+    assert told(run(SUM, moves("dance"), policy=ASKING))[1:] == [
+        ("fail", "supervisor: no move", "supervise.invalid")
+    ]
 
 
 def chained(text: str = "It is 42, after longer work.", **changes: Any) -> Any:
-    """The end of a chain's run: its result, with the directive that led there unless ``changes`` say otherwise."""
-    directive = {"thought": None, "finish": True, "action": None, "final_answer": {"content": text, "structured": {}}}
-    result = {"mode": "agent", "text": text, "structured": {}, "planner_raw": {"directive": directive, "answer": 3}, **changes}
+    """The end of a chain's run: its result, with the directive that led there unless ``changes``
+    say otherwise.
+    """
+    directive = {
+        "thought": None,
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": text, "structured": {}},
+    }
+    result = {
+        "mode": "agent",
+        "text": text,
+        "structured": {},
+        "planner_raw": {"directive": directive, "answer": 3},
+        **changes,
+    }
     step = StepResult(step_name="extract_facts", order=0, ok=True)
     return joined(completed(VerbPlanOutput(ok=True, output=result, step_results=(step,))))
 
 
 def escalated(*script: Any, **more: Any) -> Played[VerbPlanOutput]:
-    return run(*script, policy=ASKING, scope=(*TOOLS, "agent_chain", "extract_facts"), chain_tools=["extract_facts"], **more)
+    return run(
+        *script,
+        policy=ASKING,
+        scope=(*TOOLS, "agent_chain", "extract_facts"),
+        chain_tools=["extract_facts"],
+        **more,
+    )
 
 
 def test_an_escalation_ends_with_the_chains_answer() -> None:
-    """The pending step is not carried out; what was done before is told to the chain, and its steps stand among the turn's.
+    """The pending step is not carried out; what was done before is told to the chain, and its steps
+    stand among the turn's.
 
-    EXE-12 "B output ∈ `execute_action|request_replan|escalate_agent_chain|checkpoint_council|finish`"
+    EXE-12 "B output ∈
+    `execute_action|request_replan|escalate_agent_chain|checkpoint_council|finish`"
     """
-    played = escalated(SUM, moves("execute_action"), RESULT, DONE, moves("escalate_agent_chain"), chained())
+    played = escalated(
+        SUM, moves("execute_action"), RESULT, DONE, moves("escalate_agent_chain"), chained()
+    )
     assert out(played).output == {"content": "It is 42, after longer work.", "structured": {}}
-    assert [step.step_name for step in out(played).step_results] == ["math.evaluate", "extract_facts", "agent_chain"]
+    assert [step.step_name for step in out(played).step_results] == [
+        "math.evaluate",
+        "extract_facts",
+        "agent_chain",
+    ]
     (spawn,) = played.spawns
     given = msgspec.json.decode(spawn.input, type=VerbPlanInput)
-    assert (spawn.flow, given.verb, given.args["tools"]) == ("agent_chain", "agent_chain", ["extract_facts"])
+    assert (spawn.flow, given.verb, given.args["tools"]) == (
+        "agent_chain",
+        "agent_chain",
+        ["extract_facts"],
+    )
     assert "math.evaluate: 42" in given.args["before"]
     assert ("extract_facts" in spawn.scope, "math.evaluate" in spawn.scope) == (True, True)
 
@@ -140,28 +194,42 @@ def test_an_escalation_ends_with_the_chains_answer() -> None:
         (chained(planner_raw={}), "agent_chain_unfinished"),
         (chained(planner_raw={"directive": {"finish": False}}), "agent_chain_unfinished"),
         (chained(text="All went well.", structured={"sum": 43}), "agent_chain_unfinished"),
-        (joined(child_failed("max_steps_exhausted", VerbPlanOutput(ok=False, error="max_steps_exhausted"))), "max_steps_exhausted"),
+        (
+            joined(
+                child_failed(
+                    "max_steps_exhausted", VerbPlanOutput(ok=False, error="max_steps_exhausted")
+                )
+            ),
+            "max_steps_exhausted",
+        ),
     ],
 )
 def test_a_chains_text_alone_ends_nothing(end: Any, code: str) -> None:
     """Without the directive that led there it fails the turn, whatever it says.
 
-    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that led there."
+    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that
+    led there."
     """
     played = escalated(DONE, moves("escalate_agent_chain"), end)
     assert (out(played).error, out(played).output) == (code, None)
 
 
 def test_a_chain_that_may_not_be_had_fails_the_turn() -> None:
-    """What the turn was not given, an escalation does not get: typed, and nothing is called in its place."""
+    """What the turn was not given, an escalation does not get: typed, and nothing is called in its
+    place.
+    """
     played = run(DONE, moves("escalate_agent_chain"), policy=ASKING)
     assert (out(played).error, played.spawns) == ("out_of_scope", ())
     assert [step.skipped for step in out(played).step_results] == [True]
 
 
-@pytest.mark.parametrize("move", [moves("finish"), moves("dance"), says("what?"), fails("rejected")])
+@pytest.mark.parametrize(
+    "move", [moves("finish"), moves("dance"), says("what?"), fails("rejected")]
+)
 def test_a_move_that_is_not_possible_ends_it(move: Any) -> None:
-    """An action cannot be finished; what is no move is none; and a supervisor who does not answer decides nothing."""
+    """An action cannot be finished; what is no move is none; and a supervisor who does not answer
+    decides nothing.
+    """
     played = run(SUM, move, policy=ASKING)
     assert (out(played).error, played.calls) == ("supervisor_invalid", ())
 
@@ -202,7 +270,9 @@ def test_a_question_nobody_answers_is_a_failed_step() -> None:
     """And the planner may go on without."""
     question = call("ask_user", question="Which?", expected_type="freeform", key="which")
     end = child_failed("question_expired", VerbPlanOutput(ok=False, error="question_expired"))
-    assert [step.error for step in out(run(question, joined(end), DONE)).step_results] == ["question_expired"]
+    assert [step.error for step in out(run(question, joined(end), DONE)).step_results] == [
+        "question_expired"
+    ]
 
 
 @pytest.mark.parametrize("in_flight", [False, True])
@@ -222,15 +292,31 @@ def test_an_interrupt_ends_it_with_what_was_done(before: tuple[Any, ...], in_fli
             "step.syntax.prose",
             "2 of its proposals were no step of a plan. The answer holds no JSON object.",
         ),
-        ((says("prose"),), "step.syntax.prose", "its proposal was no step of a plan. The answer holds no JSON object."),
-        ((fails("truncated", "the answer was cut"),) * 2, "truncated", "it gave no whole step, the answer was cut."),
+        (
+            (says("prose"),),
+            "step.syntax.prose",
+            "its proposal was no step of a plan. The answer holds no JSON object.",
+        ),
+        (
+            (fails("truncated", "the answer was cut"),) * 2,
+            "truncated",
+            "it gave no whole step, the answer was cut.",
+        ),
     ],
 )
-def test_a_model_that_cannot_plan_is_told_as_such(script: tuple[Any, ...], code: str, said: str) -> None:
-    """No directive is a failure; a person is told that the model could not plan, and what does without."""
-    played = run(*script, policy={"fallback": {"on_error": {"truncated": "retry"}}}, steps=len(script))
+def test_a_model_that_cannot_plan_is_told_as_such(
+    script: tuple[Any, ...], code: str, said: str
+) -> None:
+    """No directive is a failure; a person is told that the model could not plan, and what does
+    without.
+    """
+    played = run(
+        *script, policy={"fallback": {"on_error": {"truncated": "retry"}}}, steps=len(script)
+    )
     assert out(played).error == code
-    assert out(played).message.startswith(f"the model could not plan: {said} Plain chat needs no plan")
+    assert out(played).message.startswith(
+        f"the model could not plan: {said} Plain chat needs no plan"
+    )
 
 
 def test_a_provider_that_is_down_is_no_model_that_cannot_plan() -> None:

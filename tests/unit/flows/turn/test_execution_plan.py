@@ -12,7 +12,10 @@ from ordain.contracts.cortex import ExecutionPlan
 from ordain.flows.turn.execution_plan import execution_plan
 
 modes = st.sampled_from(ExecMode)
-verbs = st.one_of(st.sampled_from(["chat_general", "agent_runtime", "council_runtime", "planner_react"]), st.text(min_size=1, max_size=20))
+verbs = st.one_of(
+    st.sampled_from(["chat_general", "agent_runtime", "council_runtime", "planner_react"]),
+    st.text(min_size=1, max_size=20),
+)
 
 
 def shape(plan: ExecutionPlan, verb: str) -> dict[str, Any]:
@@ -26,9 +29,11 @@ def shape(plan: ExecutionPlan, verb: str) -> dict[str, Any]:
 
 @given(modes, verbs, verbs)
 def test_only_the_mode_chooses_the_plan(mode: ExecMode, verb: str, other: str) -> None:
-    """No verb, not even another mode's, changes the plan of an agent or council turn, and a brain turn's is the verb's own step.
+    """No verb, not even another mode's, changes the plan of an agent or council turn, and a brain
+    turn's is the verb's own step.
 
-    ORC-02 "Plan builder branches on mode only: agent→agent plan(verb), council→council plan(verb), else plan-for-verb(verb, mode)"
+    ORC-02 "Plan builder branches on mode only: agent→agent plan(verb), council→council plan(verb),
+    else plan-for-verb(verb, mode)"
     """
     plan = execution_plan(mode, verb)
     assert plan.metadata == {"mode": str(mode)}
@@ -36,14 +41,17 @@ def test_only_the_mode_chooses_the_plan(mode: ExecMode, verb: str, other: str) -
         assert [(step.verb_name, step.step_name) for step in plan.steps] == [(verb, verb)]
     else:
         assert shape(plan, verb) == shape(execution_plan(mode, other), other)
-        assert verb in {"planner_react", "agent_chain"} or verb not in {step.step_name for step in plan.steps}
+        assert verb in {"planner_react", "agent_chain"} or verb not in {
+            step.step_name for step in plan.steps
+        }
 
 
 @given(verbs)
 def test_the_agent_plan(verb: str) -> None:
     """Two steps in this order and nothing else, with the sources' times.
 
-    ORC-03 “Agent plan = steps `planner_react`(services `PlannerReactService`) then `agent_chain`(services `AgentChainService`), `metadata.mode="agent"`”
+    ORC-03 “Agent plan = steps `planner_react`(services `PlannerReactService`) then
+    `agent_chain`(services `AgentChainService`), `metadata.mode="agent"`”
     """
     plan = execution_plan(ExecMode.AGENT, verb)
     steps = sorted(plan.steps, key=lambda step: step.order)
@@ -52,7 +60,11 @@ def test_the_agent_plan(verb: str) -> None:
         ("agent_chain", ["AgentChainService"]),
     ]
     assert steps == plan.steps
-    assert ([step.order for step in steps], steps[0].timeout_ms, plan.timeout_ms) == ([-1, 0], 120_000, 300_000)
+    assert ([step.order for step in steps], steps[0].timeout_ms, plan.timeout_ms) == (
+        [-1, 0],
+        120_000,
+        300_000,
+    )
     assert plan.metadata == {"mode": "agent"}
 
 
@@ -60,8 +72,11 @@ def test_the_agent_plan(verb: str) -> None:
 def test_the_council_plan(verb: str) -> None:
     """One step, which nothing interrupts.
 
-    ORC-04 “Council plan = one step `council_supervisor`(services `CouncilService`), `metadata.mode="council"`”
+    ORC-04 “Council plan = one step `council_supervisor`(services `CouncilService`),
+    `metadata.mode="council"`”
     """
     plan = execution_plan(ExecMode.COUNCIL, verb)
-    assert [(step.step_name, step.services, step.order) for step in plan.steps] == [("council_supervisor", ["CouncilService"], 0)]
+    assert [(step.step_name, step.services, step.order) for step in plan.steps] == [
+        ("council_supervisor", ["CouncilService"], 0)
+    ]
     assert (plan.metadata, plan.interruptible) == ({"mode": "council"}, False)

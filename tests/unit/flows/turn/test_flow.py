@@ -53,9 +53,13 @@ ROUTING = {"router": {"ask": "local"}}
 BOUNDED = {"budget": {"day_tokens": 50_000}}
 
 
-def turn(*script: Any, policy: Any = None, catalog: Catalog | None = None, **given: Any) -> Played[TurnOutput]:
+def turn(
+    *script: Any, policy: Any = None, catalog: Catalog | None = None, **given: Any
+) -> Played[TurnOutput]:
     after, text = given.pop("after", ""), given.pop("text", "What is 6 * 7?")
-    asked = TurnInput(seq=5, message=MessageFacts(text=text, user="ada", channel="web", **given), after=after)
+    asked = TurnInput(
+        seq=5, message=MessageFacts(text=text, user="ada", channel="web", **given), after=after
+    )
     return play(TURN, asked, *script, policy=policy, standing=IN_SESSION, catalog=catalog)
 
 
@@ -70,16 +74,45 @@ def said(content: str = "42") -> Any:
 
 def header(*acts: Act, answered: bool = True, proposed: int = 0) -> HeaderFacts:
     """The header of a run below, as its end brings it."""
-    counts = dict.fromkeys(("steps", "model_calls", "verb_calls", "tokens_in", "tokens_out", "usd_micros", "duration_ms"), 1)
+    counts = dict.fromkeys(
+        (
+            "steps",
+            "model_calls",
+            "verb_calls",
+            "tokens_in",
+            "tokens_out",
+            "usd_micros",
+            "duration_ms",
+        ),
+        1,
+    )
     told = {"run": "below", "flow": "supervisor@4", "status": "completed", "reason": "ok"}
     return HeaderFacts(
-        **told, models=(), notices=(), lines=(), estimated=False, acts=acts, answered=answered, proposed=proposed or len(acts), **counts
+        **told,
+        models=(),
+        notices=(),
+        lines=(),
+        estimated=False,
+        acts=acts,
+        answered=answered,
+        proposed=proposed or len(acts),
+        **counts,
     )
 
 
 def worked(*steps: StepResult, below: HeaderFacts | None = None) -> Any:
-    ends = (Act(verb=step.step_name, call=step.call, end=ActEnd.DONE if step.ok else ActEnd.FAILED, reads=True) for step in steps)
-    value = VerbPlanOutput(ok=True, output={"content": "42", "structured": {"n": 42}}, step_results=steps)
+    ends = (
+        Act(
+            verb=step.step_name,
+            call=step.call,
+            end=ActEnd.DONE if step.ok else ActEnd.FAILED,
+            reads=True,
+        )
+        for step in steps
+    )
+    value = VerbPlanOutput(
+        ok=True, output={"content": "42", "structured": {"n": 42}}, step_results=steps
+    )
     return joined(completed(value, header=header(*ends) if below is None else below))
 
 
@@ -90,13 +123,21 @@ def given_of(played: Played[TurnOutput]) -> VerbPlanInput:
 def test_chat_is_answered_by_its_verb() -> None:
     """The entry verb gets the message and its history, and its text is the reply."""
     played = turn(EMPTY, said())
-    assert (played.reply, played.status, out(played).executed) == ("42", Status.COMPLETED, ("chat_general",))
+    assert (played.reply, played.status, out(played).executed) == (
+        "42",
+        Status.COMPLETED,
+        ("chat_general",),
+    )
     assert (given_of(played).args, given_of(played).narrate) == ({"text": "What is 6 * 7?"}, True)
 
 
 def test_output_without_text_is_the_reply_as_json() -> None:
     """And stands in the structured part."""
-    played = turn(EMPTY, joined(completed(VerbPlanOutput(ok=True, output={"facts": ["a"], "method": "x"}))), verb="extract_facts")
+    played = turn(
+        EMPTY,
+        joined(completed(VerbPlanOutput(ok=True, output={"facts": ["a"], "method": "x"}))),
+        verb="extract_facts",
+    )
     assert out(played).structured == {"facts": ["a"], "method": "x"}
     assert out(played).narrative.startswith("{")
 
@@ -110,21 +151,40 @@ def test_a_leaf_answers_too() -> None:
 
 
 def test_what_a_message_leaves_open_rule_authorize_judges() -> None:
-    """A verb that requires more is called with the words alone and refused; one that takes what it does not name gets them."""
+    """A verb that requires more is called with the words alone and refused; one that takes what it
+    does not name gets them.
+    """
     refused = turn(EMPTY, verb="evaluate")
-    assert (refused.reasons("completeness"), refused.reasons("authorize")) == (("completeness.incomplete",), ("authorize.schema",))
+    assert (refused.reasons("completeness"), refused.reasons("authorize")) == (
+        ("completeness.incomplete",),
+        ("authorize.schema",),
+    )
     assert (out(refused).error or {})["code"] == "schema"
     catalog = shipped()
-    anything = catalog.data.verbs["evaluate"].model_copy(update={"input_schema": {"anyOf": [{"properties": {"text": {"type": "string"}}}]}})
-    taken = turn(EMPTY, said(), verb="evaluate", catalog=catalog.changed(verbs={**catalog.data.verbs, "evaluate": anything}))
+    anything = catalog.data.verbs["evaluate"].model_copy(
+        update={"input_schema": {"anyOf": [{"properties": {"text": {"type": "string"}}}]}}
+    )
+    taken = turn(
+        EMPTY,
+        said(),
+        verb="evaluate",
+        catalog=catalog.changed(verbs={**catalog.data.verbs, "evaluate": anything}),
+    )
     assert (taken.reasons("completeness"), out(taken).ok) == (("completeness.incomplete",), True)
     assert given_of(taken).args == {"text": "What is 6 * 7?"}
 
 
 def test_of_what_nobody_knows_it_is_not_said_that_it_was_not_done() -> None:
-    """Nor where a later message asks what went wrong; a turn that began before says what it said, byte for byte."""
+    """Nor where a later message asks what went wrong; a turn that began before says what it said,
+    byte for byte.
+    """
     lost = joined(
-        child_failed("outcome_unknown", VerbPlanOutput(ok=False, error="outcome_unknown", message="nobody knows whether it went"))
+        child_failed(
+            "outcome_unknown",
+            VerbPlanOutput(
+                ok=False, error="outcome_unknown", message="nobody knows whether it went"
+            ),
+        )
     )
     assert turn(EMPTY, lost).reply == "Nobody knows whether it went (outcome_unknown)."
     asked = TurnInput(seq=5, message=MessageFacts(text="What is 6 * 7?", user="ada", channel="web"))
@@ -132,15 +192,28 @@ def test_of_what_nobody_knows_it_is_not_said_that_it_was_not_done() -> None:
     assert before.reply == "This was not done: nobody knows whether it went (outcome_unknown)."
 
 
-@pytest.mark.parametrize(("name", "seen"), [("n\u043epe", "n\\u043epe"), ("no\u202epe", "no\\u202epe"), ("größe", "größe")])
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [("n\u043epe", "n\\u043epe"), ("no\u202epe", "no\\u202epe"), ("größe", "größe")],
+)
 def test_a_name_that_is_mistaken_for_another_is_spelled(name: str, seen: str) -> None:
-    """The reply is the one place where who asked sees that what he named is not what it looks like."""
+    """The reply is the one place where who asked sees that what he named is not what it looks
+    like.
+    """
     assert turn(verb=name).reply == f"This was not done: there is no verb {seen} (unknown_verb)."
 
 
 def test_a_failed_verb_is_told_by_code() -> None:
     """No model writes why it failed."""
-    played = turn(EMPTY, joined(child_failed("bad_output", VerbPlanOutput(ok=False, error="bad_output", message="it does not fit"))))
+    played = turn(
+        EMPTY,
+        joined(
+            child_failed(
+                "bad_output",
+                VerbPlanOutput(ok=False, error="bad_output", message="it does not fit"),
+            )
+        ),
+    )
     assert played.reply == "This was not done: it does not fit (bad_output)."
     assert played.status is Status.FAILED
 
@@ -167,8 +240,15 @@ def test_an_agent_works_as_a_child() -> None:
     assert spawn.flow == "supervisor"
     assert "math.evaluate" in spawn.scope
     assert given_of(played).args["tools"] == ["math.evaluate"]
-    assert (out(played).ok, out(played).executed, out(played).structured) == (True, ("math.evaluate",), {"n": 42})
-    assert (out(played).plan, out(played).skipped) == (("planner_react/PlannerReactService",), ("agent_chain/AgentChainService",))
+    assert (out(played).ok, out(played).executed, out(played).structured) == (
+        True,
+        ("math.evaluate",),
+        {"n": 42},
+    )
+    assert (out(played).plan, out(played).skipped) == (
+        ("planner_react/PlannerReactService",),
+        ("agent_chain/AgentChainService",),
+    )
 
 
 def test_a_council_turn_enters_the_supervisor() -> None:
@@ -178,25 +258,55 @@ def test_a_council_turn_enters_the_supervisor() -> None:
     """
     played = turn(EMPTY, worked(below=header()), mode=ExecMode.COUNCIL)
     (spawn,) = played.spawns
-    assert (spawn.flow, given_of(played).verb, out(played).path) == ("supervisor", "council_runtime", "council")
+    assert (spawn.flow, given_of(played).verb, out(played).path) == (
+        "supervisor",
+        "council_runtime",
+        "council",
+    )
     assert "agent_chain" in spawn.scope
-    assert (out(played).ok, out(played).plan, out(played).skipped) == (True, ("council_supervisor/CouncilService",), ())
+    assert (out(played).ok, out(played).plan, out(played).skipped) == (
+        True,
+        ("council_supervisor/CouncilService",),
+        (),
+    )
 
 
 def chained(step: StepResult | None = None, **changes: Any) -> Any:
     """The end of a chain's run; ``changes`` of its result."""
-    directive = {"thought": None, "finish": True, "action": None, "final_answer": {"content": "42", "structured": {"n": 42}}}
-    result = {"mode": "agent", "text": "42", "structured": {"n": 42}, "planner_raw": {"directive": directive, "answer": 3}, **changes}
+    directive = {
+        "thought": None,
+        "finish": True,
+        "action": None,
+        "final_answer": {"content": "42", "structured": {"n": 42}},
+    }
+    result = {
+        "mode": "agent",
+        "text": "42",
+        "structured": {"n": 42},
+        "planner_raw": {"directive": directive, "answer": 3},
+        **changes,
+    }
     steps = () if step is None else (step,)
-    acts = [Act(verb=one.step_name, call=one.call, end=ActEnd.DONE if one.ok else ActEnd.FAILED, reads=True) for one in steps]
-    return joined(completed(VerbPlanOutput(ok=True, output=result, step_results=steps), header=header(*acts)))
+    acts = [
+        Act(
+            verb=one.step_name,
+            call=one.call,
+            end=ActEnd.DONE if one.ok else ActEnd.FAILED,
+            reads=True,
+        )
+        for one in steps
+    ]
+    return joined(
+        completed(VerbPlanOutput(ok=True, output=result, step_results=steps), header=header(*acts))
+    )
 
 
 CHAIN_ROUTE = routes("agent_chain", confidence=1.0)
 
 
 def test_a_routers_path_leads_to_an_agent_chain() -> None:
-    """With a chain's steps, time and packs, as far as the budget class allows; the other step of the agent's plan did not run.
+    """With a chain's steps, time and packs, as far as the budget class allows; the other step of
+    the agent's plan did not run.
 
     ACH-03 "router `agent_chain`"
     EXE-10 "Exec validates and enforces it."
@@ -205,21 +315,55 @@ def test_a_routers_path_leads_to_an_agent_chain() -> None:
     played = turn(CHAIN_ROUTE, EMPTY, chained(step), policy=ROUTING, mode=ExecMode.AGENT)
     (spawn,) = played.spawns
     args = given_of(played).args
-    assert (spawn.flow, given_of(played).verb, args["max_steps"], args["timeout_ms"]) == ("agent_chain", "agent_chain", 6, 90_000)
+    assert (spawn.flow, given_of(played).verb, args["max_steps"], args["timeout_ms"]) == (
+        "agent_chain",
+        "agent_chain",
+        6,
+        90_000,
+    )
     assert args["tools"] == list(pack_tools(shipped()))
     assert set(args["tools"]) <= set(spawn.scope)
-    assert (out(played).ok, out(played).narrative, out(played).structured, out(played).path) == (True, "42", {"n": 42}, "agent_chain")
-    assert (out(played).plan, out(played).skipped) == (("agent_chain/AgentChainService",), ("planner_react/PlannerReactService",))
-    named = turn(CHAIN_ROUTE, EMPTY, chained(), policy=ROUTING, mode=ExecMode.AGENT, allowed_verbs=("math.evaluate",), max_steps=2)
-    assert (given_of(named).args["tools"], given_of(named).args["max_steps"]) == (["math.evaluate"], 2)
+    assert (out(played).ok, out(played).narrative, out(played).structured, out(played).path) == (
+        True,
+        "42",
+        {"n": 42},
+        "agent_chain",
+    )
+    assert (out(played).plan, out(played).skipped) == (
+        ("agent_chain/AgentChainService",),
+        ("planner_react/PlannerReactService",),
+    )
+    named = turn(
+        CHAIN_ROUTE,
+        EMPTY,
+        chained(),
+        policy=ROUTING,
+        mode=ExecMode.AGENT,
+        allowed_verbs=("math.evaluate",),
+        max_steps=2,
+    )
+    assert (given_of(named).args["tools"], given_of(named).args["max_steps"]) == (
+        ["math.evaluate"],
+        2,
+    )
     assert "extract_facts" not in named.spawns[0].scope
 
 
-@pytest.mark.parametrize("changes", [{"planner_raw": {}}, {"text": "43"}, {"structured": {}}, {"planner_raw": {"directive": "maybe"}}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"planner_raw": {}},
+        {"text": "43"},
+        {"structured": {}},
+        {"planner_raw": {"directive": "maybe"}},
+    ],
+)
 def test_a_chains_text_is_no_answer_of_a_turn(changes: dict[str, Any]) -> None:
-    """Without the directive that led there the turn fails typed, and says nothing of what the chain said.
+    """Without the directive that led there the turn fails typed, and says nothing of what the chain
+    said.
 
-    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that led there."
+    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that
+    led there."
     """
     played = turn(CHAIN_ROUTE, EMPTY, chained(**changes), policy=ROUTING, mode=ExecMode.AGENT)
     assert ((out(played).error or {})["code"], out(played).ok) == ("agent_chain_unfinished", False)
@@ -237,21 +381,37 @@ def test_an_escalation_shows_among_the_plans_steps() -> None:
     """A supervised loop that handed over to a chain has run both steps of the agent's plan."""
     step = StepResult(step_name="agent_chain", order=0, ok=True)
     played = turn(EMPTY, worked(step, below=header()), mode=ExecMode.AGENT)
-    assert (out(played).plan, out(played).skipped) == (("planner_react/PlannerReactService", "agent_chain/AgentChainService"), ())
+    assert (out(played).plan, out(played).skipped) == (
+        ("planner_react/PlannerReactService", "agent_chain/AgentChainService"),
+        (),
+    )
 
 
 def test_what_was_denied_was_not_executed() -> None:
     """A denied call is a step of the loop, and no verb that ran (C3)."""
     ran = StepResult(step_name="math.evaluate", order=0, ok=True)
-    refused = StepResult(step_name="extract_facts", order=1, ok=False, error="authorize.budget", skipped=True)
-    assert out(turn(EMPTY, worked(ran, refused), mode=ExecMode.AGENT)).executed == ("math.evaluate",)
+    refused = StepResult(
+        step_name="extract_facts", order=1, ok=False, error="authorize.budget", skipped=True
+    )
+    assert out(turn(EMPTY, worked(ran, refused), mode=ExecMode.AGENT)).executed == (
+        "math.evaluate",
+    )
 
 
 @pytest.mark.parametrize(
     ("below", "code"),
     [
-        (header(Act(verb="notes.add", call="a", end=ActEnd.UNKNOWN, run="below", addr=1)), "outcome_unknown"),
-        (header(Act(verb="notes.add", call="a", end=ActEnd.FAILED), Act(verb="notes.add", call="b", end=ActEnd.DONE)), "partial"),
+        (
+            header(Act(verb="notes.add", call="a", end=ActEnd.UNKNOWN, run="below", addr=1)),
+            "outcome_unknown",
+        ),
+        (
+            header(
+                Act(verb="notes.add", call="a", end=ActEnd.FAILED),
+                Act(verb="notes.add", call="b", end=ActEnd.DONE),
+            ),
+            "partial",
+        ),
         (header(Act(verb="notes.add", call="a", end=ActEnd.DENIED)), "partial"),
         (header(proposed=1), "no_tool_succeeded"),
         (header(answered=False), "nothing_done"),
@@ -272,7 +432,13 @@ def test_an_agent_is_ok_by_its_verdict_alone(below: HeaderFacts, code: str) -> N
 
 def test_a_failure_that_was_not_made_good_is_partial() -> None:
     """Whatever the model says of it."""
-    bad = StepResult(step_name="math.evaluate", order=0, ok=False, error="overflow", call=call_digest(Call(verb="math.evaluate", args={})))
+    bad = StepResult(
+        step_name="math.evaluate",
+        order=0,
+        ok=False,
+        error="overflow",
+        call=call_digest(Call(verb="math.evaluate", args={})),
+    )
     good = msgspec.structs.replace(bad, order=1, ok=True, error="")
     partial = turn(EMPTY, worked(bad), mode=ExecMode.AGENT)
     assert (out(partial).error or {})["code"] == "partial"
@@ -283,9 +449,14 @@ def test_a_failure_that_was_not_made_good_is_partial() -> None:
 def test_a_failed_agent_fails_the_turn() -> None:
     """With its code, and the verbs that ran."""
     steps = (StepResult(step_name="math.evaluate", order=0, ok=True),)
-    end = child_failed("timed_out", VerbPlanOutput(ok=False, error="timed_out", message="over", step_results=steps))
+    end = child_failed(
+        "timed_out", VerbPlanOutput(ok=False, error="timed_out", message="over", step_results=steps)
+    )
     played = turn(EMPTY, joined(end), mode=ExecMode.AGENT)
-    assert ((out(played).error or {})["code"], out(played).executed) == ("timed_out", ("math.evaluate",))
+    assert ((out(played).error or {})["code"], out(played).executed) == (
+        "timed_out",
+        ("math.evaluate",),
+    )
 
 
 def test_a_router_may_choose_the_agent() -> None:
@@ -294,7 +465,10 @@ def test_a_router_may_choose_the_agent() -> None:
     assert (out(played).path, played.spawns[0].flow) == ("react_lite", "supervisor")
 
 
-@pytest.mark.parametrize("answer", [routes("react_lite", confidence=0.1), routes("council"), says("what?"), fails("rejected")])
+@pytest.mark.parametrize(
+    "answer",
+    [routes("react_lite", confidence=0.1), routes("council"), says("what?"), fails("rejected")],
+)
 def test_a_router_that_does_not_settle_it_leaves_the_default(answer: Any) -> None:
     """Too unsure, outside the mode, no answer: the turn goes its mode's way."""
     assert out(turn(answer, EMPTY, said(), policy=ROUTING)).path == "direct"
@@ -313,7 +487,10 @@ def test_what_is_recalled_goes_along() -> None:
         "trust": "own",
         "author": "ada",
     }
-    found = returned({"fragments": [fragment], "method": "text", "mode": "hybrid", "notice": ""}, verb="recall.fetch_context")
+    found = returned(
+        {"fragments": [fragment], "method": "text", "mode": "hybrid", "notice": ""},
+        verb="recall.fetch_context",
+    )
     played = turn(found, EMPTY, said(), recall=RecallAsked())
     assert [one["text"] for one in given_of(played).recalled] == ["The lamp is red."]
     assert (out(played).recall["found"], out(played).recall["given"]) == (1, 1)
@@ -337,14 +514,21 @@ def test_a_required_recall_that_fails_ends_the_turn() -> None:
     for played, reason in ((required, "recall.required"), (told, "recall.without")):
         (decided,) = played.decided("recall")
         assert (decided.reason, decided.facts["code"]) == (reason, "no_library")
-        assert [played.stored.records[seq].kind for seq in decided.refs] == [RecordKind.STARTED, RecordKind.OBSERVATION]
+        assert [played.stored.records[seq].kind for seq in decided.refs] == [
+            RecordKind.STARTED,
+            RecordKind.OBSERVATION,
+        ]
 
 
 @pytest.mark.parametrize("required", [True, False])
 def test_a_verb_with_no_place_for_what_is_recalled(required: bool) -> None:
-    """Memory is not asked; a turn that requires it ends, another goes on without, and both say so."""
+    """Memory is not asked; a turn that requires it ends, another goes on without, and both say
+    so.
+    """
     script = () if required else (EMPTY, returned({"result": "42", "decimal": "42", "exact": True}))
-    played = turn(*script, verb="math.evaluate", text="6 * 7", recall=RecallAsked(required=required))
+    played = turn(
+        *script, verb="math.evaluate", text="6 * 7", recall=RecallAsked(required=required)
+    )
     (decided,) = played.decided("recall")
     assert (decided.facts["code"], decided.refs, out(played).ok) == ("no_place", (0,), not required)
     assert "recall: no_place" in played.header
@@ -362,9 +546,18 @@ def test_nothing_is_decided_of_recall_unasked() -> None:
         (ExecMode.AGENT, {"purpose": "planner", "verb": None}, "worker"),
     ],
 )
-def test_the_lane_of_its_child_is_decided_for_the_room_of_the_history(mode: ExecMode, asked: dict[str, Any], lane: str) -> None:
-    """On record, by the route table, and said by no line: the child decides its lane itself, and says it."""
-    routed = {"lanes": {"routes": [{"verb": "chat_general", "lane": "brain", "why": "escalated"}], "planner": "worker"}}
+def test_the_lane_of_its_child_is_decided_for_the_room_of_the_history(
+    mode: ExecMode, asked: dict[str, Any], lane: str
+) -> None:
+    """On record, by the route table, and said by no line: the child decides its lane itself, and
+    says it.
+    """
+    routed = {
+        "lanes": {
+            "routes": [{"verb": "chat_general", "lane": "brain", "why": "escalated"}],
+            "planner": "worker",
+        }
+    }
     played = turn(EMPTY, said() if mode is ExecMode.BRAIN else worked(), mode=mode, policy=routed)
     (decided,) = played.decided("lane")
     assert {name: decided.facts.get(name) for name in asked} == asked
@@ -373,17 +566,28 @@ def test_the_lane_of_its_child_is_decided_for_the_room_of_the_history(mode: Exec
 
 
 def test_what_its_child_asks_for_is_the_childs_kind_to_say() -> None:
-    """Another kind that carries the verb, with a prompt that nobody else knows, decides the lane; where it asks no model, none is decided."""
+    """Another kind that carries the verb, with a prompt that nobody else knows, decides the lane;
+    where it asks no model, none is decided.
+    """
     musing = replace(VERB_PROMPT, purpose="musing", lane=lambda policy: policy.lanes.planner)
     given = TurnInput(seq=5, message=MessageFacts(text="What is 6 * 7?", user="ada", channel="web"))
 
     def played(how: Carrying) -> Played[TurnOutput]:
-        carrier = replace(VERB_PLAN_KIND, version=VERB_PLAN_KIND.version + 1, prompts=(musing,), carrying=how)
+        carrier = replace(
+            VERB_PLAN_KIND, version=VERB_PLAN_KIND.version + 1, prompts=(musing,), carrying=how
+        )
         kinds = Kinds((*SHIPPED, carrier))
-        policy = {"lanes": {"routes": [{"purpose": "musing", "verb": "chat_general", "lane": "brain"}]}}
-        return ScriptedEffects(TURN, shipped(), policy=policy, standing=IN_SESSION, kinds=kinds).play(given, [EMPTY, said()])
+        policy = {
+            "lanes": {"routes": [{"purpose": "musing", "verb": "chat_general", "lane": "brain"}]}
+        }
+        return ScriptedEffects(
+            TURN, shipped(), policy=policy, standing=IN_SESSION, kinds=kinds
+        ).play(given, [EMPTY, said()])
 
-    for how, lane in ((Carrying(prompt=musing), "worker"), (Carrying(prompt=musing, by_verb=True), "brain")):
+    for how, lane in (
+        (Carrying(prompt=musing), "worker"),
+        (Carrying(prompt=musing, by_verb=True), "brain"),
+    ):
         (decided,) = played(how).decided("lane")
         assert (decided.facts["purpose"], decided.outcome.lane) == ("musing", lane)
     alone = played(Carrying())
@@ -392,14 +596,24 @@ def test_what_its_child_asks_for_is_the_childs_kind_to_say() -> None:
 
 
 def test_the_room_of_the_history_is_the_smallest_window_of_that_lane() -> None:
-    """What a model that may be asked cannot read is not shown to any; with no model there is no room."""
+    """What a model that may be asked cannot read is not shown to any; with no model there is no
+    room.
+    """
     profile = ModelProfile(provider="scripted", model="m", max_tokens=1000)
-    windows = {name: profile.model_copy(update={"context_tokens": size}) for name, size in (("wide", 50_000), ("narrow", 20_000))}
+    windows = {
+        name: profile.model_copy(update={"context_tokens": size})
+        for name, size in (("wide", 50_000), ("narrow", 20_000))
+    }
 
     def room(*behind: str) -> int:
         catalog = shipped()
         catalog = catalog.changed(profiles={**catalog.data.profiles, **windows})
-        policy = {"lanes": {"verb": "worker", "profiles": {"local": ["default"], "worker": list(behind), "brain": ["default"]}}}
+        policy = {
+            "lanes": {
+                "verb": "worker",
+                "profiles": {"local": ["default"], "worker": list(behind), "brain": ["default"]},
+            }
+        }
         (decided,) = turn(EMPTY, said(), policy=policy, catalog=catalog).decided("history")
         return decided.facts["room_bytes"]
 
@@ -428,7 +642,13 @@ def test_what_was_interrupted_is_told_to_the_agent() -> None:
         "usd_micros": 0,
         "duration_ms": 0,
     }
-    played = turn(read({"run": "r0", "status": "cancelled", "header": header}, "run"), EMPTY, worked(), mode=ExecMode.AGENT, after="r0")
+    played = turn(
+        read({"run": "r0", "status": "cancelled", "header": header}, "run"),
+        EMPTY,
+        worked(),
+        mode=ExecMode.AGENT,
+        after="r0",
+    )
     assert given_of(played).args["before"] == "mail.send: sent"
     assert any(line.depth == 1 and line.what == "mail.send" for line in played.lines)
 
@@ -436,19 +656,30 @@ def test_what_was_interrupted_is_told_to_the_agent() -> None:
 @pytest.mark.parametrize("gone", [read(None, "run"), unread(what="run")])
 def test_what_was_interrupted_may_be_gone(gone: Any) -> None:
     """Then nothing is told of it."""
-    assert "before" not in given_of(turn(gone, EMPTY, worked(), mode=ExecMode.AGENT, after="r0")).args
+    assert (
+        "before" not in given_of(turn(gone, EMPTY, worked(), mode=ExecMode.AGENT, after="r0")).args
+    )
 
 
 def test_spent_accounts_refuse_the_turn() -> None:
     """Nothing is asked, and the user is told which account it is."""
     played = turn(carved({"day:2024-10-04": Spend(tokens=50_000)}), policy=BOUNDED)
-    assert played.reply == "This was not done: account day:2024-10-04 does not cover the turn (budget_exceeded)."
+    assert (
+        played.reply
+        == "This was not done: account day:2024-10-04 does not cover the turn (budget_exceeded)."
+    )
 
 
-@pytest.mark.parametrize(("what", "why"), [("override", "a later message interrupted it"), ("cancel", "stopped by user:ada")])
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [("override", "a later message interrupted it"), ("cancel", "stopped by user:ada")],
+)
 @pytest.mark.parametrize("before", [(), (EMPTY,)])
 @pytest.mark.parametrize("in_flight", [False, True])
 def test_an_interrupt_is_told(what: str, why: str, before: Any, in_flight: bool) -> None:
     """By code, at whatever it was."""
     played = turn(*before, interrupt(what, by="user:ada", in_flight=in_flight))
-    assert (played.reply, played.status) == (f"This was not done: {why} (interrupted).", Status.CANCELLED)
+    assert (played.reply, played.status) == (
+        f"This was not done: {why} (interrupted).",
+        Status.CANCELLED,
+    )

@@ -1,4 +1,6 @@
-"""Flow ``verb``: one call for a caller from outside, and every way in which it does not come to its result."""
+"""Flow ``verb``: one call for a caller from outside, and every way in which it does not come to its
+result.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from ordain.flows.verb.kind import VERB
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
 from ordain.journal.records import Status
 from ordain.rules.spend import Spend
-from ordain.testing import Played, carved, child_failed, completed, failed, hung, interrupt, joined, returned, withdrawn
+from ordain.testing import (
+    Played,
+    carved,
+    child_failed,
+    completed,
+    failed,
+    hung,
+    interrupt,
+    joined,
+    returned,
+    withdrawn,
+)
 from tests.unit.flows.house import play
 
 SUM = VerbRunInput(verb_id="math.evaluate", payload={"expression": "6 * 7"}, caller="python")
@@ -37,7 +50,12 @@ def test_a_leaf_gives_its_output() -> None:
 
 @pytest.mark.parametrize(
     ("script", "code"),
-    [(failed("overflow"), "overflow"), (hung(), "timed_out"), (withdrawn(), "withdrawn"), (returned({"no": "such"}), "bad_output")],
+    [
+        (failed("overflow"), "overflow"),
+        (hung(), "timed_out"),
+        (withdrawn(), "withdrawn"),
+        (returned({"no": "such"}), "bad_output"),
+    ],
 )
 def test_a_failure_is_typed(script: Any, code: str) -> None:
     """Whatever the verb came to instead of its output has a code."""
@@ -51,7 +69,10 @@ def test_a_failure_is_typed(script: Any, code: str) -> None:
     [
         (VerbRunInput(verb_id="no.such", payload={}, caller="python"), "unknown_verb"),
         (VerbRunInput(verb_id="math.evaluate", payload={"no": 1}, caller="python"), "schema"),
-        (VerbRunInput(verb_id="ask_user", payload={"question": "?"}, caller="python"), "session_only"),
+        (
+            VerbRunInput(verb_id="ask_user", payload={"question": "?"}, caller="python"),
+            "session_only",
+        ),
     ],
 )
 def test_what_may_not_run_does_not_go_live(given: VerbRunInput, code: str) -> None:
@@ -62,10 +83,16 @@ def test_what_may_not_run_does_not_go_live(given: VerbRunInput, code: str) -> No
 
 
 def test_a_prompt_plan_is_a_child() -> None:
-    """It is opened with the call's own permit and nothing in scope; its steps stand in the reply."""
+    """It is opened with the call's own permit and nothing in scope; its steps stand in the
+    reply.
+    """
     steps = (StepResult(step_name="ask", order=0, ok=True),)
-    played = run(FACTS, joined(completed(VerbPlanOutput(ok=True, output={"facts": []}, step_results=steps))))
-    assert out(played) == VerbRunOutput(ok=True, output={"facts": []}, error=None, step_results=steps)
+    played = run(
+        FACTS, joined(completed(VerbPlanOutput(ok=True, output={"facts": []}, step_results=steps)))
+    )
+    assert out(played) == VerbRunOutput(
+        ok=True, output={"facts": []}, error=None, step_results=steps
+    )
     (spawn,) = played.spawns
     assert (spawn.flow, spawn.scope, spawn.authorized is not None) == ("verb_plan", (), True)
     assert played.left.verb_calls == spawn.allowance.verb_calls
@@ -73,8 +100,16 @@ def test_a_prompt_plan_is_a_child() -> None:
 
 def test_a_failed_prompt_plan_is_the_replys_error() -> None:
     """With the code that its run ended with."""
-    played = run(FACTS, joined(child_failed("bad_output", VerbPlanOutput(ok=False, error="bad_output", message="no"))))
-    assert (out(played).error, played.status) == ({"code": "bad_output", "message": "no"}, Status.FAILED)
+    played = run(
+        FACTS,
+        joined(
+            child_failed("bad_output", VerbPlanOutput(ok=False, error="bad_output", message="no"))
+        ),
+    )
+    assert (out(played).error, played.status) == (
+        {"code": "bad_output", "message": "no"},
+        Status.FAILED,
+    )
 
 
 def test_spent_accounts_refuse_it() -> None:

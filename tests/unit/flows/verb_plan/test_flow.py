@@ -13,9 +13,23 @@ from ordain.effects.effect import ModelCall
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status
-from ordain.testing import AS_CHILD, Played, ScriptedEffects, catalog_of, fails, interrupt, output, says
+from ordain.testing import (
+    AS_CHILD,
+    Played,
+    ScriptedEffects,
+    catalog_of,
+    fails,
+    interrupt,
+    output,
+    says,
+)
 
-OUTPUT = {"type": "object", "properties": {"text": {"type": "string"}, "more": {}}, "required": ["text"], "additionalProperties": False}
+OUTPUT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "more": {}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 PROMPTS = {"first": "One.\n=====\n{{ input }}\n", "second": "Two.\n=====\n{{ previous }}\n"}
 
 
@@ -53,7 +67,9 @@ def out(played: Played[VerbPlanOutput]) -> VerbPlanOutput:
 
 
 def test_steps_run_in_their_order() -> None:
-    """The second step's prompt holds what the first one gave, and the last answer is the verb's output."""
+    """The second step's prompt holds what the first one gave, and the last answer is the verb's
+    output.
+    """
     played = run(output(text="thought"), output(text="written", more=1))
     assert ["lamp" in one.user for one in played.requests] == [True, False]
     assert "thought" in played.requests[1].user
@@ -73,7 +89,10 @@ def test_a_step_without_a_model_only_composes() -> None:
     """It is counted and asks nothing."""
     composing = PlanStep(name="compose", order=0, services=["PromptComposer"])
     played = run(output(text="a"), spec=plan(composing, asks("write", 1)))
-    assert [(step.step_name, step.ok) for step in out(played).step_results] == [("compose", True), ("write", True)]
+    assert [(step.step_name, step.ok) for step in out(played).step_results] == [
+        ("compose", True),
+        ("write", True),
+    ]
 
 
 def test_a_plan_without_a_model_is_empty() -> None:
@@ -84,7 +103,9 @@ def test_a_plan_without_a_model_is_empty() -> None:
 
 @pytest.mark.parametrize("answer", [says("no JSON"), output(no="such field")])
 def test_an_answer_that_does_not_fit_ends_the_verb(answer: Any) -> None:
-    """The failed step stands in the results with its reason, no further step is asked, and what is left of the plan is skipped."""
+    """The failed step stands in the results with its reason, no further step is asked, and what is
+    left of the plan is skipped.
+    """
     played = run(answer)
     assert out(played).error == "bad_output"
     step, rest = out(played).step_results
@@ -96,14 +117,19 @@ def test_an_answer_that_does_not_fit_ends_the_verb(answer: Any) -> None:
 def test_a_failed_model_ends_the_verb_with_its_code() -> None:
     """After the first step has succeeded, too."""
     played = run(output(text="a"), fails("rejected"))
-    assert (out(played).error, [step.ok for step in out(played).step_results]) == ("rejected", [True, False])
+    assert (out(played).error, [step.ok for step in out(played).step_results]) == (
+        "rejected",
+        [True, False],
+    )
 
 
 @pytest.mark.parametrize(("lowered", "most"), [(0, 300), (50, 50), (900, 300)])
 def test_a_turn_lowers_what_an_answer_may_have(lowered: int, most: int) -> None:
     """Never above what the verb declares."""
     given = VerbPlanInput(verb="tell", args={"text": "a"}, max_tokens=lowered)
-    assert {one.max_tokens for one in run(output(text="a"), output(text="b"), given=given).model_calls} == {most}
+    assert {
+        one.max_tokens for one in run(output(text="a"), output(text="b"), given=given).model_calls
+    } == {most}
 
 
 @pytest.mark.parametrize("in_flight", [False, True])
@@ -129,8 +155,12 @@ SPOKEN = VerbSpec(
 
 
 def test_words_are_the_output() -> None:
-    """A verb that answers in words is asked for no JSON: what the model says is ``{content}``, and the next step is shown it."""
-    played = run(says("<think>hm</think>\nIt is {red}."), says('{"content": "It is red."}\n'), spec=SPOKEN)
+    """A verb that answers in words is asked for no JSON: what the model says is ``{content}``, and
+    the next step is shown it.
+    """
+    played = run(
+        says("<think>hm</think>\nIt is {red}."), says('{"content": "It is red."}\n'), spec=SPOKEN
+    )
     assert out(played).output == {"content": '{"content": "It is red."}\n'}
     assert [one.schema for one in played.requests] == [None, None]
     assert "It is {red}." in played.requests[1].user
@@ -138,7 +168,12 @@ def test_words_are_the_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"), [("  \n", "output.empty"), ("<think>no more</think>", "output.empty"), ("x" * 41, "output.schema")]
+    ("said", "reason"),
+    [
+        ("  \n", "output.empty"),
+        ("<think>no more</think>", "output.empty"),
+        ("x" * 41, "output.schema"),
+    ],
 )
 def test_words_are_bounded(said: str, reason: str) -> None:
     """None, or too many: the step fails by rule, as JSON that does not fit does."""
@@ -155,7 +190,9 @@ def test_words_may_be_shown_early_where_they_are_the_turns(narrate: bool, place:
     assert [one.narrative for one in played.asked if isinstance(one, ModelCall)] == [place, place]
 
 
-@pytest.mark.parametrize(("keep", "kept"), [(True, "<think>private</think>It is red."), (False, "It is red.")])
+@pytest.mark.parametrize(
+    ("keep", "kept"), [(True, "<think>private</think>It is red."), (False, "It is red.")]
+)
 def test_a_thought_before_the_words_is_kept_only_where_it_may_be(keep: bool, kept: str) -> None:
     """Live and replay see the same words, and what may not be kept stands in no record."""
     catalog = catalog_of(VERB_PLAN_KIND, verbs=[SPOKEN], prompts=PROMPTS)
@@ -166,6 +203,8 @@ def test_a_thought_before_the_words_is_kept_only_where_it_may_be(keep: bool, kep
     assert played.replayed().equal
     assert out(played).ok
     found = [
-        msgspec.json.decode(one.body or b"{}") for one in played.stored.records if one.name == "model_call" and one.kind == "observation"
+        msgspec.json.decode(one.body or b"{}")
+        for one in played.stored.records
+        if one.name == "model_call" and one.kind == "observation"
     ]
     assert found[0]["result"]["content"] == kept

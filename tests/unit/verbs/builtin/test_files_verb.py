@@ -31,7 +31,9 @@ def root(tmp_path: Path) -> Path:
 async def read(root: Path, **args: Any) -> LeafReturned | LeafFailed:
     function = files_read(root)
     executor = LeafExecutor(Registry(functions=[function]))
-    result = await executor.run(LeafCall(spec=function.spec, args=args, key="k", attempt=1, timeout_s=30.0))
+    result = await executor.run(
+        LeafCall(spec=function.spec, args=args, key="k", attempt=1, timeout_s=30.0)
+    )
     await executor.close()
     assert isinstance(result, (LeafReturned, LeafFailed))
     return result
@@ -55,15 +57,18 @@ async def code(root: Path, path: str) -> str:
 async def test_a_file_is_read(root: Path) -> None:
     """A file below the root is returned as text with its size."""
     assert await output(root, path="notes/today.txt") == {
-        "path": "notes/today.txt", "text": "a line\n", "offset": 0, "next_offset": None, "size": 7, "replaced": False,
+        "path": "notes/today.txt", "text": "a line\n", "offset": 0, "next_offset": None, "size": 7,
+            "replaced": False,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "../secret.txt", "notes/../../secret.txt", "/etc/passwd", "//etc/passwd", "notes//today.txt", "./notes/today.txt", "notes/./today.txt",
-        "notes/", "", ".", "..", "notes\\..\\..\\secret.txt", "notes/today.txt\0.png", "\0", "~/x/../../..", "a\ud800b",
+        "../secret.txt", "notes/../../secret.txt", "/etc/passwd", "//etc/passwd",
+            "notes//today.txt", "./notes/today.txt", "notes/./today.txt",
+        "notes/", "", ".", "..", "notes\\..\\..\\secret.txt", "notes/today.txt\0.png", "\0",
+            "~/x/../../..", "a\ud800b",
     ],
 )  # fmt: skip
 async def test_a_path_stays_below_the_root(root: Path, path: str) -> None:
@@ -72,7 +77,15 @@ async def test_a_path_stays_below_the_root(root: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["%2e%2e/secret.txt", "..%2fsecret.txt", "\uff0e\uff0e/secret.txt", "absent.txt", "notes/today.txt/x", "n" * 300]
+    "path",
+    [
+        "%2e%2e/secret.txt",
+        "..%2fsecret.txt",
+        "\uff0e\uff0e/secret.txt",
+        "absent.txt",
+        "notes/today.txt/x",
+        "n" * 300,
+    ],
 )
 async def test_a_path_is_taken_as_it_is(root: Path, path: str) -> None:
     """Nothing is decoded or normalised: such names are simply not there."""
@@ -92,7 +105,9 @@ async def test_no_link_is_followed(root: Path) -> None:
 
 
 async def test_only_regular_files_are_read(root: Path) -> None:
-    """A folder and a pipe are refused, the pipe without hanging; so is a device, even below the root."""
+    """A folder and a pipe are refused, the pipe without hanging; so is a device, even below the
+    root.
+    """
     os.mkfifo(root / "pipe")
     assert await code(root, "pipe") == "not_a_file"
     assert await code(root, "notes") == "not_a_file"
@@ -101,7 +116,9 @@ async def test_only_regular_files_are_read(root: Path) -> None:
 
 
 async def test_swapping_a_link_in_never_leads_out(root: Path) -> None:
-    """While file and folder are exchanged for links all the time, every read gives the file or a refusal, never the secret."""
+    """While file and folder are exchanged for links all the time, every read gives the file or a
+    refusal, never the secret.
+    """
     (root / "real").mkdir()
     (root / "real" / "secret.txt").write_text("allowed")
     stop = threading.Event()
@@ -124,7 +141,15 @@ async def test_swapping_a_link_in_never_leads_out(root: Path) -> None:
         function = files_read(root)
         executor = LeafExecutor(Registry(functions=[function]))
         for _ in range(400):
-            result = await executor.run(LeafCall(spec=function.spec, args={"path": "door/secret.txt"}, key="k", attempt=1, timeout_s=30.0))
+            result = await executor.run(
+                LeafCall(
+                    spec=function.spec,
+                    args={"path": "door/secret.txt"},
+                    key="k",
+                    attempt=1,
+                    timeout_s=30.0,
+                )
+            )
             assert SECRET not in str(result)
         await executor.close()
     finally:
@@ -132,8 +157,13 @@ async def test_swapping_a_link_in_never_leads_out(root: Path) -> None:
         thread.join()
 
 
-@given(text=st.text(alphabet=st.sampled_from("aé€𝄞\n"), max_size=120), limit=st.integers(PAGE_BYTES_MIN, 40))
-async def test_pages_make_up_the_file(tmp_path_factory: pytest.TempPathFactory, text: str, limit: int) -> None:
+@given(
+    text=st.text(alphabet=st.sampled_from("aé€𝄞\n"), max_size=120),
+    limit=st.integers(PAGE_BYTES_MIN, 40),
+)
+async def test_pages_make_up_the_file(
+    tmp_path_factory: pytest.TempPathFactory, text: str, limit: int
+) -> None:
     """Reading page after page gives exactly the file, no character cut in two."""
     folder = tmp_path_factory.mktemp("pages")
     (folder / "f.txt").write_text(text, encoding="utf-8", newline="")
@@ -149,7 +179,9 @@ async def test_pages_make_up_the_file(tmp_path_factory: pytest.TempPathFactory, 
 
 
 async def test_what_is_not_utf8_is_replaced_and_flagged(root: Path) -> None:
-    """Broken bytes become replacement characters and the page says so; a replacement character of the file itself does not."""
+    """Broken bytes become replacement characters and the page says so; a replacement character of
+    the file itself does not.
+    """
     (root / "latin.txt").write_bytes(b"caf\xe9 and \xff more")
     page = await output(root, path="latin.txt")
     assert (page["text"], page["replaced"]) == ("caf\ufffd and \ufffd more", True)
@@ -187,7 +219,9 @@ def test_the_root_is_a_folder(tmp_path: Path) -> None:
 
 
 async def test_a_hard_link_is_not_read(root: Path) -> None:
-    """A file outside the root that was given a name below it is refused, for as long as it has both."""
+    """A file outside the root that was given a name below it is refused, for as long as it has
+    both.
+    """
     (root / "linked.txt").hardlink_to(root.parent / "secret.txt")
     assert await code(root, "linked.txt") == "hard_link"
     (root.parent / "secret.txt").unlink()

@@ -153,13 +153,11 @@ class Execution:
                 seen = self.state.values.get(refs[0]) if refs else None
                 self.state.authority.profiled(decision.outcome, facts, inputs, seen, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
             elif rule is HANDOFF:
-                self.state.authority.handings.decided(
-                    facts, inputs, decision.outcome, self.state.authority.own
-                )  # pyright: ignore[reportArgumentType] - of this rule
+                own = self.state.authority.own
+                self.state.authority.handings.decided(facts, inputs, decision.outcome, own)  # pyright: ignore[reportArgumentType] - of this rule
             elif rule is GUARDRAIL:
-                self.state.authority.handings.guarded(
-                    facts, inputs, decision.outcome, self._catalog
-                )  # pyright: ignore[reportArgumentType] - of this rule
+                handings = self.state.authority.handings
+                handings.guarded(facts, inputs, decision.outcome, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
             return decision
 
     def authorize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import median
+from textwrap import wrap
 from typing import Any
 
 from bench.conversation.report import section
@@ -13,6 +14,7 @@ from bench.conversation.report import targets as conversation_targets
 from bench.page import Target, spread, table
 
 Figures = dict[str, Any]
+COLUMNS = 100
 NAMES = {
     "floor": "Floor",
     "ordain": "Ordain",
@@ -268,7 +270,16 @@ def rendered(figures: Figures) -> str:
         ASKING.strip(),
         TOGETHER.strip(),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n".join(line for part in parts for line in (*_in_columns(part), ""))
+
+
+def _in_columns(part: str) -> list[str]:
+    """A part's lines, its paragraphs in lines of at most 100 columns; a table's rows stay whole."""
+    found: list[str] = []
+    for line in part.split("\n"):
+        whole = len(line) <= COLUMNS or line.startswith("|")
+        found += [line] if whole else wrap(line, COLUMNS, break_on_hyphens=False)
+    return found
 
 
 def _missed(listed: list[Target]) -> list[str]:

@@ -352,9 +352,11 @@ def test_every_request_gets_a_typed_answer(
 
 
 def first_text(example: dict[str, Any], text: bytes) -> bytes:
-    """The example with its first text replaced by these bytes."""
+    """The example with its first text replaced by these bytes; one that has none is one more."""
     whole = json.dumps(example).encode()
-    value = next(found for found in _texts(example))
+    value = next(_texts(example), None)
+    if value is None:
+        return b'{"a": ' + text + b"}"
     return whole.replace(json.dumps(value).encode(), text, 1)
 
 

@@ -96,7 +96,9 @@ async def whole_id(kind: IdKind, given: str, listed: List) -> str:
             none, and like ``last``.
         InvalidRequest: it is part of several (``ambiguous_id``); they are listed.
         OrdainError: as ``listed``.
+        UnicodeEncodeError: it is no text, which no id is; the command names it.
     """
+    given.encode()
     if given == LAST:
         found = await listed({"limit": 1})
         if not found:

@@ -245,9 +245,7 @@ def _is_visible(value: Any) -> bool:
         return False
     signs = written.translate(None, _ASCII).decode()
     return (
-        signs.isprintable()
-        and _MAY_HIDE.isdisjoint(signs)
-        and (len(signs) <= MARKS or _MAY_FLOOD.search(written.decode()) is None)
+        signs.isprintable() and _MAY_HIDE.isdisjoint(signs) and not any(map(_is_mark, set(signs)))
     )
 
 

@@ -261,6 +261,8 @@ def _coded(text: str) -> bool:
 def _layers(text: str, *, whole: bool = True) -> list[_Layer]:
     """The text as it is, and each other way to read it; one that is not ``whole`` may go on."""
     first = _Layer(text)
+    if not _coded(text):
+        return [first]
     alone = [
         read
         for code in (PERCENT, ENTITIES)

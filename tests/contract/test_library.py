@@ -23,6 +23,7 @@ from ordain.ports.store import Operation
 from ordain.store import finder
 from ordain.store import library as library_module
 from ordain.store.approval_tables import APPROVAL_TABLES
+from ordain.store.checkpoints import TRUNCATE_BATCHES
 from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.folder import FILE
 from ordain.store.ledger import LEDGER_TABLES
@@ -30,7 +31,6 @@ from ordain.store.library import SqliteLibrary
 from ordain.store.schema import HOLDERS, LOST_TIME, SENT_INDEX, UPKEEP_TABLES
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.sqlite import SqliteStore, StoreOptions
-from ordain.store.writer import TRUNCATE_BATCHES
 from tests.lanes import examples
 
 EVERY = tuple(ItemKind)

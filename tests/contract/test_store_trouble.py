@@ -27,6 +27,7 @@ from ordain.errors import (
 from ordain.journal.records import Record
 from ordain.ports.store import Append, Change, Operation, Outcome, Unit
 from ordain.store import writer
+from ordain.store.checkpoints import CHECKPOINT_BATCHES
 from ordain.store.folder import FILE
 from ordain.store.schema import DDL, VERSION
 from ordain.store.sqlite import SqliteStore, StoreOptions
@@ -328,7 +329,7 @@ async def test_a_checkpoint_that_fails_costs_nothing(file_store: SqliteStore) ->
     callers are told so.
     """
     run = await opened(file_store)
-    file_store.writer._batches = writer.CHECKPOINT_BATCHES - 1
+    file_store.writer._checkpoints._batches = CHECKPOINT_BATCHES - 1
     refused: list[str | None] = []
 
     def watch(action: int, name: str | None, *_: str | None) -> int:

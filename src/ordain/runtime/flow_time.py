@@ -75,12 +75,14 @@ class FlowTime:
         elif isinstance(body, SuspendedBody) and body.wake_at is not None:
             self._wakes = body.wake_at, self._services.lost.back_us
 
-    def unbooked(self, until: int) -> int:
-        """What is lost until then and on no record, in microseconds."""
+    def unbooked(self, until: int, now: int | None = None) -> int:
+        """What is lost until then and on no record, in microseconds; ``now`` of whoever has just
+        asked the clock.
+        """
         reckoning = self._reckoning
         if self.still:
             return max(0, until - reckoning.since - reckoning.booked)
-        self._services.lost.look()
+        self._services.lost.look(now)
         spans = self._services.lost.since(reckoning.since)
         return reckoning.beyond((*spans, *self._below), until) if spans or self._below else 0
 
@@ -88,12 +90,16 @@ class FlowTime:
         """The run's time now, in microseconds: the clock, which steps back for no run, less what
         was lost.
         """
-        now = max(self._scribe.at, self._services.clock.now())
-        return now - self._state.lost_us - self.unbooked(now)
+        return self._at(self._services.clock.now())
+
+    def _at(self, clock: int) -> int:
+        now = max(self._scribe.at, clock)
+        return now - self._state.lost_us - self.unbooked(now, clock)
 
     def on_the_clock(self, moment: int) -> int:
         """When a moment of the run's time comes by the wall clock, if nothing more is lost."""
-        return moment + self._services.clock.now() - self.now()
+        clock = self._services.clock.now()
+        return moment + clock - self._at(clock)
 
     def until(self, wait: Wait) -> int:
         """When a wait is over by the wall clock: a person's own moment lies where it lay when the
@@ -125,11 +131,12 @@ class FlowTime:
         """The effect with its moments by the wall clock. Its own time-out begins with the attempt;
         the run's deadline is where it was.
         """
-        now, deadline = self.now(), effect.deadline
+        clock, deadline = self._services.clock.now(), effect.deadline
+        now = self._at(clock)
         late, own_us = now - self._state.flow_at, time_out_us(effect, catalog)
         if late > 0 and own_us is not None and deadline - self._state.flow_at >= own_us:
             deadline = min(self._state.authority.deadline, deadline + late)
-        ahead = self._services.clock.now() - now
+        ahead = clock - now
         changes = {"deadline": deadline + ahead}
         if isinstance(effect, ModelCall) and effect.hedge:
             changes["hedge_deadline"] = effect.hedge_deadline + ahead

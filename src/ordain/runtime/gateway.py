@@ -23,7 +23,6 @@ from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.images import Images
 from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare, with_use
-from ordain.runtime.pauses import Pauses
 from ordain.runtime.services import Services
 from ordain.runtime.time_limit import TimeLimit, ended_within
 
@@ -139,11 +138,10 @@ class _ModelAttempt(Struct, frozen=True):
             unanswered = code is ModelErrorCode.CIRCUIT_OPEN and not breakers.answered(profile)
             return failure.held_back(code, "left alone", wait_ms, unanswered=unanswered)
         services.counters.model_calls += 1
-        pauses = Pauses(services.clock.now)
+        limit = TimeLimit(request.timeout_s, services.clock.now)
         try:
-            with pauses:
-                async with TimeLimit(request.timeout_s):
-                    reply = await port.attempt(request, heard)
+            async with limit:
+                reply = await port.attempt(request, heard)
         except TimeoutError:
             reply = ModelError(
                 code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time"
@@ -166,7 +164,7 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.ended(admitted, None, now, policy)
             return reply
         if speaks_of_endpoint(
-            reply.code, profile, request.timeout_s * 1000, pauses.lost_us() / 1000
+            reply.code, profile, request.timeout_s * 1000, limit.lost_us() / 1000
         ):
             breakers.ended(admitted, reply.code, now, policy)
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
@@ -294,8 +292,9 @@ def _steady(services: Services) -> int:
     """The clock of rests and circuits: that of the wall, which does not step back here, or a model
     would be left alone for as long as that was ahead.
     """
-    services.lost.look()
-    return services.clock.now() + services.lost.back_us
+    now = services.clock.now()
+    services.lost.look(now)
+    return now + services.lost.back_us
 
 
 def _given_up() -> bool:

@@ -88,7 +88,7 @@ class Parent(Booking, Protocol):
     state: RunState
     time: FlowTime
 
-    def book_lost(self, until: int | None = None) -> None:
+    def book_lost(self) -> None:
         """Put on record what was lost."""
         ...
 

@@ -107,19 +107,24 @@ class LiveRun(Pen):
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """See ``Pen.write``; what was lost until then is put on record before."""
-        at = self.services.clock.now() if at is None else at
+        now: int | None = None
+        if at is None:
+            now = at = self.services.clock.now()
         if kind in _TELLS_TIME:
-            self.book_lost(at)
+            self._book_lost(at, now)
         record = super().write(kind, name, body, at=at)
         self.time.wrote(record, body)
         return record
 
-    def book_lost(self, until: int | None = None) -> None:
-        """Put on record what of the run's time was lost until then, in microseconds since 1970;
-        until now where that is None.
-        """
-        moment = max(self.scribe.at, self.services.clock.now() if until is None else until)
-        if lost_us := self.time.unbooked(moment):
+    def book_lost(self) -> None:
+        """Put on record what of the run's time was lost until now."""
+        now = self.services.clock.now()
+        self._book_lost(now, now)
+
+    def _book_lost(self, until: int, now: int | None) -> None:
+        """Until a moment, in microseconds since 1970; ``now`` where the clock was asked just now."""
+        moment = max(self.scribe.at, until)
+        if lost_us := self.time.unbooked(moment, now):
             why = WAITED if self.time.still else TIME_LOST
             self.write(
                 RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment

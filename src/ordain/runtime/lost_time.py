@@ -57,12 +57,14 @@ class LostTime:
         if self._clock is not None:
             self._seen = self._clock()
 
-    def look(self) -> bool:
-        """Whether something was lost since the last look."""
+    def look(self, now: int | None = None) -> bool:
+        """Whether something was lost since the last look; ``now`` of whoever has just asked the
+        clock.
+        """
         if self._clock is None:
             return False
-        now, seen = self._clock(), self._seen
-        self._seen = now
+        seen = self._seen
+        self._seen = now = self._clock() if now is None else now
         if now - seen > TICK_US + SLACK_US:
             self._found(seen + TICK_US, now)
             return True

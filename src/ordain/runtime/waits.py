@@ -96,7 +96,7 @@ class Waiting(Protocol):
         """Commit a unit; where mail was faster it was never written."""
         ...
 
-    def book_lost(self, until: int | None = None) -> None:
+    def book_lost(self) -> None:
         """Put on record what was lost."""
         ...
 

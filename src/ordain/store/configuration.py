@@ -39,7 +39,7 @@ class SqliteConfiguration:
         """Reads only."""
         self._store = store
         self._empty_at: object = None
-        """The state of the file in which nothing was configured."""
+        """Where the file stood when nothing was configured."""
 
     async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
         """See ``Configuration.current``."""
@@ -50,13 +50,14 @@ class SqliteConfiguration:
 
     def _is_empty(self) -> bool:
         """Whether nothing is configured: so it is in most folders, and each call asks. Once it is
-        known, only a commit of whomever makes it worth a look.
+        known, only what is written to the configuration here, or whatever somebody else commits,
+        makes it worth a look.
         """
         with self._store.reads() as db:
-            (others,) = db.execute(
-                "PRAGMA data_version"
-            ).fetchone()  # asked first: whatever another connection commits from here on changes it
-            now = (others, db.total_changes)  # and where the same one writes, that does
+            # asked first: what another connection commits from here on changes it, and it may be
+            # the one that writes here
+            (others,) = db.execute("PRAGMA data_version").fetchone()
+            now = (others, self._store.writer.configured)
             if now == self._empty_at:
                 return True
             empty = db.execute("SELECT 1 FROM configuration LIMIT 1").fetchone() is None

@@ -1,5 +1,5 @@
-"""The one writer: units in, in order; a batch per tick, each unit a savepoint; nothing is told
-before it is durable.
+"""The one writer: units in, in order; a batch per tick, each unit whole or not at all; nothing is
+told before it is durable.
 
 On fast storage the batch commits on the loop's own thread (no hop); where an fsync takes long, in
 one writer thread. Both modes pass the same suites.
@@ -12,13 +12,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 
 from msgspec import Struct
 
 from ordain.errors import EngineLost, OrdainError, RunLost, StorageUnavailable
 from ordain.one_loop import OneLoop
-from ordain.ports.store import Append, Change, Operation, Outcome, Unit
+from ordain.ports.store import Change, Outcome, Unit
+from ordain.store.checkpoints import Checkpoints
 from ordain.store.damage import failed, file_of
 from ordain.store.slices import SliceUnit
 from ordain.store.transaction import Transaction, UnitRefused
@@ -27,16 +27,6 @@ from ordain.store.units import Applier
 BATCH = 512
 BUSY_RETRY_S = 0.02
 BUSY_TRIES = 250
-CHECKPOINT_BATCHES = 256
-CHECKPOINT_CHANGES = 8192
-"""After so many rows the log goes into the database, however few batches they came in: what one
-checkpoint has to do is bounded.
-"""
-CHECKPOINT_SLICES = 4
-TRUNCATE_BATCHES = 16
-"""After so many batches a log that could not be emptied, because somebody was reading in it, is
-tried again.
-"""
 UNITS_OWN = (
     sqlite3.IntegrityError,
     sqlite3.ProgrammingError,
@@ -46,18 +36,6 @@ UNITS_OWN = (
 """Errors that the same statements meet again on the healthiest storage."""
 
 
-def _destroys(unit: Unit | SliceUnit, result: Outcome | OrdainError) -> bool:
-    """Whether content was destroyed, whose words stand in the log still; of what comes in several
-    units, whether its last one is done.
-    """
-    if isinstance(unit, SliceUnit):
-        return unit.destroys and unit.last and isinstance(result, Outcome)
-    operation = unit.operation if isinstance(unit, Append) else unit
-    if not isinstance(operation, Operation) or not isinstance(result, Outcome) or result.refused:
-        return False
-    return operation.name == "erase" or (operation.name == "library_tidy" and not result.count)
-
-
 class _Queued(Struct):
     unit: Unit | SliceUnit
     future: asyncio.Future[Outcome]
@@ -65,6 +43,14 @@ class _Queued(Struct):
 
 class _Busy(Exception):
     """The database is locked by somebody else; the batch goes back to the queue."""
+
+
+class _Undone(Exception):
+    """A unit is refused, or its own fault: so ends its transaction, with ``outcome`` for it."""
+
+    def __init__(self, outcome: Outcome | OrdainError) -> None:
+        super().__init__()
+        self.outcome = outcome
 
 
 class Writer:
@@ -84,9 +70,9 @@ class Writer:
         self._epoch = epoch
         self._queue: list[_Queued] = []
         self._scheduled = False
+        self._undone = False
         self._busy_tries = 0
-        self._batches = 0
-        self._log_holds = False
+        self._checkpoints = Checkpoints(self._db)
         self._thread = _begun() if threaded else None
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
@@ -96,11 +82,15 @@ class Writer:
         self.commits = 0
         self.refusal: StorageUnavailable | None = None
         """Why nothing is written any more."""
-        self._checkpointed = self._slices = 0
         self.own_entries: set[int] | None = None
         """Rows of transcripts that were committed here and are announced; kept where somebody looks
         for those of other processes, who empties it.
         """
+
+    @property
+    def configured(self) -> int:
+        """How often a record of the configuration was written here, or was to be."""
+        return self._transaction.configured
 
     def listen(self, heard: Callable[[Change], None]) -> None:
         """See ``JournalStore.listen``."""
@@ -238,27 +228,8 @@ class Writer:
             if len(units) == 1:
                 return [self._failed(error)]
             return self._one_by_one(units)
-        self._batches += 1
-        destroyed = any(map(_destroys, units, results))
-        with suppress(sqlite3.Error):
-            # the batch is durable; a checkpoint that fails loses nothing, and the next one tries
-            # again
-            if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
-                self._log_holds = True
-                (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                self._log_holds = bool(busy)
-            elif self._batches % CHECKPOINT_BATCHES == 0 or self._changed_much(units):
-                self._checkpointed, self._slices = self._db.total_changes, 0
-                self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._checkpoints.after(units, results)
         return results
-
-    def _changed_much(self, units: Sequence[Unit | SliceUnit]) -> bool:
-        """Whether the log is to be brought into the database before it makes that long work."""
-        self._slices += sum(isinstance(unit, SliceUnit) for unit in units)
-        return (
-            self._slices >= CHECKPOINT_SLICES
-            or self._db.total_changes - self._checkpointed >= CHECKPOINT_CHANGES
-        )
 
     def _one_by_one(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
         results: list[Outcome | OrdainError] = []
@@ -272,12 +243,29 @@ class Writer:
         return results
 
     def _in_one(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
+        """One transaction for all. Hardly any unit is undone by itself, so that none has a savepoint
+        until one is: then its batch is applied anew, and the next one at once, with one for each.
+        """
+        if not self._undone or len(units) == 1:
+            try:
+                return self._transacted(units, self._applied)
+            except _Undone as undone:
+                if len(units) == 1:
+                    return [undone.outcome]
+        self._undone = False
+        return self._transacted(units, self._savepoint)
+
+    def _transacted(
+        self,
+        units: list[Unit | SliceUnit],
+        apply: Callable[[Unit | SliceUnit], Outcome | OrdainError],
+    ) -> list[Outcome | OrdainError]:
         db = self._db
         mark = self._transaction.mark()
         try:
             db.execute("BEGIN IMMEDIATE")
             self._fence()
-            results = [self._savepoint(unit) for unit in units]
+            results = [apply(unit) for unit in units]
             self._transaction.ledger.write(db)
             db.execute("COMMIT")
         except BaseException as error:
@@ -301,25 +289,30 @@ class Writer:
             if row is None or row[0] != self._epoch:
                 raise EngineLost("another engine holds this store now")
 
-    def _savepoint(self, unit: Unit | SliceUnit) -> Outcome | OrdainError:
-        db = self._db
-        mark = self._transaction.mark()
-        db.execute("SAVEPOINT unit")
+    def _applied(self, unit: Unit | SliceUnit) -> Outcome:
         try:
-            outcome = self._applier.apply(unit)
+            return self._applier.apply(unit)
         except Exception as error:
             # the unit's own fault must not take its batch mates with it; the storage's fails them
             # all
             if isinstance(error, sqlite3.Error | MemoryError) and not isinstance(error, UNITS_OWN):
                 raise
-            self._transaction.back_to(mark)
-            db.execute("ROLLBACK TO unit")
-            db.execute("RELEASE unit")
-            return (
+            raise _Undone(
                 Outcome(refused=error.code)
                 if isinstance(error, UnitRefused)
                 else self._failed(error)
-            )
+            ) from None
+
+    def _savepoint(self, unit: Unit | SliceUnit) -> Outcome | OrdainError:
+        db = self._db
+        mark = self._transaction.mark()
+        db.execute("SAVEPOINT unit")
+        try:
+            outcome: Outcome | OrdainError = self._applied(unit)
+        except _Undone as undone:
+            self._undone, outcome = True, undone.outcome
+            self._transaction.back_to(mark)
+            db.execute("ROLLBACK TO unit")
         db.execute("RELEASE unit")
         return outcome
 
@@ -345,15 +338,9 @@ class Writer:
             return False
         try:
             if self._thread is not None:
-                return self._thread.submit(self._empty_log).result()
-            return self._empty_log()
+                return self._thread.submit(self._checkpoints.empty_log).result()
+            return self._checkpoints.empty_log()
         except RuntimeError:  # closed
-            return False
-
-    def _empty_log(self) -> bool:
-        try:
-            return not self._db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()[0]
-        except sqlite3.Error:
             return False
 
     def close(self) -> None:

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from ordain.runtime.time_limit import LATE_S, TimeLimit, ended_within
+from ordain.runtime.time_limit import LATE_S, PAUSE_US, SLICE_S, TimeLimit, ended_within
+
+
+class _Wall:
+    """A wall clock that stands unless it is moved."""
+
+    def __init__(self) -> None:
+        self.at = 0
+
+    def now(self) -> int:
+        return self.at
 
 
 class _Moved(asyncio.SelectorEventLoop):
@@ -105,9 +115,9 @@ async def test_a_busy_machine_gives_no_time() -> None:
     """A timer that is a little late counts as it is."""
     task, _ = _begun(4.0)
     await _settle()
-    await _stopped(1.0 + LATE_S)
+    await _stopped(SLICE_S + LATE_S)
     assert not task.done()
-    await _ticks(1.25)
+    await _ticks(1.75)
     with pytest.raises(TimeoutError):
         await task
 
@@ -198,3 +208,54 @@ async def test_limits_stand_in_each_other() -> None:
     await _settle()
     await _ticks(3.0)
     assert await task == "cancelled 0 times"
+
+
+@moved
+async def test_a_call_that_waits_loses_nothing() -> None:
+    """However long it waits, as long as the loop can run."""
+    async with TimeLimit(100.0, _Wall().now) as limit:
+        await _ticks(2.4)
+        assert limit.lost_us() == 0
+    assert limit.lost_us() == 0
+
+
+@moved
+async def test_a_stop_is_found_though_nothing_ran_meanwhile() -> None:
+    """The loop cannot run, as while the process is stopped; afterwards it is known for good, and
+    told of a call that is over, too.
+    """
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Moved)
+    async with TimeLimit(100.0, _Wall().now) as limit:
+        await _settle()
+        loop.at += 1.5
+        found = limit.lost_us()
+        assert found == pytest.approx(1_000_000, abs=2)
+        await _settle()
+        await _ticks(3.0)
+        assert limit.lost_us() == pytest.approx(found, abs=2)
+    loop.at += 60
+    assert limit.lost_us() == pytest.approx(found, abs=2)
+
+
+@pytest.mark.parametrize("slept_us", [0, PAUSE_US, 3600 * 1_000_000])
+@moved
+async def test_a_sleep_is_found_by_the_wall_clock(slept_us: int) -> None:
+    """The loop's clock stands while the machine sleeps; what comes after the call is none of its
+    business.
+    """
+    wall = _Wall()
+    async with TimeLimit(100.0, wall.now) as limit:
+        wall.at += slept_us
+    wall.at += 10 * PAUSE_US
+    lost = limit.lost_us()
+    assert (lost > 0) is (slept_us > PAUSE_US)
+    assert lost <= slept_us
+
+
+@moved
+async def test_who_gives_no_clock_is_told_of_nothing() -> None:
+    """A limit that nobody asks for pauses looks at no clock."""
+    async with TimeLimit(100.0) as limit:
+        await _stopped(60.0)
+        assert limit.lost_us() == 0

@@ -107,28 +107,23 @@ class LiveRun(Pen):
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """See ``Pen.write``; what was lost until then is put on record before."""
-        now: int | None = None
-        if at is None:
-            now = at = self.services.clock.now()
+        moment = self.services.clock.now() if at is None else at
         if kind in _TELLS_TIME:
-            self._book_lost(at, now)
-        record = super().write(kind, name, body, at=at)
+            self._book_lost(moment, moment if at is None else None)
+        record = super().write(kind, name, body, at=moment)
         self.time.wrote(record, body)
         return record
 
     def book_lost(self) -> None:
         """Put on record what of the run's time was lost until now."""
-        now = self.services.clock.now()
-        self._book_lost(now, now)
+        self._book_lost(now := self.services.clock.now(), now)
 
     def _book_lost(self, until: int, now: int | None) -> None:
-        """Until a moment, in microseconds since 1970; ``now`` where the clock was asked just now."""
         moment = max(self.scribe.at, until)
         if lost_us := self.time.unbooked(moment, now):
             why = WAITED if self.time.still else TIME_LOST
-            self.write(
-                RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment
-            )
+            body = ResumedBody(by="", why=why, lost_us=lost_us)
+            self.write(RecordKind.RESUMED, "lost", body, at=moment)
             self.state.lost_us += lost_us
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:

@@ -4,6 +4,7 @@ back. Pure: gateway and scripted runs share it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -144,8 +145,12 @@ def held_reply(given: object) -> ModelReply | ModelError:
     """What an adapter gave back, held to the type it should have; what is none of it is the
     adapter's failure, told by its name.
     """
-    for kind in (ModelReply, ModelError):
+    for kind, decoder in _HELD.items():
         if isinstance(given, kind):
+            try:
+                return decoder.decode(_ENCODER.encode(given))
+            except (msgspec.MsgspecError, TypeError, ValueError, OverflowError):
+                pass  # below is said what it is that has no such form, or it is made to have one
             try:
                 return msgspec.convert(
                     {name: _plain(getattr(given, name)) for name in kind.__struct_fields__}, kind
@@ -159,6 +164,12 @@ def held_reply(given: object) -> ModelReply | ModelError:
         code=ModelErrorCode.ADAPTER_BUG,
         message=f"the adapter gave back {type(given).__name__}"[:300],
     )
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_HELD: Mapping[type[ModelReply | ModelError], msgspec.msgpack.Decoder[ModelReply | ModelError]] = {
+    kind: msgspec.msgpack.Decoder(kind) for kind in (ModelReply, ModelError)
+}
 
 
 def _plain(value: Any) -> Any:

@@ -14,30 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
 
 from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, folded, spellings
-from ordain.contracts.text_codes import (
-    ENTITIES,
-    JSON,
-    JSON_ESCAPE,
-    PERCENT,
-    Code,
-    CodeSpan,
-    open_code,
-    places,
-    plain,
-)
+from ordain.contracts.text_codes import JSON_ESCAPE
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply
+from ordain.runtime.text_layers import Layer, ends, is_coded, layers
 
 STRUCK = "[secret]"
-LAYERS = 3
-"""How often each code is read: a text in JSON in a text in JSON."""
-_HALF = re.compile("[\udc80-\udcff]{1,3}\\Z")
-"""Bytes at the end that are no character yet."""
 _ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 NUMBER_MAX = 10**300
 _NUMBER = frozenset("0123456789.-+e")
@@ -90,13 +76,13 @@ class Seal:
 
         Of JSON there is still JSON left.
         """
-        if not _coded(text):
+        if not is_coded(text):
             return (
                 _without(text, [(begin, stop) for _, begin, stop in found])
                 if (found := self._found_in(text))
                 else text
             )
-        found = [(begin, stop) for layer in _layers(text) for _, begin, stop in self._found(layer)]
+        found = [(begin, stop) for layer in layers(text) for _, begin, stop in self._found(layer)]
         return _without(text, _with_escapes(text, found)) if found else text
 
     def ended(self, text: str) -> str:
@@ -105,9 +91,19 @@ class Seal:
 
         Eight characters of it, or more than half.
         """
-        layers = _layers(text) if "&" not in text else [*_layers(text), *_layers(text, whole=False)]
-        found = [(begin, stop) for layer in layers for _, begin, stop in self._found(layer)]
-        begun = {(begin, end) for layer in layers for begin, end in self._broken_off(layer)}
+        if not is_coded(text):
+            found = [(begin, stop) for _, begin, stop in self._found_in(text)]
+            begun = set(self._broken_off(text))
+        else:
+            read = layers(text)
+            if "&" in text:
+                read += layers(text, whole=False)
+            found = [(begin, stop) for layer in read for _, begin, stop in self._found(layer)]
+            begun = {
+                (layer.place(begin), layer.place(end))
+                for layer in read
+                for begin, end in self._broken_off(layer.text)
+            }
         open_ones = [
             (at, len(text))
             for at, end in begun
@@ -126,7 +122,7 @@ class Seal:
         """How many characters of a text's beginning are of no secret and no token that reaches
         beyond them, whatever the text goes on with.
         """
-        if _coded(text):
+        if is_coded(text):
             cut, found = self._settled_in_layers(text)
         else:
             cut, found = (
@@ -141,16 +137,16 @@ class Seal:
     def _settled_in_layers(self, text: str) -> tuple[int, list[tuple[int, int, int]]]:
         cut = len(text)
         found: list[tuple[int, int, int]] = []
-        for layer in _layers(text, whole=False):
+        for layer in layers(text, whole=False):
             found += self._found(layer)
-            for end in _ends(layer.text):
+            for end in ends(layer.text):
                 part = layer.text[:end]
                 at = min(self._open_from(part), len(part) - open_token(part))
                 if at < len(layer.text):
                     cut = min(cut, layer.place(at))
         return cut, found
 
-    def _found(self, layer: _Layer) -> list[tuple[int, int, int]]:
+    def _found(self, layer: Layer) -> list[tuple[int, int, int]]:
         """The same as ``_found_in``, in the text below all layers."""
         return [
             (layer.place(begin), layer.place(struck), layer.place(stop))
@@ -173,17 +169,19 @@ class Seal:
                     at = read.find(word, at + 1)
         return found
 
-    def _broken_off(self, layer: _Layer) -> Iterator[tuple[int, int]]:
+    def _broken_off(self, text: str) -> Iterator[tuple[int, int]]:
         """From where to where there is what may be the beginning of one, and is enough of it to be
         struck.
         """
-        for end in _ends(layer.text):
-            part = layer.text[:end]
+        if not (self._longest or may_hold_token(text)):
+            return
+        for end in ends(text):
+            part = text[:end]
             at = self._open_from(part, enough=True)
             if open_token(part) >= TOKEN_SHOWN + SHORTEST:
                 at = min(at, len(part) - open_token(part) + TOKEN_SHOWN)
             if at < len(part):
-                yield layer.place(at), layer.place(end)
+                yield at, end
 
     def _open_from(self, text: str, *, enough: bool = False) -> int:
         """From where on a text may be the beginning of a secret that it does not hold whole; its
@@ -234,65 +232,6 @@ class Seal:
 
 def _longest_first(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
-
-
-class _Layer(Struct):
-    """A text as it reads with a code taken away, over the text where it stood."""
-
-    text: str
-    below: _Layer | None = None
-    reads: list[CodeSpan] = []
-    _places: list[int] | None = None
-
-    def place(self, at: int) -> int:
-        """Where a character of it stands in the text itself, or where its end does."""
-        if self.below is None:
-            return at
-        if self._places is None:
-            self._places = places(self.below.text, self.reads)
-        return self.below.place(self._places[at])
-
-
-def _coded(text: str) -> bool:
-    """Whether there is any other way to read it, or may be one when it goes on."""
-    return "\\" in text or "%" in text or "&" in text
-
-
-def _layers(text: str, *, whole: bool = True) -> list[_Layer]:
-    """The text as it is, and each other way to read it; one that is not ``whole`` may go on."""
-    first = _Layer(text)
-    if not _coded(text):
-        return [first]
-    alone = [
-        read
-        for code in (PERCENT, ENTITIES)
-        if (read := _below(first, code, whole=whole)) is not None
-    ]
-    layers, top = [first], first
-    for code in (JSON, PERCENT, ENTITIES) * LAYERS:
-        if (read := _below(top, code, whole=whole)) is not None:
-            top = read
-            layers.append(top)
-    return layers + [one for one in alone if one.text not in (layer.text for layer in layers)]
-
-
-def _below(layer: _Layer, code: Code, *, whole: bool) -> _Layer | None:
-    """The text without this code; None where it has none."""
-    reads = list(code.reads(layer.text, whole)) if code.sign in layer.text else []
-    return _Layer(plain(layer.text, reads), layer, reads) if reads else None
-
-
-def _ends(text: str) -> Iterator[int]:
-    """Where a text ends, and where it does without what may become a character yet, also a part of
-    what may become one.
-    """
-    yield (end := len(text))
-    for _ in range(LAYERS):
-        if (begun := open_code(text[:end])) == end:
-            break
-        yield (end := begun)
-    if (half := _HALF.search(text[max(0, end - 3) : end])) is not None:
-        yield end - len(half[0])
 
 
 def _without(text: str, found: Iterable[tuple[int, int]]) -> str:

@@ -40,24 +40,26 @@ class Checkpoints:
         again.
         """
         self._batches += 1
-        destroyed = any(map(_destroys, units, results))
-        with suppress(sqlite3.Error):
-            if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
+        destroyed = False
+        for unit, result in zip(units, results, strict=True):
+            if type(unit) is Append and unit.operation is None:
+                continue  # nearly every one there is
+            self._slices += type(unit) is SliceUnit
+            destroyed = destroyed or _destroys(unit, result)
+        if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
+            with suppress(sqlite3.Error):
                 self._log_holds = True
                 (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 self._log_holds = bool(busy)
-            elif self._batches % CHECKPOINT_BATCHES == 0 or self._changed_much(units):
+        elif (
+            self._batches % CHECKPOINT_BATCHES == 0
+            or self._slices >= CHECKPOINT_SLICES
+            or self._db.total_changes - self._checkpointed >= CHECKPOINT_CHANGES
+        ):
+            # before it makes that long work
+            with suppress(sqlite3.Error):
                 self._checkpointed, self._slices = self._db.total_changes, 0
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-
-    def _changed_much(self, units: Sequence[Unit | SliceUnit]) -> bool:
-        """Whether the log is to be brought into the database before it makes that long work."""
-        for unit in units:
-            self._slices += type(unit) is SliceUnit
-        return (
-            self._slices >= CHECKPOINT_SLICES
-            or self._db.total_changes - self._checkpointed >= CHECKPOINT_CHANGES
-        )
 
     def empty_log(self) -> bool:
         """Bring the whole log into the database; whether that could be done."""
@@ -71,13 +73,9 @@ def _destroys(unit: Unit | SliceUnit, result: Outcome | OrdainError) -> bool:
     """Whether content was destroyed, whose words stand in the log still; of what comes in several
     units, whether its last one is done.
     """
-    operation: object = unit
-    if isinstance(unit, Append):
-        if unit.operation is None:
-            return False  # nearly every unit there is
-        operation = unit.operation
     if isinstance(unit, SliceUnit):
         return unit.destroys and unit.last and isinstance(result, Outcome)
+    operation = unit.operation if isinstance(unit, Append) else unit
     if not isinstance(operation, Operation) or not isinstance(result, Outcome) or result.refused:
         return False
     return operation.name == "erase" or (operation.name == "library_tidy" and not result.count)

@@ -53,14 +53,13 @@ class SqliteConfiguration:
         known, only what is written to the configuration here, or whatever somebody else commits,
         makes it worth a look.
         """
-        with self._store.reads() as db:
-            # asked first: what another connection commits from here on changes it, and it may be
-            # the one that writes here
-            (others,) = db.execute("PRAGMA data_version").fetchone()
-            now = (others, self._store.writer.configured)
-            if now == self._empty_at:
-                return True
-            empty = db.execute("SELECT 1 FROM configuration LIMIT 1").fetchone() is None
+        # asked first: what another connection commits from here on changes it, and it may be the
+        # one that writes here
+        ((others,),) = self._store.query("PRAGMA data_version")
+        now = (others, self._store.writer.configured)
+        if now == self._empty_at:
+            return True
+        empty = not self._store.query("SELECT 1 FROM configuration LIMIT 1")
         self._empty_at = now if empty else None
         return empty
 

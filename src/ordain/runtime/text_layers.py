@@ -1,0 +1,85 @@
+"""A text as it is, and as it reads without percent signs, the escapes of JSON and the entities of
+HTML: each way to read it knows where its characters stand in the text itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ordain.contracts.text_codes import (
+    ENTITIES,
+    JSON,
+    PERCENT,
+    Code,
+    CodeSpan,
+    open_code,
+    places,
+    plain,
+)
+
+LAYERS = 3
+"""How often each code is read: a text in JSON in a text in JSON."""
+_HALF = re.compile("[\udc80-\udcff]{1,3}\\Z")
+"""Bytes at the end that are no character yet."""
+
+
+class Layer(Struct):
+    """A text as it reads with a code taken away, over the text where it stood."""
+
+    text: str
+    below: Layer | None = None
+    reads: list[CodeSpan] = []
+    _places: list[int] | None = None
+
+    def place(self, at: int) -> int:
+        """Where a character of it stands in the text itself, or where its end does."""
+        if self.below is None:
+            return at
+        if self._places is None:
+            self._places = places(self.below.text, self.reads)
+        return self.below.place(self._places[at])
+
+
+def is_coded(text: str) -> bool:
+    """Whether there is any other way to read it, or may be one when it goes on."""
+    return "\\" in text or "%" in text or "&" in text
+
+
+def layers(text: str, *, whole: bool = True) -> list[Layer]:
+    """The text as it is, and each other way to read it; one that is not ``whole`` may go on."""
+    first = Layer(text)
+    if not is_coded(text):
+        return [first]
+    alone = [
+        read
+        for code in (PERCENT, ENTITIES)
+        if (read := _below(first, code, whole=whole)) is not None
+    ]
+    found, top = [first], first
+    for code in (JSON, PERCENT, ENTITIES) * LAYERS:
+        if (read := _below(top, code, whole=whole)) is not None:
+            top = read
+            found.append(top)
+    return found + [one for one in alone if one.text not in (layer.text for layer in found)]
+
+
+def _below(layer: Layer, code: Code, *, whole: bool) -> Layer | None:
+    """The text without this code; None where it has none."""
+    reads = list(code.reads(layer.text, whole)) if code.sign in layer.text else []
+    return Layer(plain(layer.text, reads), layer, reads) if reads else None
+
+
+def ends(text: str) -> Iterator[int]:
+    """Where a text ends, and where it does without what may become a character yet, also a part of
+    what may become one.
+    """
+    yield (end := len(text))
+    for _ in range(LAYERS):
+        if (begun := open_code(text[:end])) == end:
+            break
+        yield (end := begun)
+    if (half := _HALF.search(text[max(0, end - 3) : end])) is not None:
+        yield end - len(half[0])

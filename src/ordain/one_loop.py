@@ -14,6 +14,18 @@ from ordain.errors import Conflict
 T = TypeVar("T")
 LOOK_S = 1.0
 """So often a thread that waits looks whether there is still a loop to wait for."""
+_process = object()
+"""Stands for this process, a copy of it has another: every unit of every run asks, and to ask the
+system is slow.
+"""
+
+
+def _copy() -> None:
+    global _process  # noqa: PLW0603 - what a copied process has of it is another one
+    _process = object()
+
+
+os.register_at_fork(after_in_child=_copy)
 
 
 class OneLoop:
@@ -23,7 +35,7 @@ class OneLoop:
         """Nobody's yet; ``moves``: once its loop is closed the next one may have it."""
         self._moves = moves
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._process = os.getpid()
+        self._process = _process
 
     @classmethod
     def here(cls) -> Self:
@@ -35,13 +47,13 @@ class OneLoop:
     @property
     def copied(self) -> bool:
         """Whether this process is a copy of the one that this belongs to."""
-        return os.getpid() != self._process
+        return _process is not self._process
 
     def elsewhere(self) -> str:
         """Why whoever asks here is not where this belongs; "" where they are. Outside of any loop
         nothing can be awaited, so that is no elsewhere.
         """
-        if os.getpid() != self._process:  # ``copied``, which every unit of every run would call
+        if self.copied:
             return "what is asked here works in another process, of which this one is a copy (fork)"
         loop = asyncio._get_running_loop()  # noqa: SLF001 - asyncio's own way to ask without an exception
         if loop is None or loop is self._loop:

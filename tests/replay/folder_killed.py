@@ -189,7 +189,9 @@ async def at_models(house: House) -> None:
 
 
 async def at_approvals(house: House) -> None:
-    """A workflow that waits for a yes, and one that was given it and is inside of a verb."""
+    """A workflow that waits for a yes and somebody looks at, and one that was given it and is inside
+    of a verb.
+    """
     before, desk = Hanging.hung, house.ordain.runtime.approvals
     for session, text in (("steps", "hang: it rains"), ("workflow", "it rains")):
         await house.send(
@@ -206,6 +208,8 @@ async def at_approvals(house: House) -> None:
                     ApproverWord(approve=True, digest=view.row.digest),
                     PRINCIPAL,
                 )
+            elif view.row.session == "workflow":
+                await desk.claim(WORKSPACE, view.row.id, PRINCIPAL)
     await house.until("it hangs", lambda: Hanging.hung == before + 1)
 
 

@@ -293,7 +293,7 @@ class Question(Camel):
     @model_validator(mode="before")
     @classmethod
     def _with_links(cls, given: Any) -> Any:
-        return with_links(given, "text")
+        return with_links(given, "text", "options")
 
 
 class ApprovalOpen(Camel):
@@ -308,6 +308,12 @@ class ApprovalOpen(Camel):
     text: str
     message_id: str
     expires_at_ms: int
+    links: Links = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_links(cls, given: Any) -> Any:
+        return with_links(given, "text")
 
 
 class Reply(Camel):

@@ -49,8 +49,8 @@ class OptionView(Struct, frozen=True, kw_only=True):
 
 
 class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="question"):
-    """The run waits for an answer of this type, until then. ``links`` are the addresses in the
-    text; absent where there are none.
+    """The run waits for an answer of this type, until then. ``links`` are the addresses in the text
+    and the options; absent where there are none.
     """
 
     text: str
@@ -63,7 +63,8 @@ class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
 
 class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="approval"):
     """The run waits for an approver until then: for whoever may say yes to exactly what has this
-    digest. ``text`` says in code's words what will happen.
+    digest. ``text`` says in code's words what will happen; ``links`` are the addresses that it
+    quotes, absent where there are none.
     """
 
     text: str
@@ -72,6 +73,7 @@ class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
     subject: str
     tier: str
     expires_at_ms: int = 0
+    links: list[TextLink] = []
 
 
 class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):

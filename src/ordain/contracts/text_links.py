@@ -127,13 +127,12 @@ Links = Annotated[
 """The field of an answer beside its text."""
 
 
-def with_links(given: Any, text: str) -> Any:
-    """The fields of an answer with the links of its field ``text``."""
+def with_links(given: Any, *parts: str) -> Any:
+    """The fields of an answer with the links of all texts in these of its fields."""
     if not isinstance(given, dict):
         return given
     fields = cast("dict[str, Any]", given)
-    said = fields.get(text)
-    return {**fields, "links": links_of(said) if isinstance(said, str) else []}
+    return {**fields, "links": links_of(texts_of([fields.get(part) for part in parts]))}
 
 
 def links_of(text: str) -> list[TextLink]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Option, Question, Reply
+from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question, Reply
 from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent
 from ordain.ports.sessions import Entry
 from ordain.runtime.streams import event_of
@@ -32,15 +32,15 @@ def answer_of(
             }
         )
     elif isinstance(event, QuestionEvent):
-        question = Question(
-            key=event.key,
-            expected_type=event.expected_type,
-            text=event.text,
-            options=[
-                Option.model_validate(msgspec.to_builtins(option)) for option in event.options
-            ],
-            message_id=event.message_id,
-            expires_at_ms=event.expires_at_ms,
+        question = Question.model_validate(
+            {
+                "key": event.key,
+                "expected_type": event.expected_type,
+                "text": event.text,
+                "options": msgspec.to_builtins(list(event.options)),
+                "message_id": event.message_id,
+                "expires_at_ms": event.expires_at_ms,
+            }
         )
     elif isinstance(event, ApprovalEvent):
         approval = ApprovalOpen(

@@ -44,7 +44,7 @@ from ordain.contracts.events import (
     SummaryEvent,
     TextEvent,
 )
-from ordain.contracts.text_links import links_of
+from ordain.contracts.text_links import links_of, texts_of
 from ordain.contracts.visible import BEHIND, visible_piece, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
@@ -366,7 +366,7 @@ def _said(entry: Entry, place: Mapping[str, Any], body: _Body) -> DurableEvent:
                 expected_type=body.expects,
                 options=body.options,
                 expires_at_ms=until_ms,
-                links=links_of(text),
+                links=links_of(texts_of([text, *(option.label for option in body.options)])),
             )
         case EntryKind.APPROVAL:
             return ApprovalEvent(
@@ -377,6 +377,7 @@ def _said(entry: Entry, place: Mapping[str, Any], body: _Body) -> DurableEvent:
                 subject=body.subject,
                 tier=body.tier,
                 expires_at_ms=body.until // 1000,
+                links=links_of(text),
             )
         case EntryKind.SAID:
             return SaidEvent(**place, text=text, links=links_of(text))

@@ -18,7 +18,7 @@ from ordain.contracts.scope import Constraint
 from ordain.runtime.door import Runtime
 from ordain.runtime.grant_words import grant_words
 from ordain.runtime.grants import CAPABILITIES_MAX, PAGE_MAX, TTL_S_MAX, TTL_S_MIN, GrantOffer
-from ordain.server.approvals import USES_MAX
+from ordain.server.approval_shapes import USES_MAX
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json

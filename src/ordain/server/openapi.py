@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute
 
 from ordain import __version__
 from ordain.server import operators
-from ordain.server.approvals import SHAPES as APPROVALS
+from ordain.server.approval_shapes import SHAPES as APPROVALS
 from ordain.server.cards import CardList, CardView
 from ordain.server.documents import REFERENCE, component_schemas
 from ordain.server.doors import Door, door_of

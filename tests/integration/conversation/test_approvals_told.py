@@ -20,7 +20,7 @@ from ordain.runtime.approval_words import (
     PERHAPS_DONE,
 )
 from ordain.runtime.streams import event_of
-from ordain.server.approvals import item_of
+from ordain.server.approval_shapes import item_of
 from ordain.testing import ModelScript, call, finish
 from ordain.verbs.functions import VerbError, verb
 from tests.integration.conversation.test_workflows import Office, office, said

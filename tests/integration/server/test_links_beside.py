@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from ordain.contracts.conversation import Question
 from ordain.models.scripted import ScriptedModel, make_script
+from tests.e2e.approving import furnish
 from tests.e2e.proposals import act, case, finish
 from tests.integration.server.openai_house import house, said, turns
 
@@ -106,6 +108,52 @@ async def test_every_text_of_a_model_has_its_addresses_beside_it(tmp_path: Path)
             for one in (await ordain.runtime.view(run)).stored.records
         ]
         assert not [one for one in records if b'"links"' in one]
+
+
+async def test_whoever_is_asked_for_a_yes_has_the_addresses_beside_what_they_look_at(
+    tmp_path: Path,
+) -> None:
+    """The approval itself, its entry in the transcript and the answer to the message that waits for
+    it; in a list of approvals no text of a model stands.
+    """
+    furnish(tmp_path)
+    async with house(tmp_path) as (_, http):
+        workflow = {"template": "announce", "args": {"text": LEADS}}
+        answer = (
+            await http.post(
+                "/messages",
+                json={
+                    "sessionId": "s",
+                    "userId": "ada",
+                    "message": {"text": "Tell them."},
+                    "context": {"routingHints": {"workflow": workflow}},
+                },
+            )
+        ).json()
+        waits = answer["approval"]
+        assert waits["links"] == WANTED
+        shown = (await http.get(f"/approvals/{waits['approvalId']}")).json()
+        assert LEADS in str(shown["calls"])
+        assert shown["links"] == WANTED
+        told = (await http.get("/sessions/s/messages")).json()["entries"]
+        assert [one["links"] for one in told if one["event"] == "approval"] == [WANTED]
+        (listed,) = (await http.get("/approvals")).json()["approvals"]
+        assert "evil.example" not in str(listed)
+
+
+def test_the_addresses_of_what_may_be_chosen_stand_beside_the_question() -> None:
+    """Options are a model's words as its question is."""
+    question = Question.model_validate(
+        {
+            "key": "k",
+            "expected_type": "choice",
+            "text": "Which?",
+            "options": [{"key": "A", "label": "This."}, {"key": "B", "label": LEADS}],
+            "message_id": "m",
+            "expires_at_ms": 1,
+        }
+    )
+    assert question.model_dump(mode="json")["links"] == WANTED
 
 
 async def test_a_run_that_leads_nowhere_is_as_it_was(tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ what came.
 The libraries below are good at their providers' wires and generous by design: they retry, follow
 redirects, continue cut answers and take answers of any size. Here nothing of that happens unseen.
 Every request and answer passes two hooks of the HTTP client: a second request within an attempt is
-refused, and what is read is bounded. Foreign exceptions are mapped by their class; their words,
-which quote prompts, keys and sentences of the provider, are never looked at.
+refused, and what is read is bounded.
 
 This module needs one of the extras; the adapters turn its absence into advice.
 """
@@ -15,27 +14,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import msgspec
-from pydantic_ai import exceptions as foreign
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
     ModelRequest as ForeignRequest,
 )
-from pydantic_ai.messages import (
-    ModelResponse,
-    ModelResponseStreamEvent,
-    PartDeltaEvent,
-    PartStartEvent,
-    SystemPromptPart,
-    TextPart,
-    TextPartDelta,
-    ToolCallPart,
-    ToolCallPartDelta,
-)
+from pydantic_ai.messages import SystemPromptPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
@@ -44,8 +32,6 @@ from pydantic_ai.tools import ToolDefinition
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.certificates import trusted
-from ordain.models.chat_completions import as_text
-from ordain.models.endings import End
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import (
     ANSWER_BYTES,
@@ -56,48 +42,20 @@ from ordain.models.exchange import (
     checked_url,
     stalled,
 )
+from ordain.models.foreign_answers import piece_of, read_answer
+from ordain.models.foreign_failures import failure_of
 from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
-from ordain.models.refusals import (
-    NO_TIME,
-    NOT_UNICODE,
-    bounded_ms,
-    error_within,
-    malformed,
-    meaning,
-    named,
-    read_refusal,
-    retry_after_ms,
-)
-from ordain.models.replies import TRUNCATED, Counts, counted, counts_within, ended, is_text, replied
-from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
+from ordain.models.refusals import NO_TIME, NOT_UNICODE, malformed, read_refusal
+from ordain.models.replies import is_text
+from ordain.models.schemas import clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
 
 MODELS_KEPT = 64
 NO_KEY = "none"
 """What a library that insists on a key is given; it is never sent."""
-_CODES: tuple[tuple[type[Exception], ModelErrorCode], ...] = (
-    (foreign.ModelQuotaExceededError, ModelErrorCode.QUOTA_EXCEEDED),
-    (foreign.ModelRateLimitError, ModelErrorCode.RATE_LIMITED),
-    (foreign.ModelUnavailableError, ModelErrorCode.OVERLOADED),
-    (foreign.ModelServerError, ModelErrorCode.SERVER_ERROR),
-    (foreign.ModelTimeoutError, ModelErrorCode.TIMED_OUT),
-    (foreign.ModelRequestTimeout, ModelErrorCode.TIMED_OUT),
-    (foreign.ModelConnectionError, ModelErrorCode.CONNECTION),
-    (foreign.ModelContextWindowExceededError, ModelErrorCode.CONTEXT_TOO_LONG),
-    (foreign.ModelAuthenticationError, ModelErrorCode.AUTHENTICATION),
-    (foreign.ModelNotFoundError, ModelErrorCode.NOT_FOUND),
-    (foreign.ModelRequestRejectedError, ModelErrorCode.REJECTED),
-    (foreign.ContentFilterError, ModelErrorCode.FILTERED),
-    (foreign.UnexpectedModelBehavior, ModelErrorCode.MALFORMED),
-    (httpx2.TimeoutException, ModelErrorCode.TIMED_OUT),
-    (httpx2.TransportError, ModelErrorCode.CONNECTION),
-)
-"""Classes of pydantic-ai and of the HTTP client, the more special ones first."""
-_QUALIFIED = frozenset({ModelErrorCode.REJECTED, ModelErrorCode.RATE_LIMITED})
-"""What a status alone says, and a body can say more precisely."""
 
 
 @dataclass(slots=True)
@@ -281,18 +239,18 @@ class ForeignModel(ABC):
             response = await model_request(
                 model, prompt, model_settings=settings, model_request_parameters=parameters
             )
-            return _read(response, request, tool)
+            return read_answer(response, request, tool)
         narrative = early_text(place_of(request) if tool is None else tool.place(request.narrative))
         async with model_request_stream(
             model, prompt, model_settings=settings, model_request_parameters=parameters
         ) as stream:
             async for event in stream:
-                piece = _piece(event, tool)
+                piece = piece_of(event, tool)
                 _WIRE.get().speaking |= bool(piece)
                 shown = narrative.feed(piece)
                 if shown:
                     listener(shown)
-            reply = _read(stream.get(), request, tool, streamed=True)
+            reply = read_answer(stream.get(), request, tool, streamed=True)
         if isinstance(reply, ModelReply) and (rest := narrative.rest()):
             listener(rest)
         return reply
@@ -345,167 +303,3 @@ class ForeignModel(ABC):
     async def close(self) -> None:
         """Close the connections; idempotent."""
         await self._http.aclose()
-
-
-def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent: str) -> ModelError:
-    """A foreign exception as a code, after an answer of ``status`` (0: there was none). No word of
-    ``sent`` comes back.
-    """
-    if isinstance(error, foreign.ModelHTTPError):
-        return _refused(error, headers, sent)
-    code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
-    if code is ModelErrorCode.CONNECTION:
-        return _disconnected(error)
-    if code is not None:
-        return ModelError(code=code, message=f"{code.replace('_', ' ')} ({type(error).__name__})")
-    if isinstance(error, foreign.ModelAPIError):
-        if error.in_stream:
-            return ModelError(
-                code=ModelErrorCode.SERVER_ERROR, message="an error within the stream"
-            )
-        return malformed("not JSON")
-    if 200 <= status < 300:  # the answer was there, and what reads it fell over it
-        return malformed(f"the answer cannot be read ({type(error).__name__})")
-    return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"unexpected {type(error).__name__}")
-
-
-def _refused(error: foreign.ModelHTTPError, headers: dict[bytes, bytes], sent: str) -> ModelError:
-    status, body = error.status_code, error_within(error.body)
-    code = meaning(status, body)
-    if code in _QUALIFIED or error.in_stream:
-        # there the library knows more of its provider's own words
-        theirs = next(
-            (code for kind, code in _CODES if isinstance(error, kind)), ModelErrorCode.REJECTED
-        )
-        code = code if theirs is ModelErrorCode.REJECTED else theirs
-    what = "an error within the stream" if error.in_stream else f"status {status}"
-    delay = None if error.in_stream else retry_after_ms(headers)
-    if delay is None and error.retry_after is not None:  # some say it in the body
-        delay = bounded_ms(error.retry_after * 1000)
-    return counted(
-        ModelError(code=code, message=named(what, body, sent), retry_after_ms=delay),
-        counts_within(error.body),
-        spoke=False,
-    )
-
-
-def _disconnected(error: BaseException) -> ModelError:
-    """A peer that went away and one that does not speak HTTP end in the same class; only the HTTP
-    library's words tell them apart.
-    """
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, httpx2.TransportError):
-        cause = cause.__cause__
-    if isinstance(cause, httpx2.ConnectError):
-        return ModelError(
-            code=ModelErrorCode.CONNECTION, message="cannot connect", known=Charge.NOTHING_SENT
-        )
-    if isinstance(cause, httpx2.ProxyError):
-        return ModelError(
-            code=ModelErrorCode.CONNECTION,
-            message="the proxy refused the connection",
-            known=Charge.NOTHING_SENT,
-        )
-    if isinstance(cause, httpx2.RemoteProtocolError):
-        words = str(cause).lower()
-        if "disconnect" in words or "peer closed" in words or "closed connection" in words:
-            return ModelError(
-                code=ModelErrorCode.CONNECTION,
-                message="the server closed the connection before its answer was complete",
-            )
-        return malformed("the answer is not HTTP")
-    return ModelError(
-        code=ModelErrorCode.CONNECTION,
-        message=f"the connection failed ({type(cause or error).__name__})",
-    )
-
-
-def _read(
-    response: ModelResponse,
-    request: ModelRequest,
-    tool: OutputTool | None,
-    *,
-    streamed: bool = False,
-) -> ModelReply | ModelError:
-    """As ``read_response``; words that were cut at their length, or ended for a reason that is not
-    known, are words. These providers always give one.
-    """
-    asked = request.profile.model
-    unknown = response.finish_reason is None and bool(
-        (response.provider_details or {}).get("finish_reason")
-    )
-    if request.schema is None and (unknown or response.finish_reason == "length"):
-        whole = read_response(replace(response, finish_reason="stop"), asked, tool)
-        if isinstance(whole, ModelReply):
-            return ended(whole, End.UNKNOWN if unknown else End.CUT)
-    return read_response(response, asked, tool, streamed=streamed)
-
-
-def read_response(
-    response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False
-) -> ModelReply | ModelError:
-    """Judge a whole answer; ``asked`` is the model's name where the answer gives none. With a
-    ``tool`` its input is the answer.
-    """
-    match response.finish_reason:
-        case "stop" | "tool_call":
-            text = _said(response, tool)
-        case "length":
-            text = TRUNCATED
-        case "content_filter":
-            text = ModelError(
-                code=ModelErrorCode.FILTERED,
-                message="the model refused, or the provider's filter stopped it",
-            )
-        case None if (response.provider_details or {}).get("finish_reason"):
-            text = malformed("unknown finish reason")
-        case None if streamed:
-            text = CUT_OFF
-        case None:
-            text = malformed("the finish reason is missing")
-        case _:
-            text = malformed("the provider could not finish the answer")
-    usage = response.usage
-    counts = Counts(
-        given=usage.input_tokens,
-        said=usage.output_tokens,
-        cached=usage.cache_read_tokens,
-        written=usage.cache_write_tokens,
-    )
-    if text is CUT_OFF:  # what it counted so far is not all
-        return CUT_OFF
-    if isinstance(text, ModelError):
-        return counted(text, counts, spoke=bool(response.parts))
-    if not is_text(text):
-        return counted(malformed("the text is not valid Unicode"), counts, spoke=True)
-    return replied(text, response.model_name, asked, counts)
-
-
-def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
-    if tool is not None:
-        return tool.answer(
-            [
-                (part.tool_name, as_text(part.args))
-                for part in response.parts
-                if isinstance(part, ToolCallPart)
-            ]
-        )
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    return text or malformed("an answer without text")
-
-
-def _piece(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
-    """What an event adds to the answer's text; a second part would be refused in the end and adds
-    nothing.
-    """
-    match event:
-        case PartStartEvent(part=TextPart(content=text)) if tool is None:
-            return text
-        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if tool is None:
-            return text
-        case PartStartEvent(part=ToolCallPart(args=given)) if tool is not None:
-            return as_text(given) or ""
-        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=given)) if tool is not None:
-            return given if isinstance(given, str) else ""
-        case _:
-            return ""

@@ -13,9 +13,9 @@ from pydantic_ai.messages import ModelResponse, TextPart
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
-from ordain.models import foreign_model
 from ordain.models.chat_completions import read_completion
 from ordain.models.event_stream import CompletionStream
+from ordain.models.foreign_answers import read_answer
 from ordain.models.narrative import WHOLE
 from ordain.models.responses import ResponseStream, read_response
 from ordain.ports.model import CUT, ModelError, ModelReply, ModelRequest
@@ -78,7 +78,7 @@ def foreign(text: str, plain: bool) -> ModelReply | ModelError:
     given = ModelResponse(
         parts=[TextPart(text)] if text else [], finish_reason="length", model_name="m"
     )
-    return foreign_model._read(given, asked, None)
+    return read_answer(given, asked, None)
 
 
 READERS = [chat, chat_stream, response, response_stream, foreign]

@@ -9,7 +9,8 @@ from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCall
 from pydantic_ai.usage import RequestUsage
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.models.foreign_model import failure_of, read_response
+from ordain.models.foreign_answers import read_response
+from ordain.models.foreign_failures import failure_of
 from ordain.models.schemas import OutputTool
 from ordain.ports.model import ModelError, ModelReply
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ordain.cli import first_run, main
-from ordain.cli.first_run import FirstChoice, _written
+from ordain.cli import first_choice, main
+from ordain.cli.first_choice import FirstChoice
+from ordain.cli.first_run import _written
 from ordain.cli.model_setup import Setup
 from ordain.cli.options import FirstRun
 from ordain.errors import ConfigurationError
@@ -155,7 +156,7 @@ def test_a_server_without_a_model_says_how_to_get_one(ollama: ModelEndpoint) -> 
         use="ollama", title="Ollama", base_url=ollama.url, models=(), context_tokens={}
     )
     with pytest.raises(ConfigurationError, match="ollama pull MODEL"):
-        first_run.told(FirstRun(use="ollama"), [found])
+        first_choice.told(FirstRun(use="ollama"), [found])
 
 
 def test_what_is_set_up_stays(told: Told, ollama: ModelEndpoint) -> None:

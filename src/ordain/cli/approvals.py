@@ -1,26 +1,22 @@
-"""``ordain approvals`` and ``ordain grants``: on the server that holds the data folder, else on the
-folder as ``local:UID``.
-"""
+"""``ordain approvals``: what waits for a yes, exactly what that is, and giving it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from ordain.cli.approval_lines import INDENT, approval_lines, in_review
-from ordain.cli.connection import Connection, connect, connect_current, in_workspace
+from ordain.cli.approval_lines import approval_lines, in_review
+from ordain.cli.desk import Desk, approval_path, doing, looking
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import moment, print_json, print_table, show
-from ordain.cli.places import home_of
-from ordain.cli.short_ids import APPROVAL, GRANT, IdKind
+from ordain.cli.short_ids import APPROVAL
 from ordain.contracts.access import parse_lifetime_s
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.path_parts import path_part
@@ -45,76 +41,11 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True):
     grant_any_target: bool = False
 
 
-class GrantWords(Struct, frozen=True, kw_only=True):
-    """A grant as the command line names it."""
-
-    principal: str
-    verbs: tuple[str, ...]
-    lasts: str
-    uses: int | None = None
-    targets: tuple[str, ...] = ()
-    only_egress: bool = False
-    why: str = ""
-
-
-class Desk(Struct, frozen=True, kw_only=True):
-    """The approvers' part of the face, in one workspace, asked by the user whose data folder it
-    is.
-    """
-
-    connection: Connection
-    workspace: str
-
-    async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
-        """One request; raises as ``Connection.ask``."""
-        headers = {**in_workspace(self.workspace), **self.connection.as_user}
-        content = None if body is None else json.dumps(body).encode()
-        return await self.connection.ask(method, path, content=content, headers=headers, **options)
-
-    async def whole_id(self, kind: IdKind, given: str) -> str:
-        """The id that was meant; raises as ``Connection.whole_id``."""
-        headers = {**in_workspace(self.workspace), **self.connection.as_user}
-        return await self.connection.whole_id(kind, given, headers)
-
-    async def approval(self, approval: str) -> dict[str, Any]:
-        """One approval."""
-        found: dict[str, Any] = await self.ask("GET", approval_path(approval))
-        return found
-
-
-def approval_path(approval: str, *more: str) -> str:
-    """An approval's address; whatever was typed for its id stays one part of the path."""
-    return "/".join(("/approvals", path_part(approval), *more))
-
-
-def _at(
-    desk: AbstractAsyncContextManager[Connection],
-    workspace: str,
-    work: Callable[[Desk], Awaitable[Any]],
-) -> Any:
-    async def done() -> Any:
-        async with desk as connection:
-            return await work(Desk(connection=connection, workspace=workspace))
-
-    return asyncio.run(done())
-
-
-def _looking(data_dir: Path | None, workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
-    return _at(connect_current(home_of(data_dir)), workspace, work)
-
-
-def _doing(data_dir: Path | None, workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
-    return _at(connect(home_of(data_dir), drive=True), workspace, work)
-
-
-# --- approvals ------------------------------------------------------------------------------------
-
-
 def print_approvals(
     data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool
 ) -> int:
     """What waits for a yes, or was decided."""
-    found = _looking(data_dir, workspace, lambda desk: desk.ask("GET", "/approvals", params=asked))
+    found = looking(data_dir, workspace, lambda desk: desk.ask("GET", "/approvals", params=asked))
     if as_json:
         print_json(found)
         return OK
@@ -145,7 +76,7 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
     async def work(desk: Desk) -> dict[str, Any]:
         return await desk.approval(await desk.whole_id(APPROVAL, approval))
 
-    found = _looking(data_dir, workspace, work)
+    found = looking(data_dir, workspace, work)
     if as_json:
         print_json(found)
         return OK
@@ -206,7 +137,7 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
             ),
         )
 
-    return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
+    return _print_decided(doing(data_dir, workspace, work), as_json=as_json)
 
 
 def _unsaid(found: dict[str, Any], workspace: str) -> ConfigurationError:
@@ -245,7 +176,7 @@ def resubmit(
         path = approval_path(await desk.whole_id(APPROVAL, approval), "resubmit")
         return await _settled(desk, await desk.ask("POST", path, {"args": given}))
 
-    return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
+    return _print_decided(doing(data_dir, workspace, work), as_json=as_json)
 
 
 async def _settled(desk: Desk, done: dict[str, Any]) -> dict[str, Any]:
@@ -331,7 +262,7 @@ def _claimed(
             "POST", approval_path(await desk.whole_id(APPROVAL, approval), word), body
         )
 
-    done = _doing(data_dir, workspace, work)
+    done = doing(data_dir, workspace, work)
     if as_json:
         print_json(done)
         return OK
@@ -341,110 +272,4 @@ def _claimed(
         else "nobody says that they look at it"
     )
     show(f"{done['what']} (approval {done['approval_id']}): {became}")
-    return OK
-
-
-# --- grants ---------------------------------------------------------------------------------------
-
-
-def print_grants(
-    data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool
-) -> int:
-    """Grants that stand, or all."""
-    found = _looking(data_dir, workspace, lambda desk: desk.ask("GET", "/grants", params=asked))
-    if as_json:
-        print_json(found)
-        return OK
-    rows = [
-        (
-            one["grantId"],
-            one["principal"],
-            ",".join(one["scope"]["capabilities"]),
-            _narrowed(one["scope"]),
-            one["riskLevel"],
-            "until then" if one["usesLeft"] is None else one["usesLeft"],
-            moment(one["expiresAt"]),
-            one["audit"]["by"],
-            "stands" if one["stands"] else _ended(one["audit"]),
-        )
-        for one in found["grants"]
-    ]
-    print_table(
-        (
-            "grant",
-            "for runs of",
-            "verbs",
-            "to and about",
-            "risk",
-            "uses left",
-            "expires (UTC)",
-            "given by",
-            "state",
-        ),
-        rows,
-    )
-    if found["next"] is not None:
-        show(f"more: --before {found['next']}")
-    return OK
-
-
-def _ended(audit: dict[str, Any]) -> str:
-    if not audit["revokedBy"]:
-        return "over"
-    return (
-        "revoked by "
-        f"{audit['revokedBy']}{': ' + audit['revokedWhy'] if audit['revokedWhy'] else ''}"
-    )
-
-
-def _narrowed(scope: dict[str, Any]) -> str:
-    targets: Sequence[str] = scope["targets"] or ()
-    bounds = [f"{name} {json.dumps(bound)}" for name, bound in scope["constraints"].items()]
-    whom = "anybody" if scope["targets"] is None else ", ".join(targets) or "nobody"
-    return ", ".join([whom, *bounds])
-
-
-def give_grant(data_dir: Path | None, workspace: str, words: GrantWords, *, as_json: bool) -> int:
-    """Give a grant."""
-    body = {
-        "principal": words.principal,
-        "scope": {"capabilities": list(words.verbs), "targets": list(words.targets) or None},
-        "riskLevel": "read" if words.only_egress else "write",
-        "ttlSeconds": parse_lifetime_s(words.lasts),
-        "uses": words.uses,
-        "reason": words.why,
-    }
-    made = _doing(data_dir, workspace, lambda desk: desk.ask("POST", "/grants", body))
-    return _print_grant("given", made, as_json=as_json)
-
-
-def revoke_grant(
-    data_dir: Path | None, workspace: str, grant: str, why: str, *, as_json: bool
-) -> int:
-    """Take a grant back."""
-
-    async def work(desk: Desk) -> dict[str, Any]:
-        whole = await desk.whole_id(GRANT, grant)
-        return await desk.ask("POST", f"/grants/{path_part(whole)}/revoke", {"why": why})
-
-    done = _doing(data_dir, workspace, work)
-    return _print_grant("revoked", done, as_json=as_json)
-
-
-def _print_grant(became: str, grant: dict[str, Any], *, as_json: bool) -> int:
-    if as_json:
-        print_json(grant)
-        return OK
-    left = (
-        ""
-        if grant["usesLeft"] is None or not grant["stands"]
-        else f", {grant['usesLeft']} uses left"
-    )
-    verbs = ", ".join(grant["scope"]["capabilities"])
-    show(
-        f"{became}: grant {grant['grantId']}, {verbs} for runs of {grant['principal']}, until "
-        f"{moment(grant['expiresAt'])} UTC{left}"
-    )
-    for line in grant["words"].split("\n"):
-        show(f"{INDENT}{line}")
     return OK

@@ -13,9 +13,10 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.cli.approval_lines import approval_lines
-from ordain.cli.approvals import Desk, how_to_decide
+from ordain.cli.approvals import how_to_decide
 from ordain.cli.call_arguments import arguments_of, parsed_input
 from ordain.cli.connection import Connection, connect, in_workspace
+from ordain.cli.desk import Desk
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_json, show, show_foreign, show_header

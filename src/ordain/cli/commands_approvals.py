@@ -229,7 +229,7 @@ def list_grants(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Grants that stand, the latest first."""
-    from ordain.cli.approvals import print_grants  # lazy: HTTP and everything behind it
+    from ordain.cli.grants import print_grants  # lazy: HTTP and everything behind it
 
     asked: dict[str, Any] = {"all": every, "limit": limit}
     return print_grants(
@@ -253,8 +253,8 @@ def give_grant(
     """Let runs of PRINCIPAL (token:NAME, local:UID) make such calls without being asked. What pays,
     deletes or is secret is approved each time.
     """
-    from ordain.cli.approvals import GrantWords  # lazy: HTTP and everything behind it
-    from ordain.cli.approvals import give_grant as give  # lazy: see above
+    from ordain.cli.grants import GrantWords  # lazy: HTTP and everything behind it
+    from ordain.cli.grants import give_grant as give  # lazy: see above
 
     words = GrantWords(
         principal=principal,
@@ -278,6 +278,6 @@ def revoke_grant(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Take a grant back: it lets no call through any more. Who did, and why, is kept with it."""
-    from ordain.cli.approvals import revoke_grant as revoke  # lazy: HTTP and everything behind it
+    from ordain.cli.grants import revoke_grant as revoke  # lazy: HTTP and everything behind it
 
     return revoke(options.data_dir, workspace, grant, why, as_json=options.as_json)

@@ -22,7 +22,7 @@ from ordain.runtime.approval_words import exact, titled
 from ordain.runtime.approvals import ApprovalState, ApprovalView
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
 from ordain.runtime.tickets import ticket_of
-from ordain.server.documents import documented
+from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
@@ -242,6 +242,7 @@ APPROVAL_EXAMPLE: dict[str, Any] = {
 }
 _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
+PAGE = shown(ApprovalPage, example={"approvals": [ITEM_EXAMPLE], "next": None})
 YES = documented(
     Assent,
     Approval,

@@ -19,8 +19,8 @@ from ordain.server.approval_shapes import (
     CLAIM,
     DECIDING,
     INSTEAD,
-    ITEM_EXAMPLE,
     NO,
+    PAGE,
     RELEASE,
     RELEASING,
     YES,
@@ -68,13 +68,7 @@ def approvals_router(face: Face) -> Resource:
     router = resource("approvals", prefix="/approvals")
     runtime = face.runtime
 
-    @router.get(
-        "",
-        **refusing(
-            shown(ApprovalPage, example={"approvals": [ITEM_EXAMPLE], "next": None}),
-            "unknown_state",
-        ),
-    )
+    @router.get("", **refusing(PAGE, "unknown_state"))
     async def list_approvals(
         states: Annotated[tuple[ApprovalState, ...], MadeParameter(_states)],
         session: Annotated[

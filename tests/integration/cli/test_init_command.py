@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ordain.cli import first_choice, main
-from ordain.cli.first_choice import FirstChoice
 from ordain.cli.first_run import _written
 from ordain.cli.model_setup import Setup
 from ordain.cli.options import FirstRun
@@ -297,7 +296,7 @@ def test_a_failed_replacement_leaves_the_key_that_was_there(
     leaves no file.
     """
     monkeypatch.setenv("LLM_ROUTE_BRAIN", "nobody")
-    chosen = FirstChoice(
+    chosen = first_choice.FirstChoice(
         use="endpoint",
         setup=Setup(provider="openai", model="m", base_url="http://127.0.0.1:9/v1"),
         key=KEY,

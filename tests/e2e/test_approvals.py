@@ -127,6 +127,28 @@ def test_the_stream_tells_of_it(server: Server) -> None:
     assert sent(server.home) == []
 
 
+def test_who_comes_again_and_waits_is_told_where_to_look(server: Server) -> None:
+    """A request that came before as one that may wait for people, and comes again without asking
+    for that, is answered with its address while nobody has decided, and with what came of it
+    afterwards: no caller hangs for as long as an approval is open.
+    """
+    body = {
+        "verb_id": "note.send",
+        "payload": {"to": "ada@example.org", "text": "tea"},
+        "request_id": "once",
+    }
+    first = server.http.post("/verbs/execute", json=body, headers={"Prefer": "respond-async"})
+    (item,) = open_approvals(server)
+    again = server.http.post("/verbs/execute", json=body, timeout=10)
+    assert (again.status_code, again.json()) == (202, first.json())
+    assert "preference-applied" not in again.headers
+    assert decide(server, item).status_code == 200
+    server.until(item["run_id"], "completed")
+    after = server.http.post("/verbs/execute", json=body)
+    assert (after.status_code, after.json()["ok"]) == (200, True)
+    assert sent(server.home) == ["ada@example.org: tea"]
+
+
 def test_a_call_in_an_agents_work_waits_and_goes_on(server: Server) -> None:
     """The agent proposes it, code asks, and after the yes the agent's work goes on to its end."""
     asked = say(

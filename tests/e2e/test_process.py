@@ -195,6 +195,33 @@ def test_a_locked_database_refuses_and_recovers(tmp_path: Path) -> None:
         assert server.http.get("/ready").status_code == 200
 
 
+def test_who_waits_for_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """A caller whose run has something to write that the storage does not take is not left without
+    a word: after some seconds the answer is 503 with the run's address, and the same request is
+    answered once the storage is back.
+    """
+    with (
+        Server(tmp_path).play(SLOW) as server,
+        closing(journal_of(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None))) as other,
+    ):
+        answers: list[httpx2.Response] = []
+        body = ask("slow", request_id="kept")
+        waiting = threading.Thread(
+            target=lambda: answers.append(server.http.post("/plan/react", json=body, timeout=60))
+        )
+        waiting.start()
+        run = server.until_some_run("running")
+        other.execute("BEGIN IMMEDIATE")
+        waiting.join()
+        other.execute("ROLLBACK")
+        told = answers[0].json()
+        assert (answers[0].status_code, told["code"]) == (503, "storage_unavailable")
+        assert (told["run_id"], told["location"]) == (run, f"/runs/{run}")
+        assert answers[0].headers["retry-after"]
+        after = server.plan(body)
+        assert (after["run_id"], after["status"]) == (run, "ok")
+
+
 def test_a_corrupted_record_is_found(tmp_path: Path) -> None:
     """A record altered in the database fails replay with its code, and the run's neighbours do
     not.

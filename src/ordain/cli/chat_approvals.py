@@ -17,6 +17,18 @@ from ordain.errors import NotFound, Refused
 from ordain.runtime.brief import SHORT_ID
 
 _ID, _PART = re.compile(r"[0-9a-f]{32}"), re.compile(rf"[0-9a-f]{{{SHORT_ID},31}}")
+_MEANT = re.compile(rf"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[0-9a-z]{{{SHORT_ID},64}}", re.IGNORECASE)
+"""Letters and digits in one word: an id that somebody mistyped, and no reason."""
+_NAMES_NONE = {
+    True: (
+        "that names no approval: /approve alone says yes to the one that was shown, /approve ID "
+        "WHY names one and says why"
+    ),
+    False: (
+        "that names no approval: /deny alone says no to the one that was shown, /deny ID WHY names "
+        "one and says why"
+    ),
+}
 HOW = "/approve says yes to exactly this, /deny says no; no message does"
 
 
@@ -55,6 +67,7 @@ class ChatApprovals:
         """The approval that a word names, whole or by the beginning or end of its id; "" where it
         is no id.
         """
+        word = word.lower()
         whole = await self._messenger.whole_approval(word) if _PART.fullmatch(word) else word
         return whole if _ID.fullmatch(whole) else ""
 
@@ -62,7 +75,8 @@ class ChatApprovals:
         """Yes or no to the approval that is named, else to the only one that is open in the
         session, unless another was shown last; what follows its id is why.
 
-        Beside a yes to an approval that is not named stands nothing.
+        Beside a yes to an approval that is not named stands nothing, and no mistyped id beside a
+        no.
 
         What was not shown here is shown, and nothing decided.
 
@@ -71,17 +85,9 @@ class ChatApprovals:
         """
         named = await self._named(words[0]) if words else ""
         why = words[1:] if named else words
-        if approve and why and not named:
-            # a mistyped id, or a no in words, would be a yes to something else
-            return ChatDecision(
-                lines=[
-                    (
-                        "that names no approval: /approve alone says yes to the one that was "
-                        "shown, "
-                        "/approve ID WHY names one and says why"
-                    )
-                ]
-            )
+        if why and not named and (approve or _MEANT.fullmatch(why[0])):
+            # a mistyped id, or a no in words, would be a word on something else
+            return ChatDecision(lines=[_NAMES_NONE[approve]])
         if not named:
             open_ones = (await self._messenger.approvals(session))["approvals"]
             if len(open_ones) != 1:

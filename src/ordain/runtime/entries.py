@@ -27,7 +27,9 @@ from ordain.ports.sessions import (
 from ordain.ports.store import StoredRun
 from ordain.rules.acts import ActEnd
 from ordain.rules.answer import OPTION_KEYS
+from ordain.rules.decision import HeaderLine
 from ordain.rules.header import MARKS, HeaderFacts, render_header
+from ordain.rules.workflow import WorkflowReason
 from ordain.runtime.approvers_word import noes
 
 ERROR_CHARS = 300
@@ -37,6 +39,7 @@ NOBODY_KNOWS = " (outcome_unknown)."
 """How the one ends that tells of a call whose end nobody knows."""
 _WORKFLOW = re.compile(r"workflow ([a-z][a-z0-9_]{0,63})@[0-9]+:")
 _WORKFLOW_REASONS = "workflow."
+_NAMED = re.compile(r"[a-z][a-z0-9_]{0,63}(?=\Z| )")
 _CHILD = re.compile(r"\(run ([0-9a-f]{32})\)\Z")
 _UNDONE = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.UNKNOWN})
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
@@ -127,7 +130,7 @@ def _last_error(
     """
     line = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
     workflow, capability = _not_carried_out(facts)
-    capability = capability or ("" if line is None or _CHILD.search(line.what) else line.what)
+    capability = capability or ("" if line is None else _named_by(line))
     # whatever else it says a model said
     by_code = told.startswith(NOT_DONE) or told.endswith(NOBODY_KNOWS)
     output = (
@@ -174,7 +177,7 @@ def _not_carried_out(facts: HeaderFacts) -> tuple[str, str]:
     """
     begun = next((at for at, line in enumerate(facts.lines) if _WORKFLOW.match(line.what)), None)
     refused = next(
-        (line.excerpt for line in facts.lines if line.reason.startswith(_WORKFLOW_REASONS)), ""
+        (_template(line) for line in facts.lines if line.reason.startswith(_WORKFLOW_REASONS)), ""
     )
     if begun is None:
         undone = next((act.verb for act in reversed(facts.acts) if act.end in _UNDONE), "")
@@ -185,6 +188,22 @@ def _not_carried_out(facts: HeaderFacts) -> tuple[str, str]:
     )
     named = _WORKFLOW.match(facts.lines[begun].what)
     return run, "" if named is None else named[1]
+
+
+def _named_by(line: HeaderLine) -> str:
+    """What a line says that it is of, where that is a verb or a model."""
+    whole = _CHILD.search(line.what) or line.reason.startswith(_WORKFLOW_REASONS)
+    return "" if whole else line.what
+
+
+def _template(line: HeaderLine) -> str:
+    """The template that a line names as refused; what stands behind a name that there is says why,
+    and a name that there is not is whatever somebody wrote.
+    """
+    if line.reason == str(WorkflowReason.UNKNOWN_TEMPLATE):
+        return line.excerpt
+    named = _NAMED.match(line.excerpt)
+    return "" if named is None else named[0]
 
 
 def stop_entry(

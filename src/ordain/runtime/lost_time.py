@@ -38,6 +38,8 @@ class LostTime:
         that is to be written.
         """
         self.unsaved_back_us = 0
+        self.refusals: list[int] = []
+        """When each of those was refused first who have something to write now and cannot."""
 
     def begin(
         self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Pause]

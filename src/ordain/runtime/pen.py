@@ -8,6 +8,7 @@ only with the process. One unit of a run is in flight at a time.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from time import perf_counter_ns
 
 import msgspec
@@ -29,17 +30,20 @@ async def offered(services: Services, unit: Unit) -> Outcome:
     """Submit a unit, however long storage stays away, which is time lost for all runs. Raises as
     ``JournalStore.submit`` otherwise.
     """
-    refused_at: int | None = None
-    while True:
-        try:
-            outcome = await services.store.submit(unit)
-        except StorageUnavailable:
-            refused_at = services.clock.now() if refused_at is None else refused_at
+    try:
+        return await services.store.submit(unit)
+    except StorageUnavailable:
+        refused_at = services.clock.now()
+    services.lost.refusals.append(refused_at)
+    try:
+        while True:
             await asyncio.sleep(STORAGE_RETRY_S)
-        else:
-            if refused_at is not None:
+            with suppress(StorageUnavailable):
+                outcome = await services.store.submit(unit)
                 services.lost.refused(refused_at, services.clock.now())
-            return outcome
+                return outcome
+    finally:
+        services.lost.refusals.remove(refused_at)
 
 
 class Pen:

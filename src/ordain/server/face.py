@@ -6,14 +6,17 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 
 from ordain.contracts.access import LOOPBACK, OWNER, Principal, local_principal
-from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient
+from ordain.contracts.approvals import MayAsk
+from ordain.errors import Conflict, JournalCorrupt, JournalError, StorageUnavailable, Transient
 from ordain.runtime.access import ON_LOOPBACK, Exposure
+from ordain.runtime.beginnings import started
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
 from ordain.server.bodies import SHIPPED, BodyBounds, of_messages
@@ -23,6 +26,13 @@ BODY_S = 20.0
 PRINCIPAL = LOOPBACK
 CALLER = "ordain.caller"
 """Where a request's scope says who asks, once the guard has let them in by name."""
+LOOK_S, STORAGE_PATIENCE_S = 1.0, 5.0
+"""How often who waits looks up, and how long runs may not be written until they are told."""
+NOT_WRITTEN = (
+    "what runs do cannot be written now; what was accepted is kept, and goes on when it can: "
+    "GET /ready says why"
+)
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 Given = TypeVar("Given")
 
 
@@ -113,16 +123,23 @@ async def first_of(
     """What ``work`` gives; None where ``timeout_s`` has passed first, and the work is given up.
 
     Raises:
-        Transient: the server stops first; it is ``stopped``.
+        Transient: the server stops first; it is ``stopped``. Without ``timeout_s`` likewise
+            ``StorageUnavailable``, where what runs do cannot be written for some time.
         ClientDisconnect: the caller of ``request`` has gone, and nobody waits any more.
     """
     doing = asyncio.ensure_future(work)
     stop = asyncio.ensure_future(face.stopping.wait())
     gone = () if request is None else (asyncio.ensure_future(_gone(request)),)
+    looks_s = LOOK_S if timeout_s is None else timeout_s
     try:
-        done, _ = await asyncio.wait(
-            {doing, stop, *gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
-        )
+        while True:
+            done, _ = await asyncio.wait(
+                {doing, stop, *gone}, timeout=looks_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            if done or timeout_s is not None:
+                break
+            if _unwritten_s(face) > STORAGE_PATIENCE_S:
+                raise StorageUnavailable(NOT_WRITTEN, details=stopped.details)
     finally:
         for task in (doing, stop, *gone):
             task.cancel()
@@ -133,6 +150,13 @@ async def first_of(
     if done:
         raise ClientDisconnect
     return None
+
+
+def _unwritten_s(face: Face) -> float:
+    """How long somebody has had something to write that the storage does not take."""
+    services = face.runtime.services
+    now = services.clock.now()
+    return (now - min(services.lost.refusals, default=now)) / 1e6
 
 
 async def _gone(request: Request) -> None:
@@ -148,7 +172,8 @@ async def at_rest(
     run may not rest.
 
     Raises:
-        Transient: the server stops first (``stopping``); the run goes on when it is back.
+        Transient: the server stops first (``stopping``), or the storage takes nothing; the run
+            goes on when it is back.
         ClientDisconnect: the caller of ``request`` has gone, and nobody waits any more; the run
             goes on.
     """
@@ -180,14 +205,38 @@ async def outcome(
     (RFC 7240).
     """
     if prefers_async(request):
-        found = location(accepted.run)
-        headers = {"Location": found, "Preference-Applied": "respond-async"}
-        return Json({"run_id": accepted.run, "location": found}, status_code=202, headers=headers)
-    view = await at_rest(face, accepted.run, request=request)
+        return _later(accepted.run, {"Preference-Applied": "respond-async"})
+    view = await _unless_people(face, accepted, request)
+    if view is None:
+        return _later(accepted.run)
     try:
         return Json(body(view))
     except JournalCorrupt as error:
         raise unreadable(accepted.run, error) from None
+
+
+async def _unless_people(face: Face, accepted: Accepted, request: Request) -> RunView | None:
+    """The run at rest; None where it waits for somebody's yes, which may take days: another request
+    that did not wait has opened it, and this one is the same again.
+    """
+    view = None if accepted.new else await face.runtime.view(accepted.run)
+    begun = None if view is None else started(view.stored.records[0])
+    if view is None or begun is None or begun.may_ask is not MayAsk.PEOPLE:
+        return await at_rest(face, accepted.run, request=request)
+    while not view.at_rest:
+        if await face.runtime.services.headers.open_approvals(view.stored):
+            return None
+        view = await at_rest(face, accepted.run, LOOK_S, request=request)
+    return view
+
+
+def _later(run: str, applied: Mapping[str, str] = NO_HEADERS) -> Response:
+    found = location(run)
+    return Json(
+        {"run_id": run, "location": found},
+        status_code=202,
+        headers={"Location": found, **applied},
+    )
 
 
 def prefers_async(request: Request) -> bool:

@@ -205,7 +205,7 @@ def verb(
                 "there is no description: it has neither a docstring nor the option description",
             )
         fields |= _words(options, place)
-        fields["input_schema"] = _listed(signature.input_schema, fields["arguments"])
+        fields["input_schema"] = _listed(signature.input_schema, fields)
         fields["output_schema"] = signature.output_schema
         try:
             spec = VerbSpec(**fields)
@@ -268,10 +268,16 @@ def bind(spec: VerbSpec, function: Callable[P, R]) -> FunctionVerb[P, R]:
     return _bound(spec, function, signature)
 
 
-def _listed(schema: dict[str, Any], arguments: Mapping[str, Argument]) -> dict[str, Any]:
+def _listed(schema: dict[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with declared lists of values in it, so that a planner sees what it may choose
     from.
+
+    Of a verb that sends its arguments out a list closes nothing, however it is written: another
+    value asks somebody (``contracts.bounded``).
     """
+    if declared.get("effect") == VerbEffect.EGRESS:
+        return schema
+    arguments: Mapping[str, Argument] = declared["arguments"]
     properties = dict(schema["properties"])
     for name, argument in arguments.items():
         if argument.allowed is not None and name in properties:

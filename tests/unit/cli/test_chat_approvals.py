@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import pytest
+
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.messenger import Messenger
@@ -103,6 +105,28 @@ async def test_a_short_id_names_an_approval_and_a_word_does_not() -> None:
     await chat.shown(X)
     assert (await chat.decide("s", ("decade", "old"), approve=False)).decided
     assert desk.decided == [Y, X]
+
+
+@pytest.mark.parametrize("mistyped", ["70499ax", "7e499a", "1l" * 16])
+@pytest.mark.parametrize("approve", [True, False])
+async def test_a_mistyped_id_decides_nothing_else(mistyped: str, *, approve: bool) -> None:
+    """A word of letters and digits was meant as an id, so a no to it is none to what was shown, as
+    a yes never was.
+    """
+    desk = Approvals()
+    chat = ChatApprovals(cast("Messenger", desk))
+    await chat.shown(X)
+    said = await chat.decide("s", (mistyped, "too", "late"), approve=approve)
+    assert (said.decided, desk.decided) == (False, [])
+
+
+async def test_an_id_is_one_in_capitals_too() -> None:
+    """Some screens and people write hexadecimal so."""
+    desk = Approvals()
+    chat = ChatApprovals(cast("Messenger", desk))
+    await chat.shown("a" * 32)
+    assert (await chat.decide("s", ("A" * 32,), approve=True)).decided
+    assert desk.decided == ["a" * 32]
 
 
 async def test_a_decided_approval_says_why() -> None:

@@ -124,6 +124,29 @@ def test_the_last_failure_is_what_is_kept_of_it() -> None:
     assert (nothing["capabilityId"], nothing["output"], nothing["code"]) == ("", "", "why")
 
 
+@pytest.mark.parametrize(
+    ("reason", "said_of_it", "kept"),
+    [
+        ("workflow.mistyped_argument", "draft_email /to: Type", "draft_email"),
+        ("workflow.step_arguments", "draft_email mail.draft: /subject: Pattern", "draft_email"),
+        ("workflow.tool_unavailable", "send_email mail.send", "send_email"),
+        ("workflow.safety", "announce", "announce"),
+        ("workflow.unknown_template", "whatever somebody wrote", "whatever somebody wrote"),
+        ("workflow.malformed_suggestion", "", ""),
+    ],
+)
+def test_a_workflow_that_was_refused_is_kept_by_its_name(
+    reason: str, said_of_it: str, kept: str
+) -> None:
+    """What a thread keeps of it names the template, and nothing of why: the header's line has both
+    in one text, and who looks a capability up by its name finds it.
+    """
+    line = HeaderLine(mark="fail", what="workflow refused", reason=reason, excerpt=said_of_it)
+    error = at_rest(RUN, facts(line), Status.FAILED, 0).last_error
+    assert error is not None
+    assert (error["capabilityId"], error["extensionId"]) == (kept, kept or None)
+
+
 @pytest.mark.parametrize("status", sorted(STOPPED))
 def test_a_run_that_stops_again_says_so_again(status: Status) -> None:
     """Each time under another id, below the header, in words of code; a child's stop is told for

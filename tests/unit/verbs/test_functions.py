@@ -286,6 +286,19 @@ def test_everything_else_is_declared_beside_the_function() -> None:
     assert properties(send)["to"]["enum"] == ["a@x", "b@x"]
 
 
+def test_a_list_closes_nothing_of_what_is_sent_out() -> None:
+    """Of a verb that sends its arguments out a declared list says what goes unasked, however the
+    verb is written: the schema takes another value, and the door asks somebody about it.
+    """
+
+    @verb(effect="egress", arguments={"q": Argument(role=ArgumentRole.CONTENT, allowed=["a"])})
+    def look_up(q: str) -> str:
+        """Look it up."""
+        return q
+
+    assert "enum" not in properties(look_up)["q"]
+
+
 def _no_hint(value) -> int:
     """Doc."""
     return 0

@@ -323,10 +323,10 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
 
 
 async def from_library(asking: Any) -> Any:
-    """What the library says.
+    """What the library says. What it could not keep it has not kept (``Library.add``).
 
     Raises:
-        VerbError: it refuses, or cannot be reached.
+        VerbError: it refuses, or cannot be reached; nothing has happened.
     """
     try:
         return await asking
@@ -334,7 +334,7 @@ async def from_library(asking: Any) -> Any:
         raise VerbError(error.code, error.message, happened=False) from error
     except StorageUnavailable as error:
         raise VerbError(
-            error.code, "the library cannot be reached now", retryable=True, happened=None
+            error.code, "the library cannot be reached now", retryable=True, happened=False
         ) from error
 
 

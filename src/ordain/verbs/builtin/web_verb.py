@@ -17,9 +17,17 @@ from urllib.parse import urldefrag, urljoin
 import httpx2
 from pydantic import Field
 
-from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, VerbEffect
+from ordain.contracts.verbs import (
+    Argument,
+    ArgumentRole,
+    Category,
+    Example,
+    VerbEffect,
+    VerbSpec,
+    properties_of,
+)
 from ordain.errors import ConfigurationError
-from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
+from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, bind, verb
 from ordain.verbs.http_access import Resolve, resolve
 from ordain.verbs.outbound import (
     PORTS,
@@ -119,7 +127,17 @@ def web_fetch(
         except TimeoutError as error:
             raise _failed("too_slow", "the answer took too long", retryable=True) from error
 
-    return fetch
+    return bind(_closed(fetch.spec, listed), fetch.function)
+
+
+def _closed(spec: VerbSpec, urls: Sequence[str]) -> VerbSpec:
+    """The spec with the URLs in its schema: a planner sees them, and about another one nobody is
+    asked, since no yes would have it fetched.
+    """
+    properties: dict[str, Any] = dict(properties_of(spec.input_schema))
+    properties["url"] = {**properties["url"], "enum": [*urls]}
+    schema = {**spec.input_schema, "properties": properties}
+    return spec.model_copy(update={"input_schema": schema})
 
 
 def _declared(url: str) -> httpx2.URL:

@@ -78,14 +78,16 @@ def held(**versions: int) -> set[tuple[str, str]]:
 
 
 def company(
-    seat: int = 1, roster: int = 1, supervisor: int = 6, worker: int = 1
+    seat: int = 1, roster: int = 1, supervisor: int = 6, worker: int = 1, below: int = 0
 ) -> set[tuple[str, str]]:
     """What runs of the kinds in which several models work must be at, in these versions of those
-    that have come to another one.
+    that have come to another one; ``below`` is that of who works for another, ``worker``'s where it
+    is 0.
     """
     return {
         *((f"{kind}@1", "model_call") for kind in ("council", "synthesis")),
-        *((f"{kind}@{worker}", "model_call") for kind in ("agent_chain", "subgoal", "handoff")),
+        (f"agent_chain@{worker}", "model_call"),
+        *((f"{kind}@{below or worker}", "model_call") for kind in ("subgoal", "handoff")),
         *((kind, "model_call") for kind in (f"seat@{seat}", f"roster@{roster}")),
         *((kind, "children") for kind in (f"supervisor@{supervisor}", f"roster@{roster}")),
         (f"roster@{roster}", "wait approval"),
@@ -127,6 +129,10 @@ HELD = {
     | company(seat=3, roster=3, supervisor=8, worker=2),
     "killed_turn8": held(turn=8, supervisor=8, triage=6, planner=5, question=4, verb=3, verb_plan=2)
     | company(seat=3, roster=3, supervisor=8, worker=2),
+    "killed_roster4": held(
+        turn=8, supervisor=8, triage=6, planner=5, question=4, verb=3, verb_plan=2
+    )
+    | company(seat=3, roster=4, supervisor=8, worker=2, below=3),
     "killed_ledgerless": held(
         turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2
     ),

@@ -96,7 +96,7 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
     """
     settings = load_settings(home=home_of(data_dir))
     folder = settings.home / CARDS.name
-    beside = {**CARDS.shipped(), **_readable(CARDS.files(folder))}
+    beside = {**CARDS.shipped(), **readable_cards(CARDS.files(folder))}
     more = partial(
         lint_card,
         verbs=with_agents(build_registry(settings).specs, beside.values()).keys(),
@@ -109,7 +109,7 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
     )
 
 
-def _readable(files: Sequence[Path]) -> Mapping[str, AgentCard]:
+def readable_cards(files: Sequence[Path]) -> Mapping[str, AgentCard]:
     """The cards that are right by themselves, by name: of others their own findings tell."""
     found: dict[str, AgentCard] = {}
     for file in files:

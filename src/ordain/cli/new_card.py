@@ -6,11 +6,12 @@ import os
 import re
 from pathlib import Path
 
+from ordain.cli.cards import readable_cards
 from ordain.cli.exit_codes import OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
-from ordain.contracts.cards import AGENT_VERB, CARD_NAME, DOMAIN
+from ordain.contracts.cards import AGENT_VERB, CARD_NAME, DOMAIN, AgentCard, card_faults
 from ordain.errors import CallerError, Conflict
 from ordain.verbs.cards.folder import CARDS
 
@@ -19,7 +20,7 @@ def write_card(data_dir: Path | None, name: str, domain: str | None, *, as_json:
     """Write the file of a new card; prints what to do next.
 
     Raises:
-        CallerError: the name or the domain is none.
+        CallerError: the name or the domain is none, or none that a card beside these may have.
         Conflict: the name is a shipped card's, or the file is there already.
     """
     domain = domain or name.removesuffix("_agent")
@@ -33,10 +34,15 @@ def write_card(data_dir: Path | None, name: str, domain: str | None, *, as_json:
     if name in CARDS.shipped():
         raise Conflict(CARDS.taken(name, "shipped"), code="file_exists")
     folder = home_of(data_dir) / CARDS.name
-    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.yaml"
     if os.path.lexists(file):
         raise Conflict(f"{file} is there already; nothing was written", code="file_exists")
+    beside = {**CARDS.shipped(), **readable_cards(CARDS.files(folder))}
+    known = [*card_faults(beside)]
+    for found in card_faults({**beside, name: AgentCard(name=name, domain=domain)}):
+        if found not in known:
+            raise CallerError(f"{found[1][1]}; nothing was written", code="invalid_name")
+    folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
     with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
         opened.write(_card(name, domain))

@@ -61,7 +61,10 @@ REMEDIES: Mapping[ModelErrorCode, str] = {
     ModelErrorCode.SCRIPT_EXHAUSTED: (
         "the script has no more answers: add some to the file that script names"
     ),
-    ModelErrorCode.WITHDRAWN: "the profile has changed or gone since this began: send it again",
+    ModelErrorCode.WITHDRAWN: (
+        "the profile, or the agent or verb that it was asked for, has changed or gone since this "
+        "began: send it again"
+    ),
     ModelErrorCode.CIRCUIT_OPEN: (
         "it kept failing and is left alone for a while: see why with ordain models test, or try "
         "again later"

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import ErrorDetails
 
-from ordain.contracts.council import CouncilDirective, CouncilResult
+from ordain.contracts.council import CouncilResult
 from ordain.contracts.planner import TEXT_MAX, PlanErrorBody, PlannerRequest, TraceStep, Usage
 from ordain.contracts.visible import visible_line
 from ordain.errors import CallerError
@@ -134,8 +134,10 @@ class DeliberationResult(_Told):
 
     @property
     def ok(self) -> bool:
-        """Whether a verdict accepted an answer."""
-        return self.wire["status"] == "ok" and self.next == CouncilDirective.ACCEPT_TEXT
+        """Whether there is an answer that counts: one that a verdict accepted, or the agent chain's
+        that a verdict called for.
+        """
+        return self.wire["status"] == "ok"
 
     @property
     def next(self) -> str:
@@ -146,7 +148,9 @@ class DeliberationResult(_Told):
 
     @property
     def content(self) -> str:
-        """The answer that was accepted; "" where none was."""
+        """That answer in words; "" where there is none."""
+        if (chain := self.wire.get("chain")) is not None:
+            return str(chain["content"])
         return "" if self.result is None else self.result.final_text
 
     @property

@@ -11,15 +11,15 @@ from typing import Any
 from ordain.errors import ConfigurationError
 from ordain.flows.agent_chain.kind import AGENT_CHAIN, AGENT_CHAIN_1
 from ordain.flows.council.kind import COUNCIL_KIND
-from ordain.flows.handoff.kind import HANDOFF_RUN, HANDOFF_RUN_1
+from ordain.flows.handoff.kind import HANDOFF_RUN, HANDOFF_RUN_1, HANDOFF_RUN_2
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER, PLANNER_1, PLANNER_2, PLANNER_3, PLANNER_4
 from ordain.flows.question.kind import QUESTION, QUESTION_1, QUESTION_2, QUESTION_3
-from ordain.flows.roster.kind import ROSTER, ROSTER_1, ROSTER_2
+from ordain.flows.roster.kind import ROSTER, ROSTER_1, ROSTER_2, ROSTER_3
 from ordain.flows.seat.kind import SEAT, SEAT_1, SEAT_2
 from ordain.flows.status.kind import STATUS, STATUS_1
-from ordain.flows.subgoal.kind import SUBGOAL, SUBGOAL_1
+from ordain.flows.subgoal.kind import SUBGOAL, SUBGOAL_1, SUBGOAL_2
 from ordain.flows.supervisor.kind import (
     SUPERVISOR,
     SUPERVISOR_1,
@@ -41,7 +41,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(PLANNER, VERB_PLAN_KIND, VERB),
     *(TURN, WORKFLOW_RUN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
     *(AGENT_CHAIN, HANDOFF_RUN, ROSTER, SYNTHESIS, COUNCIL_KIND, SEAT, SUBGOAL),
-    *(AGENT_CHAIN_1, HANDOFF_RUN_1, SUBGOAL_1),
+    *(AGENT_CHAIN_1, HANDOFF_RUN_2, HANDOFF_RUN_1, SUBGOAL_2, SUBGOAL_1),
     *(
         PLANNER_4,
         PLANNER_3,
@@ -55,6 +55,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         QUESTION_1,
         SEAT_2,
         SEAT_1,
+        ROSTER_3,
         ROSTER_2,
         ROSTER_1,
     ),

@@ -4,11 +4,12 @@ and what children did (RTE-12).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import structs
 
-from ordain.rules.acts import Act, ActEnd
+from ordain.contracts.cards import AGENT_VERB
+from ordain.rules.acts import BAD, Act, ActEnd, MadeGood
 from ordain.rules.header import HeaderFacts
 
 END_OF = {
@@ -18,6 +19,7 @@ END_OF = {
     "unknown": ActEnd.UNKNOWN,
 }
 """What a result or a child's end says of the call; whatever is not here failed."""
+_DONE = frozenset({ActEnd.DONE, ActEnd.QUOTED})
 
 
 def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
@@ -56,6 +58,8 @@ class Acts:
         self.answered = False
         self.carries = False
         self.cleared: dict[int, ActEnd] = {}
+        self._handed: dict[str, list[range]] = {}
+        self._good: set[int] = set()
         self.by_code = False
 
     def said(self, *, by_code: bool) -> None:
@@ -75,7 +79,23 @@ class Acts:
         if act.end is ActEnd.PERMITTED:
             self._permits[address] = act
         else:
+            self._handed_on(act, len(self._done))
             self._done.append(act)
+
+    def _handed_on(self, act: Act, began: int) -> None:
+        """A handoff came to its end, with what was done below it from number ``began`` on."""
+        if act.verb.startswith(AGENT_VERB):
+            self._handed.setdefault(act.call, []).append(range(began, len(self._done) + 1))
+
+    def made_good(self, told: MadeGood) -> None:
+        """What these handoffs failed with, or below them, was made good, where the one that is said
+        to have done so succeeded after them; nothing else ever is by what a rule says.
+        """
+        ends = [place[-1] for places in self._handed.values() for place in places]
+        did = [at for at in ends if self._done[at].verb == told.by and self._done[at].end in _DONE]
+        for place in (place for call in told.calls for place in self._handed.get(call, ())):
+            if place[-1] < max(did, default=-1):
+                self._good.update(at for at in place if self._done[at].end in BAD)
 
     def _owned(self, verb: str) -> None:
         at = next(
@@ -109,7 +129,7 @@ class Acts:
         """A child has ended that carried out a call (``decision`` is "": none that counts as one):
         first what it did, then that.
         """
-        below: Sequence[Act] = () if inner is None else inner.acts
+        began, below = len(self._done), () if inner is None else inner.acts
         self._done += below
         if inner is not None:
             self.proposed += inner.proposed
@@ -119,6 +139,7 @@ class Acts:
             return
         end = call_end(END_OF.get(ended, ActEnd.FAILED), inner)
         act = structs.replace(self._permit(decision, verb), end=end)
+        self._handed_on(act, began)
         self._done.append(structs.replace(act, run=child) if end is ActEnd.UNKNOWN else act)
 
     def resolved(self, addr: int, *, happened: bool) -> None:
@@ -127,18 +148,19 @@ class Acts:
         self._done = list(cleared(self._done, self._run, self.cleared))
 
     def so_far(self, *, rests: bool) -> tuple[Act, ...]:
-        """The acts; of a run that rests, a call that was begun and never told of is one of which
-        nobody knows.
+        """The acts, without those that others made good; of a run that rests, a call that was begun
+        and never told of is one of which nobody knows.
         """
+        done = tuple(act for at, act in enumerate(self._done) if at not in self._good)
         if not rests:
-            return tuple(self._done)
+            return done
         left = (
             structs.replace(act, end=ActEnd.FAILED)
             if act.reads
             else structs.replace(act, end=ActEnd.UNKNOWN, run=self._run, addr=addr)
             for addr, act in self._begun.items()
         )
-        return (*self._done, *left)
+        return (*done, *left)
 
     def _permit(self, decision: str, verb: str) -> Act:
         found = self._permits.get(decision)

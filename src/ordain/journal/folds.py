@@ -42,9 +42,8 @@ from ordain.journal.records import (
     Started,
     Untaken,
 )
-from ordain.rules.acts import Act, ActEnd
 from ordain.rules.attachment import AttachReason
-from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule
+from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule, is_share
 from ordain.rules.header import MARKS, SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
 from ordain.rules.rulebook import NO_FLOW_ASKS, Rulebook
 from ordain.rules.spend import Carved, Spend
@@ -205,6 +204,8 @@ class Fold:
         self.steps += share.steps
         if share.act is not None or share.proposed or share.own:
             self.acts.decided(str(body.addr), share.act, share.proposed, share.own)
+        if share.made_good is not None:
+            self.acts.made_good(share.made_good)
         if share.spent is not None:
             self._spend(share.spent)
             if self._told_nothing:
@@ -399,27 +400,13 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
     """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of
     its own, so that a header can show it is checked.
 
-    ``books``: it may say what was done and spent, too. A rule that a flow asks may not, but for
-    what it denied: its run would be booked what it says.
+    ``books``: it may say what was done and spent, too; the run of a flow that asks a rule would be
+    booked what that says.
 
     Raises:
         TypeError, ValueError: it is not.
     """
-    sound = (
-        type(share) is HeaderShare
-        and (type(share.steps), type(share.proposed), type(share.own)) == (int, int, str)
-        and min(share.steps, share.proposed) >= 0
-        and (
-            share.act is None
-            or (
-                type(share.act) is Act
-                and (books or share.act.end in (ActEnd.DENIED, ActEnd.REFUSED))
-            )
-        )
-        and (share.spent is None or (books and type(share.spent) is Spend))
-        and (share.carved is None or (books and type(share.carved) is Carved))
-    )
-    if not sound:
+    if not is_share(share, books=books):
         raise TypeError("what a rule tells is no share of a header")
     if not share.lines:
         return ()

@@ -12,13 +12,14 @@ memory, so that a resumed run gets what the killed one would have got. A file::
       - {$delay_ms: 200, $answer: {thought: ..., finish: true, ...}}
       - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with such a
         pause between them
-    router: [...]                     # and supervisor, triage, workflow: the same for these
-    purposes seat: {Analyst: [...], "*": [...]} # where several are asked for one purpose: the n-th
-    call as this one, "*" as any other verbs:
+    router: [...]                     # the same for this purpose, for supervisor, triage, workflow
+    seat: {Analyst: [...], "*": [...]} # where several are asked: the n-th call as this one; "*":
+                                      # as any other
+    verbs:
       some_verb: [...]                # the same for the runs of a prompt-plan verb; of one that
-      answers in words, texts or {content: ...}
+                                      # answers in words, texts or {content: ...}
     cases:                            # optional: the first case whose words stand in the request
-      takes the whole file's place
+                                      # takes the whole file's place
       - {when: {contains: some words}, planner: [...], verbs: {...}}
 
 A chat turn's case is chosen by its current message alone, any other request's by its goal, texts,

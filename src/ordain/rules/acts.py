@@ -51,6 +51,15 @@ class Act(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     own: bool = False
 
 
+class MadeGood(Struct, frozen=True, gc=False, kw_only=True):
+    """Handoffs that came to nothing, by the digest of each, and the verb by which somebody else, or
+    the same once more, did what they were for.
+    """
+
+    calls: tuple[str, ...]
+    by: str
+
+
 class Work(Struct, frozen=True, kw_only=True):
     """All that a verdict is made of: the acts in order, how many calls models proposed, how it
     ended.
@@ -67,7 +76,8 @@ class Work(Struct, frozen=True, kw_only=True):
     carries: bool = False
 
 
-_BAD = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.REFUSED})
+BAD = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.REFUSED})
+"""What has to be made good."""
 
 
 def verdict_of(work: Work) -> RunVerdict:
@@ -112,7 +122,7 @@ def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:
             verbs.add(act.verb)
             if act.reads:
                 reads.add(act.verb)
-        elif act.end in _BAD:
+        elif act.end in BAD:
             good = (
                 act.verb in verbs
                 if act.end is ActEnd.REFUSED

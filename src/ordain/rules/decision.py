@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.policy import Policy
-from ordain.rules.acts import Act
+from ordain.rules.acts import Act, ActEnd, MadeGood
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
 from ordain.rules.spend import Carved, Spend
@@ -56,7 +56,8 @@ class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
     out of shared accounts.
 
     ``act`` is the call that was permitted or denied by it, ``proposed`` how many calls a model
-    proposed. ``own``: the verb whose last call was code's own.
+    proposed. ``own``: the verb whose last call was code's own. ``made_good`` are handoffs of before
+    whose work somebody did after all.
     """
 
     lines: tuple[HeaderLine, ...] = ()
@@ -66,8 +67,28 @@ class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
     act: Act | None = None
     proposed: int = 0
     own: str = ""
+    made_good: MadeGood | None = None
 
 
+def is_share(share: object, *, books: bool) -> bool:
+    """Whether what a rule told is a share of a header, as its fields say.
+
+    ``books``: it may say what was done and spent, too. A rule that a flow asks may not, but for
+    what it denied, and for handoffs that were made good where records have it so.
+    """
+    if type(share) is not HeaderShare:
+        return False
+    return (
+        (type(share.steps), type(share.proposed), type(share.own)) == (int, int, str)
+        and min(share.steps, share.proposed) >= 0
+        and (share.act is None or (type(share.act) is Act and (books or share.act.end in _NO_CALL)))
+        and (share.spent is None or (books and type(share.spent) is Spend))
+        and (share.carved is None or (books and type(share.carved) is Carved))
+        and (share.made_good is None or type(share.made_good) is MadeGood)
+    )
+
+
+_NO_CALL = frozenset({ActEnd.DENIED, ActEnd.REFUSED})
 SILENT = HeaderShare()
 """A decision that adds nothing."""
 

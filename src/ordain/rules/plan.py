@@ -89,8 +89,9 @@ class PlanMade(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="plann
     """The plan is followed: ``steps`` are the indexes of what was proposed that are left, ``needs``
     what each needs, by its place among them.
 
-    ``dropped`` counts those for agents that there are not, and those that need them; ``missing``
-    has the names of these agents, as they were written, cut.
+    ``dropped`` counts those for agents that there are not, and those that need them, which
+    ``needing`` counts of plans that tell them apart; ``missing`` has the names of these agents, as
+    they were written, cut.
     """
 
     agents: tuple[str, ...]
@@ -100,6 +101,7 @@ class PlanMade(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="plann
     needs: tuple[tuple[int, ...], ...] = ()
     dropped: int = 0
     missing: str = ""
+    needing: int = 0
 
 
 class PlanFallback(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="fallback"):
@@ -125,6 +127,8 @@ PlanOutcome = PlanMade | PlanFallback | PlanRefused
 class PlanFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who plans, how many agents there are, how many the message names; of a planner whether it
     answered, with how many bytes, or why not (``code``).
+
+    ``apart``: steps that were dropped for what they need are told apart from the others.
     """
 
     by: PlannedBy
@@ -133,6 +137,7 @@ class PlanFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answered: bool = False
     size_bytes: int = 0
     code: str = ""
+    apart: bool = False
 
 
 class PlanInputs(Struct, frozen=True, kw_only=True):
@@ -159,7 +164,7 @@ def decide_plan(facts: PlanFacts, inputs: PlanInputs, policy: Policy) -> Decisio
         return _fallback(
             inputs, PlanReason.LEGACY if payload.legacy else PlanReason.FAILED, payload.where
         )
-    return _followed(payload, inputs, policy)
+    return _followed(facts, payload, inputs, policy)
 
 
 def _named(inputs: PlanInputs) -> Decision[PlanOutcome]:
@@ -179,7 +184,7 @@ def _named(inputs: PlanInputs) -> Decision[PlanOutcome]:
 
 
 def _followed(
-    payload: PlannerPlanPayload, inputs: PlanInputs, policy: Policy
+    facts: PlanFacts, payload: PlannerPlanPayload, inputs: PlanInputs, policy: Policy
 ) -> Decision[PlanOutcome]:
     steps = payload.steps
     if not steps:
@@ -208,6 +213,10 @@ def _followed(
         else (),
         dropped=len(steps) - len(kept),
         missing=missing,
+        needing=sum(
+            facts.apart and index not in place and step.agent in inputs.cards
+            for index, step in enumerate(steps)
+        ),
     )
     return Decision(outcome=made, reason=PlanReason.PLANNED)
 
@@ -252,9 +261,11 @@ _OUTCOME: msgspec.json.Decoder[PlanOutcome] = msgspec.json.Decoder(PlanOutcome)
 def _tells(recorded: Recorded) -> HeaderShare:
     """Whom the plan is for, or why another one is followed than what was proposed."""
     match _OUTCOME.decode(recorded.outcome):
-        case PlanMade(agents=agents, dropped=dropped, missing=missing):
+        case PlanMade(agents=agents, dropped=dropped, missing=missing, needing=needing):
             steps = f"{len(agents)} {'step' if len(agents) == 1 else 'steps'}: {', '.join(agents)}"
-            left_out = f"; {dropped} dropped, for agents that there are not" if dropped else ""
+            gone = dropped - needing
+            left_out = f"; {gone} dropped, for agents that there are not" if dropped else ""
+            left_out += f", and {needing} more for what they need" if needing else ""
             line = HeaderLine(
                 mark="info",
                 what=f"plan of {steps}{left_out}",

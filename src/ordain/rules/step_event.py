@@ -2,7 +2,7 @@
 where it was before.
 
 Each event is a decision on record, so whoever follows the run's events sees a step start and come
-to its end when it does.
+to its end when it does. That a step is done makes good whom it was handed to in vain before.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.policy import Policy
 from ordain.contracts.roster import StepEventName, StepStatus
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.acts import MadeGood
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.reasons import Reason
 
 
@@ -49,9 +52,11 @@ class StepAt(Struct, frozen=True, gc=False, kw_only=True, tag="step_at"):
     status: StepStatus
 
 
-class StepEventFacts(Struct, frozen=True, gc=False, kw_only=True):
+class StepEventFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What happened to which step, where it was before, who had it, and for the how manieth time
     somebody was handed it.
+
+    ``failed`` are the handoffs of a step that is done which came to nothing before, by digest.
     """
 
     step: int
@@ -59,6 +64,7 @@ class StepEventFacts(Struct, frozen=True, gc=False, kw_only=True):
     before: StepStatus
     agent: str
     attempt: int
+    failed: tuple[str, ...] = ()
 
 
 _UNDONE = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
@@ -89,6 +95,23 @@ def decide_step_event(facts: StepEventFacts, inputs: None, policy: Policy) -> De
     return Decision(outcome=StepAt(status=follows or facts.before), reason=reason)
 
 
+_FACTS = msgspec.json.Decoder(StepEventFacts)
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    """No line: that handoffs which came to nothing were made good by who did the step (B-16)."""
+    if recorded.reason != str(StepEventReason.COMPLETED):
+        return SILENT
+    facts = _FACTS.decode(recorded.facts)
+    if not facts.failed:
+        return SILENT
+    return HeaderShare(made_good=MadeGood(calls=facts.failed, by=f"{AGENT_VERB}{facts.agent}"))
+
+
 STEP_EVENT: Rule[StepEventFacts, None, Any] = Rule(
-    name="step_event", outcome=StepAt, apply=decide_step_event, reasons=(StepEventReason,)
+    name="step_event",
+    outcome=StepAt,
+    apply=decide_step_event,
+    reasons=(StepEventReason,),
+    tells=_tells,
 )

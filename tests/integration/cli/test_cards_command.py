@@ -166,6 +166,32 @@ def test_a_new_card_is_whole(run: Said, tmp_path: Path) -> None:
     assert run("show", "law")[1]["domain"] == "statutes"
 
 
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("primary",), "primary is who hands work on first"),
+        (("creative_agent_2",), "is what creative_agent is called where it is at work more"),
+        (("clerk_2",), "is what clerk is called where it is at work more"),
+        (("finance",), "finance belongs to finance_agent"),
+        (("law", "--domain", "notes"), "notes belongs to clerk"),
+        (("scribe",), "scribe_2 is what scribe is called"),
+    ],
+)
+def test_a_new_card_is_none_that_lint_refuses(
+    run: Said, tmp_path: Path, asked: tuple[str, ...], says: str
+) -> None:
+    """A name that code gives, a domain that another card owns and a name that makes another card's
+    name one of code's are refused before anything is written, so that the folder stays in use.
+    """
+    written(tmp_path, "clerk", domain="notes")
+    written(tmp_path, "scribe_2", domain="copies")
+    before = sorted(file.name for file in (tmp_path / "cards").iterdir())
+    code, said = run("new", *asked, as_json=False)
+    assert (code != 0, says in said) == (True, True), said
+    assert sorted(file.name for file in (tmp_path / "cards").iterdir()) == before
+    assert run("lint")[1]["errors"] == 0
+
+
 def test_a_workflow_may_hand_work_on(run: Said, tmp_path: Path) -> None:
     """Its lint knows the verbs of cards, those of the folder too."""
     written(tmp_path, "mailer")

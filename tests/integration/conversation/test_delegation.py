@@ -127,6 +127,50 @@ async def test_a_models_plan_is_carried_out_as_far_as_it_holds(
         lawful(one)
 
 
+HELPED = {**CARDS, "babbler": {**CARDS["babbler"], "fallback_agent": "clerk"}}
+
+
+@pytest.mark.parametrize(
+    ("named", "ok"), [(["babbler"], True), (["babbler", "sender"], False), (["sender"], False)]
+)
+async def test_a_step_that_another_did_is_made_good(
+    tmp_path: Path, named: list[str], ok: bool
+) -> None:
+    """Who takes an agent's place and does the step makes good that the agent did not: the turn is
+    ok, and its header still shows both. A step that nobody did leaves it partial.
+
+    B-16 "`fallback_agent` used once on agent failure/unavailability"
+    """
+    write_cards(tmp_path, HELPED)
+    script = TOLD.on("planner", fails("rejected"), role="none")
+    silent = {**UNASKED, "verbs": {**UNASKED["verbs"], "default": {"deny": ["agent.sender"]}}}
+    async with House(tmp_path, script=script, policy=silent, verbs=Desk().verbs) as one:
+        answer = await one.say("have it noted", delegates=named)
+        assert answer.reply is not None
+        header = answer.reply.header or ""
+        assert (answer.reply.ok, header.startswith("✓ ok")) == (ok, ok), header
+        if "babbler" in named:
+            assert "✗ agent.babbler" in header
+            assert "fallback applied: clerk instead of babbler" in header
+        lawful(one)
+
+
+async def test_an_agent_whose_only_call_somebody_refused_has_done_nothing(tmp_path: Path) -> None:
+    """A person says no to the one call that an agent proposes, and it says that all is done: its
+    words do not count, and what depends on it is not begun on them.
+    """
+    one, desk = house(tmp_path)
+    async with one:
+        sent = await one.send("have it noted", delegates=["sender"])
+        await decide(one, approve=False)
+        answer = await one.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, desk.did) == (False, [])
+        assert "what sender says does not count" in (answer.reply.header or "")
+        assert "It is sent." not in answer.reply.narrative
+        lawful(one)
+
+
 async def test_an_agent_turn_may_hand_work_on(tmp_path: Path) -> None:
     """The card's verb is a tool like any other where the message allows it: the specialist has what
     its card is for, and the planner itself has not.

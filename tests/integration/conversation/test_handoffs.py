@@ -322,19 +322,26 @@ async def test_handing_on_is_granted_by_name(tmp_path: Path) -> None:
 
 
 async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
-    """Asked for by itself: what it wanted was refused, it says that all is sent, and the reply is
-    not ok, with the verdict's code.
+    """Asked for by itself: one of two calls that it wanted was refused, it says that all is sent,
+    and the reply is not ok, with the verdict's code. Where the only one was, its words do not even
+    count.
 
     B-34 "`ok=true` only if all required steps succeeded"
     """
-    one, desk = house(tmp_path, policy=UNASKED)
+    both = ModelScript().on("planner", call("note_down", text="tea"), role="sender", index=1)
+    one, desk = house(tmp_path / "both", ModelScript((*both.lines, *SCRIPT.lines)), UNASKED)
     async with one:
         lied = (await one.ordain.execute("agent.sender", given())).wire
         assert (lied["verdict"], lied["ok"], lied["error"]["code"]) == ("partial", False, "partial")
         assert lied["output"]["outputPayload"]["content"] == "It is sent."
         did = (await one.ordain.execute("agent.clerk", given())).wire
         assert (did["verdict"], did["ok"], did["error"]) == ("ok", True, None)
-        assert desk.did == [("note_down", "tea")]
+        assert desk.did == [("note_down", "tea"), ("note_down", "tea")]
+    one, desk = house(tmp_path / "alone", policy=UNASKED)
+    async with one:
+        lied = (await one.ordain.execute("agent.sender", given())).wire
+        assert (lied["ok"], lied["error"]["code"]) == (False, "tool_first_violation")
+        assert (lied["output"]["status"], desk.did) == ("failed", [])
 
 
 async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_path: Path) -> None:

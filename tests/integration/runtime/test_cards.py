@@ -207,3 +207,24 @@ async def test_an_embedder_asks_the_council(tmp_path: Path) -> None:
         assert len(answer.result.meta.absent) == 4
         assert answer.error is not None
         assert answer.error.code == "council_no_quorum"
+
+
+async def test_what_a_chain_answers_for_a_council_is_its_answer(tmp_path: Path) -> None:
+    """A verdict that calls for the agent chain leads to an answer that counts: the result says ok
+    and has the words, made visible, as the header of the same run says ok.
+    """
+    model = ScriptedModel(
+        make_script(
+            seat={"*": [{"text": "Ask at length."}]},
+            chair=[{"proposed_answer": "Perhaps."}],
+            auditor=[{"action": "delegate"}],
+            planner=[finish("Tea is\u202e ready.")],
+        )
+    )
+    async with running(tmp_path, model=model) as ordain:
+        answer = await ordain.council("Is tea ready?")
+    assert (answer.ok, answer.next, answer.error) == (True, "delegate_chain", None)
+    assert answer.header.startswith("✓ ok")
+    assert answer.content == "Tea is[U+202E] ready."
+    assert answer.result is not None
+    assert answer.result.final_text == ""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ordain.contracts.planner import PlannerRequest
+from ordain.errors import InvalidRequest
 from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, fails, finish
 from tests.shapes.talk import PRINCIPAL, House
@@ -85,3 +86,14 @@ async def test_an_answer_that_was_criticised_counts() -> None:
         last = await planned(house, request_id="last", limits={"max_steps": 1})
         assert (last["status"], last["final_answer"]["content"]) == ("ok", "About 40.")
         assert "second_look.no_step" in last["header"]
+
+
+async def test_a_council_is_asked_for_no_answer_in_a_schema() -> None:
+    """A council answers in words, and a chain that it calls for knows no schema either: a request
+    that wants both is refused by name, where its answer would be ok and fit no schema.
+    """
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    async with House(script=ANSWERS) as house:
+        with pytest.raises(InvalidRequest, match=r"a council answers in words") as refused:
+            await planned(house, preferences={"council": True}, answer_schema=schema)
+    assert refused.value.details["errors"][0]["place"] == "/preferences/council"

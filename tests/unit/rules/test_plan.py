@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,8 @@ from ordain.contracts.roster import (
     PlannerStepPayload,
     read_plan,
 )
+from ordain.journal.records import raw
+from ordain.rules.decision import Recorded
 from ordain.rules.plan import (
     PLAN,
     PlanFacts,
@@ -77,10 +80,16 @@ plans = st.fixed_dictionaries(
 )
 
 
-def by_model(value: Any, cards: Any = CARDS, policy: Policy = POLICY) -> Any:
+def by_model(
+    value: Any, cards: Any = CARDS, policy: Policy = POLICY, *, apart: bool = False
+) -> Any:
     proposal = Parsed(value=value, size_bytes=9) if isinstance(value, dict) else value
     facts = PlanFacts(
-        by=PlannedBy.MODEL, cards=len(cards), answered=proposal is not None, size_bytes=9
+        by=PlannedBy.MODEL,
+        cards=len(cards),
+        answered=proposal is not None,
+        size_bytes=9,
+        apart=apart,
     )
     return decided(PLAN, facts, PlanInputs(cards=cards, proposal=proposal), policy)
 
@@ -390,6 +399,16 @@ def test_who_is_not_there_is_dropped_with_whoever_needs_it() -> None:
         needs=((), (0,)),
         dropped=2,
         missing="nobody",
+    )
+    told = by_model(value, apart=True)
+    assert (told.outcome.dropped, told.outcome.needing) == (2, 1)
+    assert PLAN.tells is not None
+    recorded = Recorded(
+        outcome=raw(told.outcome), reason=str(told.reason), facts=msgspec.Raw(b"{}"), steps=0
+    )
+    (line,) = PLAN.tells(recorded).lines
+    assert line.what.endswith(
+        "; 1 dropped, for agents that there are not, and 1 more for what they need"
     )
     gone = by_model({"steps": [{"agent": "nobody"}, {"agent": "x" * 100}]})
     assert (gone.reason, gone.outcome.detail) == (PlanReason.UNKNOWN_AGENTS, f"nobody, {'x' * 64}")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from ordain.contracts.roster import StepEventName, StepStatus
+from ordain.journal.records import raw
+from ordain.rules.acts import MadeGood
+from ordain.rules.decision import SILENT, HeaderShare, Recorded
 from ordain.rules.step_event import LIFECYCLE, STEP_EVENT, StepEventFacts
 from ordain.rules.step_event import StepEventReason as R
 from tests.unit.rules.given import POLICY, decided
 
 OVER = {StepStatus.COMPLETED, StepStatus.CANCELLED}
+DIGEST = "3f" * 16
 facts = st.builds(
     StepEventFacts,
     step=st.integers(0, 49),
@@ -58,3 +63,24 @@ def test_each_word_of_the_lifecycle_is_reached() -> None:
     ):
         reached |= more
     assert reached == set(StepStatus)
+
+
+@given(facts, st.lists(st.just(DIGEST), max_size=3))
+def test_only_a_step_that_is_done_makes_good_whom_it_was_handed_to(
+    one: StepEventFacts, failed: list[str]
+) -> None:
+    """It says so of the handoffs that came to nothing, by who did the step; where none did, or the
+    step is anywhere else, nothing is told.
+    """
+    given_ = structs.replace(one, failed=tuple(failed))
+    decision = decided(STEP_EVENT, given_, None, POLICY)
+    tells = STEP_EVENT.tells
+    assert tells is not None
+    told = tells(
+        Recorded(
+            outcome=raw(decision.outcome), reason=str(decision.reason), facts=raw(given_), steps=0
+        )
+    )
+    done = decision.reason is R.COMPLETED and failed
+    good = MadeGood(calls=tuple(failed), by="agent.a")
+    assert told == (HeaderShare(made_good=good) if done else SILENT)

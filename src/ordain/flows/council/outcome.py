@@ -71,5 +71,5 @@ COUNCIL_WIRE: Wire[DeliberationRequest] = Wire(
     take=take_council,
     response=council_response,
     other="not_a_council",
-    said=("result",),
+    said=("result", "chain"),
 )

@@ -31,20 +31,29 @@ from ordain.rules.handoff import (
 from ordain.rules.safety import SafetyLimits
 from ordain.rules.tool_first import OutputPassed, ToolFirstViolation
 
+COUNTS, APART = 2, 3
+"""From which version on a directive that was refused for its shape is a proposed call, and a call
+that the door refused is none that was made.
+"""
 TRUST = {"status": Trust.SYSTEM, "mode": Trust.SYSTEM, "outputPayload": Trust.FOREIGN}
 
 
 async def run_handoff(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Do the work, or say exactly why it is not done."""
-    return await _run(context, call, counts=True)
+    return await _run(context, call, version=3)
+
+
+async def run_handoff_2(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 2, where a call that the door refused was one that was made."""
+    return await _run(context, call, version=2)
 
 
 async def run_handoff_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 1, where a directive that was refused for its shape was no proposed call."""
-    return await _run(context, call, counts=False)
+    """Version 1, where a directive that was refused for its shape was no proposed call, too."""
+    return await _run(context, call, version=1)
 
 
-async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> VerbPlanOutput:
+async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
     context, envelope = context.told(turn_kind(call)), call.handoff or NO_ENVELOPE
     begun = _begun(context, call)
     if isinstance(begun, HandoffRefused):
@@ -61,13 +70,14 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> Ve
         planner_invocations=policy.planner_invocations,
         ms=min(ms, call.within_ms) if call.within_ms else ms,
     )
-    how = Working(role=envelope.worker, limits=limits, counts=counts)
+    how = Working(role=envelope.worker, limits=limits, counts=version >= COUNTS)
     worked = await work(context, planner_request(context.catalog, call), HANDOFF_PROMPT, how)
     if not worked.ok:
         return _failed(context, envelope.mode, worked.error, worked.message, worked.steps)
     card, output = context.catalog.card_of(call.verb), worked.output
     if card is not None:
-        found = counted(context, Call(verb=call.verb, args=call.args), card, envelope, worked)
+        done = worked.apart if version >= APART else worked
+        found = counted(context, Call(verb=call.verb, args=call.args), card, envelope, done)
         if isinstance(found.outcome, ToolFirstViolation):
             return _failed(context, envelope.mode, VIOLATION, found.reason.meaning, worked.steps)
         output = PASSED if isinstance(found.outcome, OutputPassed) else output

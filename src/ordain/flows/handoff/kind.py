@@ -1,4 +1,4 @@
-"""Kind ``handoff`` as a value, and its version before for what was begun under it."""
+"""Kind ``handoff`` as a value, and its versions before for what was begun under it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call
 from ordain.flows.context import Carrying
-from ordain.flows.handoff.flow import run_handoff, run_handoff_1
+from ordain.flows.handoff.flow import run_handoff, run_handoff_1, run_handoff_2
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.rules.tool_first import TOOL_FIRST
@@ -36,7 +36,7 @@ def _excerpt(output: Raw) -> str:
 
 HANDOFF_RUN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="handoff",
-    version=2,
+    version=3,
     run=run_handoff,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -50,4 +50,5 @@ HANDOFF_RUN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     rules=(TOOL_FIRST,),
     judged=True,
 )
+HANDOFF_RUN_2 = replace(HANDOFF_RUN, version=2, run=run_handoff_2)
 HANDOFF_RUN_1 = replace(HANDOFF_RUN, version=1, run=run_handoff_1)

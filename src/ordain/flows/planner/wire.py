@@ -82,6 +82,16 @@ def _check_narrowed(request: PlannerRequest) -> None:
         message = f"String should match pattern '{SESSION_ID}'"
         place = {"place": "/session_id", "code": "string_pattern_mismatch", "message": message}
         raise InvalidRequest("session_id is no session's id", details={"errors": [place]})
+    if request.preferences.council is True and request.answer_schema is not None:
+        place = {
+            "place": "/preferences/council",
+            "code": "value_error",
+            "message": "A council answers in words: nothing holds those to answer_schema",
+        }
+        raise InvalidRequest(
+            "preferences.council and answer_schema do not go together: a council answers in words",
+            details={"errors": [place]},
+        )
 
 
 def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
@@ -89,7 +99,8 @@ def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
 
     Raises:
         InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with
-            something else than a truth value, or a session's id is none.
+            something else than a truth value, a council to answer in a schema, or a session's id
+            is none.
     """
     _check_narrowed(request)
     total = 0

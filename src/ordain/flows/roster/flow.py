@@ -50,7 +50,9 @@ from ordain.flows.roster.steps import (
     fallback_of,
     finding_of,
     handed_on,
+    in_vain,
     proposal_of_finding,
+    result_of,
     told,
     tools_of,
 )
@@ -69,9 +71,9 @@ from ordain.rules.plan_wave import (
 from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
 from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
-WHOLE, BOUND = 2, 3
-"""From which version on a step's record is whole, and time, records and events are held to what was
-done.
+WHOLE, BOUND, GOOD = 2, 3, 4
+"""From which version on a step's record is whole, time, records and events are held to what was
+done, and a step that somebody did makes good that others did not, and dropped ones are told apart.
 """
 LEFT = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
 """Where a step is that a plan leaves undone."""
@@ -89,6 +91,11 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
     """Plan, hand on each step, and give back what was found, what the gates said of each step and
     what became of it.
     """
+    return await _run(context, call, version=4)
+
+
+async def run_roster_3(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 3, where a failed handoff stayed one, whoever did its step afterwards."""
     return await _run(context, call, version=3)
 
 
@@ -110,7 +117,7 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> Ve
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:
-        plan = await planned(context, call, args, doubts=version >= BOUND)
+        plan = await planned(context, call, args, doubts=version >= BOUND, apart=version >= GOOD)
     except Interrupted:
         return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
     if isinstance(plan, PlanRefused):
@@ -127,7 +134,7 @@ class _Plan:
 
     def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, version: int) -> None:
         self._context, self._args, self._plan = context, args, plan
-        self._whole, self._bound = version >= WHOLE, version >= BOUND
+        self._whole, self._bound, self._good = (version >= since for since in (WHOLE, BOUND, GOOD))
         planned, begins = (
             StepStatus.PLANNED,
             StepStatus.QUEUED if self._bound else StepStatus.PLANNED,
@@ -312,7 +319,7 @@ class _Plan:
         self._findings[index] = finding
         if not acted.denied:
             self._worked[index] = record.executed_agent
-        self._results.append(_result(index, acted, finding))
+        self._results.append(result_of(index, acted, finding))
         tools = tuple(
             dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted)))
         )
@@ -378,13 +385,14 @@ class _Plan:
         """Something happened to a step: where it is by now a rule says, on record, so that whoever
         follows the run sees it then.
         """
-        record = self._records[index]
+        record, done = self._records[index], event is StepEventName.COMPLETED
         facts = StepEventFacts(
             step=index,
             event=event,
             before=record.status,
             agent=record.executed_agent,
             attempt=record.attempts,
+            failed=in_vain(self._results, index) if self._good and done else (),
         )
         refs = (acted.seq,) if acted is not None and acted.seq >= 0 else ()
         self._put(
@@ -493,14 +501,3 @@ class _Plan:
             (),
         ).outcome
         return outcome if isinstance(outcome, Agreed) else None
-
-
-def _result(index: int, acted: Acted, finding: StepFinding) -> StepResult:
-    return StepResult(
-        step_name=acted.verb,
-        order=index,
-        ok=not finding.error,
-        error=finding.error,
-        call=acted.asked,
-        skipped=bool(acted.denied),
-    )

@@ -69,10 +69,10 @@ OR_A_MODEL = "named by the request, or by a model that was asked whom it means"
 
 
 async def planned(
-    context: FlowContext, call: VerbPlanInput, args: RosterArgs, *, doubts: bool
+    context: FlowContext, call: VerbPlanInput, args: RosterArgs, *, doubts: bool, apart: bool
 ) -> Planned | PlanRefused:
     """The plan that is followed, or why there is none. ``doubts``: it says so where a model may
-    have named who is to do it.
+    have named who is to do it. ``apart``: of dropped steps it says which need dropped ones.
     """
     cards = context.catalog.data.cards
     if args.named:
@@ -94,6 +94,7 @@ async def planned(
         answered=had,
         size_bytes=0 if proposal is None else proposal.size_bytes,
         code="" if had else answer.code[:CODE_CHARS],
+        apart=apart,
     )
     outcome = context.fx.decide(
         PLAN, facts, PlanInputs(cards=cards, proposal=proposal), (answer.seq,) if had else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from ordain.contracts.handoff import HandoffResult
 from ordain.contracts.roster import StepRecord
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned, VerbUnknown
-from ordain.flows.act import Acted
+from ordain.flows.act import Acted, StepResult
 from ordain.flows.findings import StepFinding
 from ordain.flows.observations import error_of
 from ordain.flows.roster.request import RosterArgs
@@ -91,6 +92,23 @@ def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
         error=acted.denied or error["code"],
         message=error["message"],
     )
+
+
+def result_of(index: int, acted: Acted, finding: StepFinding) -> StepResult:
+    """What one handoff of a step came to."""
+    return StepResult(
+        step_name=acted.verb,
+        order=index,
+        ok=not finding.error,
+        error=finding.error,
+        call=acted.asked,
+        skipped=bool(acted.denied),
+    )
+
+
+def in_vain(results: Iterable[StepResult], index: int) -> tuple[str, ...]:
+    """The handoffs of a step that came to nothing, by the digest of each, once."""
+    return tuple(dict.fromkeys(one.call for one in results if one.order == index and not one.ok))
 
 
 def tools_of(catalog: Catalog, acted: Acted) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.results import VerbReturned
@@ -72,6 +73,13 @@ class Worked(Struct, frozen=True, kw_only=True):
     steps: tuple[StepResult, ...] = ()
     refused: int = 0
     planner_raw: dict[str, Any] = {}
+
+    @property
+    def apart(self) -> Worked:
+        """The same, calls that the door refused among those that code did not let be made."""
+        made = tuple(step for step in self.steps if not step.skipped)
+        refused = self.refused + len(self.steps) - len(made)
+        return replace(self, steps=made, refused=refused)
 
 
 async def work(

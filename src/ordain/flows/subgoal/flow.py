@@ -25,13 +25,26 @@ async def run_subgoal(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutp
     behind calls of which none was made is none.
     """
     worked = await _worked(context, call, counts=True)
-    if worked.ok and worked.refused and not worked.steps:
-        facts = VerdictFacts(proposed=worked.refused, acts=0, answered=True)
+    return _answered(context, worked, worked.apart)
+
+
+async def run_subgoal_2(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 2, where a call that the door refused was one that was made."""
+    worked = await _worked(context, call, counts=True)
+    return _answered(context, worked, worked)
+
+
+def _answered(context: FlowContext, worked: Worked, made: Worked) -> VerbPlanOutput:
+    if worked.ok and made.refused and not made.steps:
+        facts = VerdictFacts(proposed=made.refused, acts=0, answered=True)
         verdict = context.fx.decide(
             VERDICT, facts, VerdictInputs(acts=()), (worked.planner_raw["answer"],)
         )
         worked = Worked(
-            ok=False, error=FAILED_BY[verdict.outcome.verdict], message=verdict.reason.meaning
+            ok=False,
+            error=FAILED_BY[verdict.outcome.verdict],
+            message=verdict.reason.meaning,
+            steps=worked.steps,
         )
     return _output(worked)
 

@@ -1,4 +1,4 @@
-"""Kind ``subgoal`` as a value, and its version before for what was begun under it."""
+"""Kind ``subgoal`` as a value, and its versions before for what was begun under it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ordain.flows.act import (
 )
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.subgoal.flow import run_subgoal, run_subgoal_1
+from ordain.flows.subgoal.flow import run_subgoal, run_subgoal_1, run_subgoal_2
 from ordain.flows.subgoal.prompt import SUBGOAL_PROMPT
 from ordain.rules.verdict import VERDICT
 
 SUBGOAL: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="subgoal",
-    version=2,
+    version=3,
     run=run_subgoal,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -36,4 +36,5 @@ SUBGOAL: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     rules=(VERDICT,),
     judged=True,
 )
+SUBGOAL_2 = replace(SUBGOAL, version=2, run=run_subgoal_2)
 SUBGOAL_1 = replace(SUBGOAL, version=1, run=run_subgoal_1)

@@ -94,6 +94,19 @@ def test_a_failed_call_is_told_and_the_work_goes_on() -> None:
     )
 
 
+def test_a_call_that_the_door_refused_is_told_apart_from_what_was_made() -> None:
+    """It stands among the steps as skipped, and apart it counts as one that code did not let be
+    made.
+    """
+    done = out(
+        play(call("extract_facts", text="x"), DONE, tools=("math.evaluate", "extract_facts"))
+    )
+    assert ([step.skipped for step in done.steps], done.refused) == ([True], 0)
+    assert (done.apart.steps, done.apart.refused) == ((), 1)
+    made = out(play(SUM, RESULT, DONE))
+    assert made.apart == made
+
+
 @pytest.mark.parametrize(
     "refused", [says("The answer is 42."), finish(""), call("no.such"), says('"maybe"')]
 )

@@ -113,6 +113,20 @@ def test_it_may_be_nested_as_deep_as_it_is_declared() -> None:
     ] == ["authorize.read"]
 
 
+def test_an_answer_behind_calls_that_the_door_refused_is_none() -> None:
+    """A call that is too deep is not made: what is said after it alone is no answer, as after a
+    call that had no shape; after one that was made it is.
+    """
+    again = call("plan.subgoal", **GIVEN)
+    vain = subgoal(again, finish("42"), depth=2)
+    assert vain.output is not None
+    assert (vain.output.ok, vain.output.error) == (False, "no_tool_succeeded")
+    assert [step.skipped for step in vain.output.step_results] == [True]
+    made = subgoal(again, SUM, RESULT, finish("42"), depth=2)
+    assert made.output is not None
+    assert made.output.ok
+
+
 def test_a_planner_calls_it_with_some_of_its_own_verbs() -> None:
     """It is one call of a verb like any other: one permit, one child with no more than the caller's
     verbs, and a failure is an observation.

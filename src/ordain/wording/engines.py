@@ -93,6 +93,10 @@ def _code(number: int) -> tuple[frozenset[str], Callable[[Table], Reader]]:
             from ordain.wording.engine_8 import reading  # lazy: see above
 
             return reading.LISTS, reading.SituatedReading
+        case 9:
+            from ordain.wording.engine_9 import reading  # lazy: see above
+
+            return reading.LISTS, reading.FillingReading
         case _:
             raise KeyError(number)
 
@@ -131,6 +135,6 @@ class Engines(Mapping[int, WordingEngine]):
         return self._newest
 
 
-NEWEST: Final = 8
+NEWEST: Final = 9
 """The engine that new catalogs name."""
 ENGINES: Final = Engines(NEWEST)

@@ -1,0 +1,69 @@
+"""Engine 8's reading, with what fills no slot.
+
+A no that is a whole message was one to a question of yes or no alone: to *which day?* and *which of
+these?* it was a request of its own (*never*, *geht nicht*). And a day was one however it was
+named: *not tomorrow*, *alles außer Freitag*, *12.13.2026*. No yes, no choice, no day and no place
+comes here that engine 8 does not read.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import structs
+
+from ordain.wording.cues import Cues
+from ordain.wording.engine_1.folding import LOOKED_AT
+from ordain.wording.engine_8.pieces import pieces_of
+from ordain.wording.engine_8.reading import LISTS as EIGHTH_LISTS
+from ordain.wording.engine_8.reading import SituatedReading
+from ordain.wording.engine_9 import reserve
+from ordain.wording.engine_9.days import Days
+from ordain.wording.engine_9.reserve import Reserve
+from ordain.wording.table import Table
+
+LISTS: Final = EIGHTH_LISTS | reserve.LISTS
+"""The lists of words that engine 9 looks into."""
+
+
+class FillingReading:
+    """Engine 9 over one table, compiled: engine 8 over it, and its lists."""
+
+    __slots__ = ("_days", "_eighth", "_reserve")
+
+    def __init__(self, table: Table) -> None:
+        """Compile the table."""
+        self._eighth = SituatedReading(table)
+        self._reserve, self._days = Reserve(table), Days(table.lists)
+
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """As engine 1 has them."""
+        return self._eighth.parts(text)
+
+    def cues(self, text: str) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text
+        is read.
+        """
+        found = self._eighth.cues(text)
+        if found.no:
+            return structs.replace(found, refuses=True, date_time=False, location=False)
+        if not (found.date_time or found.location) or len(text.strip()) > LOOKED_AT:
+            return found
+        pieces = pieces_of(self.parts(text))
+        date_time = found.date_time and not (
+            self._days.names_impossible(text) or self._reserve.takes_back(pieces)
+        )
+        location = found.location and not self._reserve.takes_any_back(pieces)
+        if (date_time, location) == (found.date_time, found.location):
+            return found
+        return structs.replace(found, date_time=date_time, location=location)
+
+    def chosen(self, text: str, options: tuple[str, ...]) -> str:
+        """The letter of the option that the message chooses and says nothing beside, "" where there
+        is none.
+        """
+        return self._eighth.chosen(text, options)
+
+    def mentions(self, text: str, options: tuple[str, ...]) -> bool:
+        """Whether the message has a word of one of the options, or of a place."""
+        return self._eighth.mentions(text, options)

@@ -8,33 +8,36 @@ comes here that engine 8 does not read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
 
-from ordain.wording.cues import Cues
+from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT
-from ordain.wording.engine_8.pieces import pieces_of
+from ordain.wording.engine_8.pieces import SignedPiece, pieces_of
 from ordain.wording.engine_8.reading import LISTS as EIGHTH_LISTS
 from ordain.wording.engine_8.reading import SituatedReading
-from ordain.wording.engine_9 import reserve
+from ordain.wording.engine_9 import remarks, reserve
 from ordain.wording.engine_9.days import Days
+from ordain.wording.engine_9.remarks import CERTAIN, Remarks
 from ordain.wording.engine_9.reserve import Reserve
 from ordain.wording.table import Table
 
-LISTS: Final = EIGHTH_LISTS | reserve.LISTS
+LISTS: Final = EIGHTH_LISTS | reserve.LISTS | remarks.LISTS
 """The lists of words that engine 9 looks into."""
 
 
 class FillingReading:
     """Engine 9 over one table, compiled: engine 8 over it, and its lists."""
 
-    __slots__ = ("_days", "_eighth", "_reserve")
+    __slots__ = ("_days", "_eighth", "_remarks", "_reserve")
 
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._eighth = SituatedReading(table)
         self._reserve, self._days = Reserve(table), Days(table.lists)
+        self._remarks = Remarks(table)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """As engine 1 has them."""
@@ -47,9 +50,13 @@ class FillingReading:
         found = self._eighth.cues(text)
         if found.no:
             return structs.replace(found, refuses=True, date_time=False, location=False)
-        if not (found.date_time or found.location) or len(text.strip()) > LOOKED_AT:
+        if found.yes or len(text.strip()) > LOOKED_AT:
             return found
         pieces = pieces_of(self.parts(text))
+        return self._ordered(self._filled(found, text, pieces), pieces)
+
+    def _filled(self, found: Cues, text: str, pieces: Sequence[SignedPiece]) -> Cues:
+        """Without a day or a place that is not to be."""
         date_time = found.date_time and not (
             self._days.names_impossible(text) or self._reserve.takes_back(pieces)
         )
@@ -57,6 +64,19 @@ class FillingReading:
         if (date_time, location) == (found.date_time, found.location):
             return found
         return structs.replace(found, date_time=date_time, location=location)
+
+    def _ordered(self, found: Cues, pieces: Sequence[SignedPiece]) -> Cues:
+        """With what it orders of work that runs, beyond engine 8."""
+        if found.hold or found.go_on or CERTAIN in (found.stop, found.steer):
+            return found
+        if self._remarks.corrects(pieces, found):
+            return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1))
+        if self._remarks.stops(pieces):
+            return structs.replace(found, stop=CERTAIN)
+        if not self._remarks.holds(pieces, self._eighth.cues):
+            return found
+        partly = Partly.LEANS if found.partly is Partly.MAYBE and not found.apart else found.partly
+        return structs.replace(found, hold=True, partly=partly, reasoned=True)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ordain.contracts.policy import Policy
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attach import ThreadFact, decide_attach
-from ordain.rules.attachment import AttachFacts, NewRequest, Override
+from ordain.rules.attachment import AttachFacts, NewRequest, Override, StatusNudge
 from ordain.wording.cues import Partly
 from ordain.wording.languages import shipped_table
 from ordain.wording.wording import compiled
@@ -91,6 +91,7 @@ def test_a_bound_and_a_comparative_alone_correct(text: str) -> None:
             "is there a pause, I need coffee?"),
         *("don't book Ritz, book Hilton", "Ende der Woche", "it is over", "noch warten auf Anna",
             "freeze warning for Denver"),
+        *("maybe shorter", "perhaps hold off, I am not sure", "vielleicht kürzer"),
     ],
 )  # fmt: skip
 def test_what_has_their_words_and_says_more_orders_nothing(text: str) -> None:
@@ -98,6 +99,16 @@ def test_what_has_their_words_and_says_more_orders_nothing(text: str) -> None:
     found = WORDING.cues(text)
     assert not found.hold
     assert CERTAIN not in (found.stop, found.steer)
+
+
+@pytest.mark.parametrize(
+    "text", ["how far along are we?", "did it go through?", "hat es geklappt?"]
+)
+def test_a_whole_question_after_progress_asks_after_the_work(text: str) -> None:
+    """Its state is told, where a turn of its own began beside it."""
+    assert EIGHTH.cues(text).nudge < CERTAIN
+    assert beside(text) == StatusNudge(thread=1)
+    assert isinstance(beside(f"{text} And book a table."), NewRequest)
 
 
 @pytest.mark.parametrize("text", ["shorter please", "max 300 words", "pause please, I am not sure"])

@@ -52,8 +52,15 @@ class FillingReading:
             return structs.replace(found, refuses=True, date_time=False, location=False)
         if found.yes or len(text.strip()) > LOOKED_AT:
             return found
+        if found.nudge < CERTAIN and self._remarks.enquires(text):
+            return structs.replace(found, nudge=CERTAIN, filler=0)
+        fills = found.date_time or found.location
+        orders = self._remarks.may_order(text, found)
+        if not fills and not orders:
+            return found
         pieces = pieces_of(self.parts(text))
-        return self._ordered(self._filled(found, text, pieces), pieces)
+        found = self._filled(found, text, pieces) if fills else found
+        return self._ordered(found, pieces) if orders else found
 
     def _filled(self, found: Cues, text: str, pieces: Sequence[SignedPiece]) -> Cues:
         """Without a day or a place that is not to be."""
@@ -67,8 +74,6 @@ class FillingReading:
 
     def _ordered(self, found: Cues, pieces: Sequence[SignedPiece]) -> Cues:
         """With what it orders of work that runs, beyond engine 8."""
-        if found.hold or found.go_on or CERTAIN in (found.stop, found.steer):
-            return found
         if self._remarks.corrects(pieces, found):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1))
         if self._remarks.stops(pieces):

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from ordain.wording.cues import Cues
+from ordain.wording.engine_1.folding import fold, tokens
 from ordain.wording.engine_1.patterns import ORDERS, PAD, any_of
+from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_7.matter import POSTPONEMENTS
 from ordain.wording.engine_8.pieces import (
@@ -24,19 +26,22 @@ from ordain.wording.engine_8.pieces import (
     signs_of,
     text_of,
 )
-from ordain.wording.engine_8.stops import REPORTING, SUCCESSIONS, Stops
+from ordain.wording.engine_8.slack import DOUBTS
+from ordain.wording.engine_8.stops import OUTWARD, REPORTING, SUCCESSIONS, Stops
 from ordain.wording.table import Table
 
 BOUNDS: Final = "bounds"
 COMPARATIVES: Final = "comparatives"
 DEGREES: Final = "degrees"
+ENQUIRIES: Final = "enquiries"
 FINALS: Final = "finals"
 PAUSES: Final = "pauses"
 SPANS: Final = "spans"
-LISTS: Final = frozenset({BOUNDS, COMPARATIVES, DEGREES, FINALS, PAUSES, SPANS})
+LISTS: Final = frozenset({BOUNDS, COMPARATIVES, DEGREES, ENQUIRIES, FINALS, PAUSES, SPANS})
 """What bounds a figure (*at most*); how work is to be (*shorter*, *less formal*), and by how much (*a
 bit*); what stands beside a stop and says so again (*over*); and waits that mean nothing else (*hold
-off*, where *wait* may begin anything), with what begins how long (*for*, *until*).
+off*, where *wait* may begin anything), with what begins how long (*for*, *until*). Enquiries are
+whole questions after progress, beyond the phrases of that sign.
 """
 MOST_PIECES: Final = 24
 REASON_OWN: Final = 8
@@ -46,6 +51,7 @@ UNITS: Final = 1
 _PAD: Final = frozenset(PAD.replace("\\", "")) | {Sign.YOU, Sign.COMMA, Sign.STOPS}
 _AROUND: Final = _PAD - {Sign.NO, Sign.NO_OR_NOT}
 """*no longer* is no order to make it longer."""
+_MARKS: Final = frozenset("?!.,")
 _UNIT: Final = frozenset((Sign.OWN, Sign.WORK, Sign.SAID, Sign.PLACE, Sign.SEARCH, Sign.QUOTED))
 _TOLD: Final = re.compile(f"[{any_of(Sign.QUOTED, Sign.SAID, Sign.KEEP)}]")
 _ASKS: Final = any_of(Sign.ASKS, Sign.QUESTION, Sign.QUESTION_OPENS, Sign.QUESTION_ENDS)
@@ -65,11 +71,14 @@ class Remarks:
         "_bounds",
         "_comparatives",
         "_degrees",
+        "_doubts",
+        "_enquiries",
         "_finals",
         "_later",
         "_pauses",
         "_spans",
         "_stops",
+        "_telling",
         "_theirs",
     )
 
@@ -79,9 +88,32 @@ class Remarks:
             ListedPhrases(table, name) for name in (BOUNDS, COMPARATIVES, DEGREES, FINALS, PAUSES)
         )
         self._later = ListedPhrases(table, "conditions", POSTPONEMENTS, SUCCESSIONS)
-        self._spans = ListedPhrases(table, SPANS)
-        self._theirs = ListedPhrases(table, REPORTING)
+        self._spans, self._enquiries = (ListedPhrases(table, name) for name in (SPANS, ENQUIRIES))
+        self._telling = frozenset(
+            key[0]
+            for name in (BOUNDS, COMPARATIVES, PAUSES, OUTWARD)
+            for phrase in table.lists.get(name, ())
+            for key in keys(phrase)
+        )
+        self._theirs, self._doubts = (ListedPhrases(table, name) for name in (REPORTING, DOUBTS))
         self._stops = Stops(table)
+
+    def enquires(self, text: str) -> bool:
+        """Whether it is a question after progress, and nothing else."""
+        said = tokens(fold(text.strip()))
+        size = self._enquiries.size(said, 0)
+        return size > 0 and all(token[0] in _MARKS for token in said[size:])
+
+    def may_order(self, text: str, found: Cues) -> bool:
+        """Whether it is worth a look: most messages have none of the words, or are read already. A
+        thought orders nothing (*stop, maybe*).
+        """
+        if found.hold or found.go_on or CERTAIN in (found.stop, found.steer):
+            return False
+        said = tokens(fold(text.strip()))
+        if found.stop == 0 and self._telling.isdisjoint(said):
+            return False
+        return not self._doubts.among(said)
 
     def stops(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether it stops in several sentences, and says nothing beside (*Schluss. Aus.*)."""

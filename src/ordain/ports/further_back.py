@@ -8,7 +8,8 @@ found whose reply asks, for that was asked last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -23,8 +24,12 @@ TAKEN: Final = REQUESTS | {Attached.ANSWER}
 """Of these classes a message takes up what was asked in its thread."""
 OURS: Final = frozenset({EntryKind.REPLY, EntryKind.SAID})
 
-EntriesOf = Callable[[str], Iterable[LatestEntry]]
-"""The entries under a run's id that are behind the latest ones, the newest first."""
+EntriesOf = Callable[[Sequence[str]], Mapping[str, Iterable[LatestEntry]]]
+"""The entries under these runs' ids that are behind the latest ones, by run, the newest first; a
+run without any may be left out.
+"""
+ASKED_AT_ONCE: Final = 16
+"""So many runs of a session's threads are asked for at once."""
 
 
 class Behind(Struct, frozen=True, kw_only=True):
@@ -54,7 +59,8 @@ def further_back(latest: Sequence[LatestEntry], behind: Behind) -> tuple[LatestE
         if thread.turns
         for run in dict.fromkeys((*thread.turns, thread.run))
     ]
-    found = {one.seq: one for run in live for one in _of_run(behind.entries(run))}
+    known = _by_run(behind, live)
+    found = {one.seq: one for of_run in known.values() for one in of_run}
     asking = frozenset(thread.id for thread in behind.threads if thread.asked is not None)
     mine = [
         one.asked.seq
@@ -63,8 +69,14 @@ def further_back(latest: Sequence[LatestEntry], behind: Behind) -> tuple[LatestE
     ]
     since = max(mine, default=0)
     if since < latest[-1].seq and (behind.bare or mine) and _asks(latest, asking) is None:
-        found |= {one.seq: one for one in _asked_last(behind, asking, found.get(since))}
+        found |= {one.seq: one for one in _asked_last(behind, asking, found.get(since), known)}
     return tuple(found[seq] for seq in sorted(found, reverse=True))
+
+
+def _by_run(behind: Behind, runs: Sequence[str]) -> dict[str, list[LatestEntry]]:
+    """Of each of these runs what a bare answer may be about."""
+    entries: Mapping[str, Iterable[LatestEntry]] = behind.entries(runs) if runs else {}
+    return {run: _of_run(entries.get(run, ())) for run in runs}
 
 
 def _of_run(entries: Iterable[LatestEntry]) -> list[LatestEntry]:
@@ -79,20 +91,27 @@ def _of_run(entries: Iterable[LatestEntry]) -> list[LatestEntry]:
 
 
 def _asked_last(
-    behind: Behind, asking: Set[int], question: LatestEntry | None
+    behind: Behind,
+    asking: Set[int],
+    question: LatestEntry | None,
+    known: dict[str, list[LatestEntry]],
 ) -> list[LatestEntry]:
     """The entries of the run whose reply asked last, behind the open question that the sender could
-    answer.
+    answer. ``known`` are runs that were looked at.
     """
     found: list[LatestEntry] = []
     seq, at = (0, 0) if question is None else (question.seq, question.at)
-    for run, touched_at in behind.others():
-        if touched_at < at:
-            break  # nothing of it is younger than what was found
-        of_run = _of_run(behind.entries(run))
-        asks = _asks(of_run, asking)
-        if asks is not None and asks.seq > seq:
-            found, seq, at = of_run, asks.seq, asks.at
+    others = iter(behind.others())
+    while some := list(islice(others, ASKED_AT_ONCE)):
+        wanted = dict.fromkeys(run for run, touched_at in some if touched_at >= at)
+        known |= _by_run(behind, [run for run in wanted if run not in known])
+        for run, touched_at in some:
+            if touched_at < at:
+                return found  # nothing of it is younger than what was found
+            of_run = known[run]
+            asks = _asks(of_run, asking)
+            if asks is not None and asks.seq > seq:
+                found, seq, at = of_run, asks.seq, asks.at
     return found
 
 

@@ -57,8 +57,10 @@ def ordered(decision: bytes | None) -> Ordered:
     """What the stored decision about a message says that it ordered; nothing where it does not say:
     what is damaged is reported by who reads it.
     """
-    if decision is None:
-        return _NOTHING
+    if decision is None or not (
+        b'"stop"' in decision or b'"hold"' in decision or b'"resumes"' in decision
+    ):
+        return _NOTHING  # of most messages no more is looked at
     try:
         found = _DECIDED.decode(decision)
     except msgspec.MsgspecError:

@@ -177,6 +177,23 @@ def too_late(facts: AttachFacts) -> AddresseeVerdict | None:
     return _told(facts, thread)
 
 
+def filler(facts: AttachFacts) -> AddresseeVerdict | None:
+    """What wants nothing, and a no to a question that takes none for its answer."""
+    if facts.cues.partly is Partly.LEANS and partly_answered(facts, Partly.LEANS) is not None:
+        return None  # "sure..." wants nothing of work, and is no answer to a question either
+    if facts.explicit or (facts.cues.filler < 2 and not _refuses(facts)):
+        return None
+    return Filler(), AttachReason.FILLER
+
+
+def _refuses(facts: AttachFacts) -> bool:
+    """Whether it says no to what is asked, whatever that is: *never* to the question which day."""
+    return facts.cues.refuses and any(
+        thread.live and thread.asks and not thread.barred and reachable(facts, thread)
+        for thread in facts.threads
+    )
+
+
 def resumed(facts: AttachFacts) -> AddresseeVerdict | None:
     """*Go on*: with what was held, where nothing else has begun there; with what a reply asked; to
     work that goes on it is no order.

@@ -19,6 +19,7 @@ from msgspec import structs
 from ordain.contracts.policy import Policy
 from ordain.rules.addressee import (
     answer_to,
+    filler,
     is_last,
     partly_answered,
     reachable,
@@ -164,11 +165,11 @@ def _certain(facts: AttachFacts) -> AttachVerdict | None:
     """What wording and state leave no doubt about."""
     ordered = overriding(facts) or holding(facts) or _nudge(facts)
     if not facts.addressed:
-        return ordered or _answer(facts) or _approval(facts) or _filler(facts)
+        return ordered or _answer(facts) or _approval(facts) or filler(facts)
     answered = (
         taken_back(facts) or _answer(facts) or resumed(facts) or _approval(facts) or too_late(facts)
     )
-    return ordered or answered or protesting(facts) or _filler(facts)
+    return ordered or answered or protesting(facts) or filler(facts)
 
 
 def _nudge(facts: AttachFacts) -> AttachVerdict | None:
@@ -257,14 +258,6 @@ def _approval(facts: AttachFacts) -> AttachVerdict | None:
         return None
     chosen = [thread for thread in waits if thread.id == facts.anchor] or waits
     return StatusNudge(thread=chosen[0].id), AttachReason.APPROVAL
-
-
-def _filler(facts: AttachFacts) -> AttachVerdict | None:
-    if facts.cues.partly is Partly.LEANS and partly_answered(facts, Partly.LEANS) is not None:
-        return None  # "sure..." wants nothing of work, and is no answer to a question either
-    return (
-        (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
-    )
 
 
 def _open(facts: AttachFacts) -> AttachVerdict:

@@ -17,14 +17,11 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.approvals import AwaitedApproval
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.ports.sessions import (
     EntryKind,
     NewEntry,
-    OpenQuestion,
-    Thread,
     ThreadChange,
     ThreadStatus,
 )
@@ -32,46 +29,18 @@ from ordain.ports.shared import LatestEntry, Place, SessionOpening, SessionRead,
 from ordain.ports.store import WITHOUT_PLACE, MessageKey, Outcome
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED, UNPLACED
-from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
 from ordain.store.latest_entries import ENDING, asked_at, is_halted, spoken, versions
 from ordain.store.open_questions import close_one, json_text, open_in
 from ordain.store.statuses import MADE_NEXT
-from ordain.store.typed_rows import (
-    RowColumns,
-    check_row,
-    is_moment,
-    is_number,
-    is_text,
-    or_none,
-    parsed,
-)
+from ordain.store.thread_rows import more_threads, threads_of, unsettled_turns
 
-RECENT_THREADS = 6
 _TO_PLACE = (*POSTPONED, UNPLACED)
-_THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
-_THREAD_NAMES = "id, status, intent, run, asked, slots, last_error, touched_at"
-_THREAD = f"SELECT {_THREAD_NAMES} FROM threads"  # noqa: S608 - our own columns
+_ENTRY_KINDS = frozenset(map(str, EntryKind))
 _KEYLESS = (
     "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE "
     "s.workspace = ? AND s.id = ?"
-)
-_THREAD_COLUMNS: RowColumns = tuple(
-    zip(
-        _THREAD_NAMES.split(", "),
-        (
-            is_number,
-            is_text,
-            is_text,
-            is_text,
-            or_none(is_text),
-            or_none(is_text),
-            or_none(is_text),
-            is_moment,
-        ),
-        strict=True,
-    )
 )
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, "
@@ -79,98 +48,6 @@ _INSERT = (
     " size, through, author, subject, digest, chain, body, decision, marks) VALUES "
     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
-
-
-def thread_of(
-    row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: AwaitedApproval | None = None
-) -> Thread:
-    """A row of ``threads`` as the port's value; ``awaiting`` stands in a table of its own."""
-    number, status, intent, run, asked, slots, last_error, touched_at = row
-    what = f"thread {number}"
-    check_row(what, _THREAD_COLUMNS, row)
-    if status not in _THREAD_STATUSES:
-        raise JournalCorrupt(f"thread {number} of a session has no known status")
-    return Thread(
-        id=number,
-        status=ThreadStatus(status),
-        intent=intent,
-        run=run,
-        turns=turns,
-        asked=None if asked is None else parsed(what, "asked", asked, OpenQuestion),
-        slots={} if slots is None else parsed(what, "slots", slots, dict[str, Any]),
-        last_error=None
-        if last_error is None
-        else parsed(what, "last_error", last_error, dict[str, Any]),
-        touched_at=touched_at,
-        awaiting=awaiting,
-    )
-
-
-def read_threads(
-    db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS
-) -> list[Thread]:
-    """Threads with unsettled turns, latest first, then the most recently touched; without its
-    session's key a thread has no words.
-    """
-    (keyed,) = db.execute(
-        "SELECT u.key IS NOT NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE "
-        "s.no = ?",
-        (session,),
-    ).fetchone()
-    found = _threads(db, session, _unsettled(db, session), recent)
-    return (
-        found
-        if keyed
-        else [
-            msgspec.structs.replace(thread, intent="", slots={}, last_error=None)
-            for thread in found
-        ]
-    )
-
-
-def _unsettled(db: sqlite3.Connection, session: int) -> list[tuple[int, str, int]]:
-    """Thread (0: none), run and whether it counts as at work, of each unsettled turn, a thread's in
-    their order.
-    """
-    return db.execute(
-        "SELECT thread, id, counts FROM turns WHERE session = ? AND state <> 'over' ORDER BY "
-        "thread, run",
-        (session,),
-    ).fetchall()
-
-
-def _threads(
-    db: sqlite3.Connection,
-    session: int,
-    unsettled: Sequence[tuple[int, str, int]],
-    recent: int = RECENT_THREADS,
-    also: Sequence[int] = (),
-) -> list[Thread]:
-    """As ``read_threads``, with threads ``also``, where the unsettled turns are known."""
-    turns: dict[int, list[str]] = {}
-    for thread, run, _ in unsettled:
-        if thread > 0:
-            turns.setdefault(thread, []).append(run)
-    rows = {
-        row[0]: row
-        for row in db.execute(
-            f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?",
-            (session, recent),
-        )
-    }
-    for number in (*turns, *also):
-        if number and number not in rows:
-            row = db.execute(
-                f"{_THREAD} WHERE session = ? AND id = ?", (session, number)
-            ).fetchone()
-            if row is not None:
-                rows[number] = row
-    waits = awaited(db, session)
-    found = [
-        thread_of(row, tuple(turns.get(number, ())), waits.get(number))
-        for number, row in rows.items()
-    ]
-    return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
 
 def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> SessionState:
@@ -187,13 +64,13 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     replied = _place(db, no, read.channel, read.reply_to)
     edited = _place(db, no, read.channel, read.edits)
     anchor = edited or replied
-    unsettled = _unsettled(db, no)
+    unsettled = unsettled_turns(db, no)
     named = (read.thread, 0 if anchor is None else anchor.thread)
-    found = _threads(db, no, unsettled, also=named)
+    found = threads_of(db, no, unsettled, also=named)
     said: tuple[LatestEntry, ...] = ()
     if read.bare or any(thread.asked is not None for thread in found):
         said = spoken(db, no, head, read, found)
-        found = _threads(db, no, unsettled, also=(*named, *(one.thread for one in said)))
+        found = more_threads(db, no, found, [one.thread for one in said])
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? "
         "AND edits = ? AND edits <> ''"

@@ -5,8 +5,9 @@ bare answer may be about it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any, Final
 
 import msgspec
 
@@ -42,11 +43,14 @@ _ENTRY: Final = (
     " FROM transcript t WHERE t.session = ? AND t.seq < ?"
 )
 _LATEST: Final = f"{_ENTRY} ORDER BY t.seq DESC LIMIT ?"
-_OF_RUN: Final = f"{_ENTRY} AND t.run = ? AND t.run <> '' ORDER BY t.seq DESC"
+_RUNS: Final = "t.run IN (SELECT value FROM json_each(?)) AND t.run <> ''"
+_OF_RUNS: Final = f"{_ENTRY} AND {_RUNS}"
+"""Sorted where there are few: SQLite would make a table of them, bodies and all."""
+_BY_SEQ: Final = attrgetter("seq")
 _OTHERS: Final = (
     "SELECT run, touched_at FROM threads WHERE session = ? AND run <> '' ORDER BY touched_at DESC"
 )
-_KINDS: Final = frozenset(map(str, EntryKind))
+_KINDS: Final = {str(kind): kind for kind in EntryKind}
 
 
 def spoken(
@@ -60,11 +64,22 @@ def spoken(
     behind = Behind(
         threads=[asked_at(db, session, thread) for thread in threads],
         others=lambda: db.execute(_OTHERS, (session,)),
-        entries=lambda run: _entries(db, _OF_RUN, session, first, run),
+        entries=lambda runs: _of_runs(db, session, first, runs),
         author=read.author,
         bare=read.bare,
     )
     return (*latest, *further_back(latest, behind))
+
+
+def _of_runs(
+    db: sqlite3.Connection, session: int, first: int, runs: Sequence[str]
+) -> dict[str, list[LatestEntry]]:
+    found: dict[str, list[LatestEntry]] = {}
+    for one in _entries(db, _OF_RUNS, session, first, msgspec.json.encode(runs).decode()):
+        found.setdefault(one.run, []).append(one)
+    for of_run in found.values():
+        of_run.sort(key=_BY_SEQ, reverse=True)
+    return found
 
 
 def is_halted(db: sqlite3.Connection, session: int, read: SessionRead) -> bool:
@@ -109,44 +124,35 @@ def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
     )
 
 
-def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[LatestEntry]:
-    for (
-        seq,
-        at,
-        thread,
-        kind,
-        run,
-        channel,
-        author,
-        attached,
-        decision,
-        unbegun,
-        status,
-        ending,
-        key,
-        body,
-    ) in db.execute(query, given):
-        if kind not in _KINDS:
-            raise JournalCorrupt(
-                f"entry {seq} of a transcript is of no known kind", details={"seq": seq}
-            )
-        order = ordered(decision)
-        yield LatestEntry(
-            seq=seq,
-            at=at,
-            thread=thread,
-            kind=EntryKind(kind),
-            run=run,
-            channel=channel,
-            author=author,
-            attached=attached,
-            stops=order.stops,
-            resumes=order.resumes,
-            anew=order.anew,
-            halts=order.halts,
-            unbegun=bool(unbegun),
-            status=status,
-            ending=ending,
-            key=key if isinstance(key, str) else "",
-            body=body,
+def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> list[LatestEntry]:
+    return [_entry(row) for row in db.execute(query, given)]
+
+
+def _entry(row: tuple[Any, ...]) -> LatestEntry:
+    seq, at, thread, kind, run, channel, author, attached, decision, unbegun, *more = row
+    status, ending, key, body = more
+    known = _KINDS.get(kind)
+    if known is None:
+        raise JournalCorrupt(
+            f"entry {seq} of a transcript is of no known kind", details={"seq": seq}
         )
+    order = ordered(decision)
+    return LatestEntry(
+        seq=seq,
+        at=at,
+        thread=thread,
+        kind=known,
+        run=run,
+        channel=channel,
+        author=author,
+        attached=attached,
+        stops=order.stops,
+        resumes=order.resumes,
+        anew=order.anew,
+        halts=order.halts,
+        unbegun=bool(unbegun),
+        status=status,
+        ending=ending,
+        key=key if isinstance(key, str) else "",
+        body=body,
+    )

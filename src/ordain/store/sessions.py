@@ -15,9 +15,9 @@ from ordain.ports.sessions import (
     Uncovered,
     approval_named,
 )
-from ordain.store.conversation import read_threads
 from ordain.store.id_parts import named_by
 from ordain.store.sqlite import SqliteStore
+from ordain.store.thread_rows import read_threads
 from ordain.store.typed_rows import (
     RowColumns,
     check_row,

@@ -16,6 +16,8 @@ _QUOTED: Final = re.compile(
 )
 _MARK: Final = re.compile(r"[?？﹖︖؟⁇⁈⁉‽՞፧⸮\u037e](?![^\s\W])|か[。．]")
 """A question mark that closes something: none in an address."""
+_ANY: Final = re.compile(r"[?？﹖︖؟⁇⁈⁉‽՞፧⸮\u037eか]")
+"""Without any of these a text is looked at no further."""
 _ADDRESS: Final = re.compile(r"\b\w+://\S+")
 
 
@@ -23,6 +25,8 @@ def ends_asking(text: str) -> bool:
     """Whether its last sentence, or the one before a short closing word, is a question; what it
     quotes is said by others. Total and linear in the text.
     """
+    if ("?" not in text) if text.isascii() else (_ANY.search(text) is None):
+        return False
     said = _ADDRESS.sub(" ", _QUOTED.sub(" ", text)).rstrip()
     found = list(_MARK.finditer(said))
     return bool(found) and len(said) - found[-1].end() <= AFTERWARDS

@@ -66,3 +66,7 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
     lead: str = ""
     """The yes or the no that such a message begins with (*yes, and what is a lighthouse?*)."""
+    refuses: bool = False
+    """Its no is one to any question, also to one that asks for a day or an option: engines from 9
+    on.
+    """

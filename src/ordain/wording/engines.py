@@ -56,56 +56,53 @@ class WordingEngine(Struct, frozen=True, kw_only=True):
     compile: Callable[[Table], Reader]
 
 
-def _first() -> WordingEngine:
-    from ordain.wording.engine_1.reading import CompiledReading  # lazy: a start reads nothing
-    from ordain.wording.engine_1.signs import LISTS  # lazy: see above
+def _code(number: int) -> tuple[frozenset[str], Callable[[Table], Reader]]:
+    """The lists that an engine looks into, and what compiles it; ``KeyError`` where there is none.
+    An import for each: a start reads none, and types and layers are held of all of them.
+    """
+    match number:
+        case 1:
+            from ordain.wording.engine_1 import reading, signs  # lazy: see above
 
-    return _engine(1, LISTS, CompiledReading)
+            return signs.LISTS, reading.CompiledReading
+        case 2:
+            from ordain.wording.engine_2 import reading  # lazy: see above
 
+            return reading.LISTS, reading.ClosedReading
+        case 3:
+            from ordain.wording.engine_3 import reading  # lazy: see above
 
-def _second() -> WordingEngine:
-    from ordain.wording.engine_2.reading import LISTS, ClosedReading  # lazy: see above
+            return reading.LISTS, reading.WholeReading
+        case 4:
+            from ordain.wording.engine_4 import reading  # lazy: see above
 
-    return _engine(2, LISTS, ClosedReading)
+            return reading.LISTS, reading.ClearReading
+        case 5:
+            from ordain.wording.engine_5 import reading  # lazy: see above
 
+            return reading.LISTS, reading.WrittenReading
+        case 6:
+            from ordain.wording.engine_6 import reading  # lazy: see above
 
-def _third() -> WordingEngine:
-    from ordain.wording.engine_3.reading import LISTS, WholeReading  # lazy: see above
+            return reading.LISTS, reading.InsistentReading
+        case 7:
+            from ordain.wording.engine_7 import reading  # lazy: see above
 
-    return _engine(3, LISTS, WholeReading)
+            return reading.LISTS, reading.ApartReading
+        case 8:
+            from ordain.wording.engine_8 import reading  # lazy: see above
 
+            return reading.LISTS, reading.SituatedReading
+        case 9:
+            from ordain.wording.engine_9 import reading  # lazy: see above
 
-def _fourth() -> WordingEngine:
-    from ordain.wording.engine_4.reading import LISTS, ClearReading  # lazy: see above
-
-    return _engine(4, LISTS, ClearReading)
-
-
-def _fifth() -> WordingEngine:
-    from ordain.wording.engine_5.reading import LISTS, WrittenReading  # lazy: see above
-
-    return _engine(5, LISTS, WrittenReading)
-
-
-def _sixth() -> WordingEngine:
-    from ordain.wording.engine_6.reading import LISTS, InsistentReading  # lazy: see above
-
-    return _engine(6, LISTS, InsistentReading)
-
-
-def _seventh() -> WordingEngine:
-    from ordain.wording.engine_7.reading import LISTS, ApartReading  # lazy: see above
-
-    return _engine(7, LISTS, ApartReading)
-
-
-def _eighth() -> WordingEngine:
-    from ordain.wording.engine_8.reading import LISTS, SituatedReading  # lazy: see above
-
-    return _engine(8, LISTS, SituatedReading)
+            return reading.LISTS, reading.FillingReading
+        case _:
+            raise KeyError(number)
 
 
-def _engine(number: int, lists: frozenset[str], reader: Callable[[Table], Reader]) -> WordingEngine:
+def _loaded(number: int) -> WordingEngine:
+    lists, reader = _code(number)
     from ordain.wording.engine_1.phrases import keys  # lazy: see above
     from ordain.wording.engine_1.signs import PRECEDENCE  # lazy: see above
 
@@ -121,25 +118,23 @@ def _engine(number: int, lists: frozenset[str], reader: Callable[[Table], Reader
 class Engines(Mapping[int, WordingEngine]):
     """Each engine by its number, loaded when it is first asked for."""
 
-    def __init__(self, *made: Callable[[], WordingEngine]) -> None:
-        """``made`` is what loads each, from engine 1 on."""
-        self._made = tuple(map(cache, made))
+    def __init__(self, newest: int) -> None:
+        """``newest`` is the last number there is."""
+        self._newest, self._load = newest, cache(_loaded)
 
     def __getitem__(self, number: int) -> WordingEngine:
         """The engine; ``KeyError`` where there is none of that number."""
-        if number not in range(1, len(self._made) + 1):
-            raise KeyError(number)
-        return self._made[number - 1]()
+        return self._load(number)
 
     def __iter__(self) -> Iterator[int]:
         """The numbers, from 1 on."""
-        return iter(range(1, len(self._made) + 1))
+        return iter(range(1, self._newest + 1))
 
     def __len__(self) -> int:
         """How many there are, which is the newest one's number."""
-        return len(self._made)
+        return self._newest
 
 
-ENGINES: Final = Engines(_first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth)
-NEWEST: Final = len(ENGINES)
+NEWEST: Final = 9
 """The engine that new catalogs name."""
+ENGINES: Final = Engines(NEWEST)

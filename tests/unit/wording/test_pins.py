@@ -47,9 +47,9 @@ def test_what_this_build_cannot_read_is_no_wording() -> None:
     else.
     """
     later = Catalog(
-        CatalogData(policy=POLICY, wording=f"9:{TABLE.digest}"), {TABLE.digest: TABLE.encoded}.get
+        CatalogData(policy=POLICY, wording=f"10:{TABLE.digest}"), {TABLE.digest: TABLE.encoded}.get
     )
-    with pytest.raises(JournalCorrupt, match="no wording engine 9"):
+    with pytest.raises(JournalCorrupt, match="no wording engine 10"):
         wording_of(later)
     lost = Catalog(CatalogData(policy=POLICY, wording=f"1:{'0' * 64}"), {}.get)
     for use in (lambda: wording_of(lost), lambda: lost.stored):

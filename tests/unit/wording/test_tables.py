@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -172,3 +175,25 @@ def test_the_newest_engine_is_the_one_that_is_shipped_with_phrases() -> None:
         engine.signs
     )
     assert {name for language in shipped_languages() for name in language.lists} == engine.lists
+
+
+def test_every_engine_is_had_by_its_number() -> None:
+    """Each is another reading, the newest is the last, and of a number beyond there is none."""
+    engines = [ENGINES[number] for number in ENGINES]
+    assert [engine.number for engine in engines] == list(range(1, NEWEST + 1))
+    assert len({engine.compile for engine in engines}) == NEWEST
+    for before, after in pairwise(engines):
+        assert before.lists <= after.lists
+    for number in (0, NEWEST + 1):
+        assert number not in ENGINES
+
+
+def test_a_start_loads_no_engine_and_a_wording_none_after_its_own() -> None:
+    """What reads with an early engine has no later one in memory."""
+    code = (
+        "import sys; from ordain.wording import wording; "
+        "assert not [name for name in sys.modules if '.engine_' in name]; "
+        "wording.first_wording(); "
+        "assert not [name for name in sys.modules if '.engine_2' in name]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

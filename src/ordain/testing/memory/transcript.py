@@ -90,7 +90,9 @@ def _spoken(
     behind = Behind(
         threads=[_asked_at(rows, name, thread) for thread in read_threads(rows, name)],
         others=lambda: [(thread.run, thread.touched_at) for thread in touched if thread.run],
-        entries=lambda run: [_said(rows, row) for row in older if row.entry.run == run],
+        entries=lambda runs: {
+            run: [_said(rows, row) for row in older if row.entry.run == run] for run in runs
+        },
         author=read.author,
         bare=read.bare,
     )

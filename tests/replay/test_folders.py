@@ -41,6 +41,7 @@ from tests.replay.folder_file import (
 )
 from tests.replay.folder_going_on import go_on
 from tests.shapes.ledger import Ledger, ledger_process
+from tests.shapes.talk import PRINCIPAL
 
 COMMAND_S = 60
 DATABASE = "ordain.db"
@@ -255,6 +256,19 @@ def test_a_folder_holds_what_it_is_kept_for(name: str) -> None:
         "freeform",
         "choice",
     }
+
+
+def test_a_folder_holds_a_ticket_in_review(tmp_path: Path) -> None:
+    """What waits for a yes, and somebody looks at when the process dies, is looked at still by
+    whoever said so; it is decided with all others where a folder goes on.
+    """
+    home = unpack(packed("killed_roster4"), tmp_path / "home")
+    with closing(sqlite3.connect(home / DATABASE)) as database:
+        claimed = database.execute(
+            "SELECT a.state, a.claimed_by FROM approvals a JOIN runs r ON r.no = a.run WHERE "
+            "a.claimed_by <> ''"
+        ).fetchall()
+    assert claimed == [("open", PRINCIPAL)]
 
 
 def test_every_newest_flow_is_in_a_folder() -> None:

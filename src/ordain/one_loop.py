@@ -53,7 +53,7 @@ class OneLoop:
         """Why whoever asks here is not where this belongs; "" where they are. Outside of any loop
         nothing can be awaited, so that is no elsewhere.
         """
-        if self.copied:
+        if _process is not self._process:  # ``copied``, without a call more
             return "what is asked here works in another process, of which this one is a copy (fork)"
         loop = asyncio._get_running_loop()  # noqa: SLF001 - asyncio's own way to ask without an exception
         if loop is None or loop is self._loop:

@@ -386,7 +386,7 @@ def test_one_verb_overrides_and_several_restrict(server: Server) -> None:
     """Exactly one verb serves the turn itself; several are the only tools; two that disagree are
     refused.
 
-    B-33 "override; several → allowed-tool restriction (`options.allowed_verbs`)"
+    B-33 "Exactly one → override; several → allowed-tool restriction (`options.allowed_verbs`)"
     """
     one = chat(server, "2 + 3", verbs=["math.evaluate"])["cortex_result"]
     assert (one["verb"], one["metadata"]["executed_verbs"]) == ("math.evaluate", ["math.evaluate"])

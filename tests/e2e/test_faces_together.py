@@ -18,6 +18,11 @@ from tests.e2e.talking import SCRIPT, message, say, transcript
 FACES = Path(ordain.server.__file__).parent
 DECIDING = ("rules", "flows", "journal", "prompts", "store", "models", "verbs", "engines")
 """Where what is decided, and what is done about it, is at home."""
+POLICY = """[supervisor]
+tools = ["math.evaluate"]
+[profile]
+allowed_handoff_targets = ["creative_agent"]
+"""
 DECIDED = {
     "mode",
     "verb",
@@ -34,11 +39,7 @@ DECIDED = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with (
-        Server(tmp_path_factory.mktemp("faces"))
-        .play(SCRIPT)
-        .policy('[supervisor]\ntools = ["math.evaluate"]') as server
-    ):
+    with Server(tmp_path_factory.mktemp("faces")).play(SCRIPT).policy(POLICY) as server:
         yield server
 
 
@@ -319,13 +320,57 @@ def test_a_failure_is_answered_the_same_each_time(
     assert all(each == seen[0] for each in seen)
 
 
+@pytest.mark.parametrize(
+    ("text", "hints", "outcome", "path"),
+    [
+        ("quick", {}, "direct", "direct"),
+        ("work", {"mode": "agent"}, "direct", "react_lite"),
+        ("quick", {"delegates": ["creative_agent"]}, "delegate", None),
+    ],
+    ids=str,
+)
+def test_a_turn_has_its_outcome_first_and_a_path_only_where_that_is_direct(
+    server: Server, text: str, hints: dict[str, Any], outcome: str, path: str | None
+) -> None:
+    """B-41 "Outcome first, then path" and B-41 "`rules/route` then picks EXE-10's path (four values)
+    by B-10's table, for outcome direct only": so the journal has it, in this order.
+    """
+    session = f"outcome/{text}/{outcome}"
+    server.http.post(
+        "/messages",
+        json=message(text, session, hints=hints),
+        headers={"Prefer": "respond-async"},
+    )
+    run = transcript(server, session)[0]["run"]
+    server.until(run, "completed", "failed", "waiting")
+    found = [one for one in decided(server, run) if one[0] in ("outcome", "route")]
+    assert found[0][0] == "outcome"
+    assert found[0][1]["outcome"] == outcome
+    assert [one[1]["path"] for one in found[1:]] == ([] if path is None else [path])
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Every key of a JSON value."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield name
+            yield from names_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from names_in(one)
+
+
 def test_each_wire_has_its_own_spelling(server: Server) -> None:
     """The canonical message is answered in camelCase, hub and cortex in snake_case, and neither of
     these reads the other spelling.
 
-    B-12 "S1 contract exposes camelCase aliases; each wire keeps its source's spelling"
+    B-12 "snake_case internally; S1 contract exposes camelCase aliases; each wire keeps its source's
+    spelling"
     """
     canonical = say(server, "quick", "spelling:1")
+    names = set(names_in([record["body"] for record in server.journal(canonical["runId"])]))
+    assert {"user_message", "budget_class"} & names
+    assert [name for name in names if name != name.lower()] == []
     assert {"sessionId", "messageId", "sessionSeq", "threadId", "runId"} <= canonical.keys()
     assert not [name for name in canonical if "_" in name]
     shown = server.http.post(

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.catalogs import build_registry
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Lane, LanesPolicy, Policy
 from ordain.flows.shipped import shipped_kinds
 from ordain.rules.lane import LANE, LaneFacts, LaneInputs
+from ordain.settings import load_settings
 from tests.unit.rules.given import decided, lanes_policies
 
 PROMPTS = shipped_kinds().prompts
@@ -55,8 +57,9 @@ def test_a_mode_is_no_lane(mode: ExecMode) -> None:
     """Mode and lane share a word and no type: neither is read as the other where they differ, and
     no verb has a mode's name.
 
-    B-09 "Separate types"
+    B-09 "Separate types `ExecMode`, `ModelLane`, verb id"
     """
+    assert str(mode) not in build_registry(load_settings(environment={})).specs
     assert not isinstance(mode, Lane)
     assert {str(mode) for mode in ExecMode} & {str(lane) for lane in Lane} == {"brain"}
     if mode is not ExecMode.BRAIN:

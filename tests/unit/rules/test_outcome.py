@@ -41,6 +41,23 @@ def outcome_of(facts: OutcomeFacts, policy: Policy = POLICY) -> TurnOutcome | No
 
 
 @given(states)
+def test_the_outcome_is_one_of_five(facts: OutcomeFacts) -> None:
+    """B-41 "`rules/outcome` picks one of RTE-02's five (direct, workflow proposal, workflow execution,
+    delegation, fan-out)": whatever is asked for there is exactly one, or a typed refusal.
+    """
+    assert {str(one) for one in TurnOutcome} == {
+        "direct",
+        "workflow_proposal",
+        "workflow_run",
+        "delegate",
+        "fan_out",
+    }
+    found = decided(OUTCOME, facts, None, POLICY).outcome
+    assert isinstance(found, OutcomeChosen | OutcomeRefused)
+    assert isinstance(found, OutcomeRefused) or found.outcome in set(TurnOutcome)
+
+
+@given(states)
 def test_agent_and_council_are_direct(facts: OutcomeFacts) -> None:
     """B-41 "an explicit mode agent or council fixes direct", whatever is hinted at."""
     if facts.mode is not ExecMode.BRAIN:

@@ -107,6 +107,57 @@ def test_no_path_outside_the_modes(facts: RouteFacts, proposal: Any, policy: Pol
         assert routed.path is paths[0]
 
 
+def test_the_table_of_paths_is_the_whole_of_it() -> None:
+    """Each mode has exactly these, its own first, and only a supervised brain turn has one more.
+
+    B-10 "Allowed-path table per mode: brain→{direct} (+react_lite only if `supervised`),
+    agent→{react_lite, agent_chain}, council→{council}"
+    """
+    table = {
+        (mode, supervised): set(allowed_paths(mode, supervised=supervised))
+        for mode in ExecMode
+        for supervised in (False, True)
+    }
+    agent, council = {Path.REACT_LITE, Path.AGENT_CHAIN}, {Path.COUNCIL}
+    assert table == {
+        (ExecMode.BRAIN, False): {Path.DIRECT},
+        (ExecMode.BRAIN, True): {Path.DIRECT, Path.REACT_LITE},
+        (ExecMode.AGENT, False): agent,
+        (ExecMode.AGENT, True): agent,
+        (ExecMode.COUNCIL, False): council,
+        (ExecMode.COUNCIL, True): council,
+    }
+
+
+@pytest.mark.parametrize("suggested", list(BudgetClass))
+@pytest.mark.parametrize("asked", list(BudgetClass))
+def test_a_class_stands_for_caps_that_policy_names(
+    asked: BudgetClass, suggested: BudgetClass
+) -> None:
+    """Steps, tokens and time are those of the lower class of what was asked and what the model
+    suggests, whichever of the three each is; a step count that the request names stays.
+
+    B-10 "`budget_class ∈ small|standard|large` mapped in code to step/token/time caps; the model
+    may only lower, never raise, the request's caps"
+    """
+    assert [str(one) for one in BudgetClass] == ["small", "standard", "large"]
+    said = {"path": "react_lite", "confidence": 1.0, "budget_class": str(suggested)}
+    facts = RouteFacts(mode=ExecMode.AGENT, budget_class=str(asked), asked="answered")
+    routed, reason = route(facts, parse_object(msgspec.json.encode(said).decode()), POLICY)
+    lower = min(asked, suggested, key=list(BudgetClass).index)
+    caps, limits = POLICY.router.classes[lower], POLICY.limits
+    assert reason is RouteReason.SUGGESTED
+    assert routed.budget_class is lower
+    assert bounds(routed) == (
+        min(caps.max_steps, limits.max_steps, POLICY.supervisor.max_steps),
+        min(caps.max_tokens_reason, limits.max_tokens_reason),
+        min(caps.max_tokens_answer, limits.max_tokens_answer),
+        int(min(caps.timeout_seconds, limits.timeout_seconds) * 1000),
+    )
+    two = msgspec.structs.replace(facts, max_steps=2)
+    assert route(two, None, POLICY)[0].max_steps == 2
+
+
 @given(states, proposals, policies)
 def test_a_suggestion_only_lowers(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
     """B-10 "the model may only lower, never raise": the class is never larger than what was asked,

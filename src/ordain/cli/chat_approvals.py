@@ -17,8 +17,10 @@ from ordain.errors import NotFound, Refused
 from ordain.runtime.brief import SHORT_ID
 
 _ID, _PART = re.compile(r"[0-9a-f]{32}"), re.compile(rf"[0-9a-f]{{{SHORT_ID},31}}")
-_MEANT = re.compile(rf"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[0-9a-z]{{{SHORT_ID},64}}", re.IGNORECASE)
-"""Letters and digits in one word: an id that somebody mistyped, and no reason."""
+_MEANT = re.compile(rf"(?=[a-z]*[0-9])[0-9a-z]{{{SHORT_ID},64}}", re.IGNORECASE)
+"""Digits in one word, with letters or without: an id that somebody mistyped, and no reason."""
+_AROUND = "#:;,.!?…()[]<>\"'`“”„*"
+"""What people put around an id, as in *#7e4999:*."""
 _NAMES_NONE = {
     True: (
         "that names no approval: /approve alone says yes to the one that was shown, /approve ID "
@@ -67,7 +69,7 @@ class ChatApprovals:
         """The approval that a word names, whole or by the beginning or end of its id; "" where it
         is no id.
         """
-        word = word.lower()
+        word = word.strip(_AROUND).lower()
         whole = await self._messenger.whole_approval(word) if _PART.fullmatch(word) else word
         return whole if _ID.fullmatch(whole) else ""
 
@@ -85,7 +87,7 @@ class ChatApprovals:
         """
         named = await self._named(words[0]) if words else ""
         why = words[1:] if named else words
-        if why and not named and (approve or _MEANT.fullmatch(why[0])):
+        if why and not named and (approve or _MEANT.fullmatch(why[0].strip(_AROUND))):
             # a mistyped id, or a no in words, would be a word on something else
             return ChatDecision(lines=[_NAMES_NONE[approve]])
         if not named:

@@ -89,13 +89,26 @@ class Acts:
 
     def made_good(self, told: MadeGood) -> None:
         """What these handoffs failed with, or below them, was made good, where the one that is said
-        to have done so succeeded after them; nothing else ever is by what a rule says.
+        to have done so succeeded after them, and a call below it did; nothing else ever is by what
+        a rule says, and by words alone nothing is.
         """
-        ends = [place[-1] for places in self._handed.values() for place in places]
-        did = [at for at in ends if self._done[at].verb == told.by and self._done[at].end in _DONE]
+        places = (place for places in self._handed.values() for place in places)
+        did = [place[-1] for place in places if self._did(place, told.by)]
         for place in (place for call in told.calls for place in self._handed.get(call, ())):
             if place[-1] < max(did, default=-1):
                 self._good.update(at for at in place if self._done[at].end in BAD)
+
+    def _did(self, place: range, by: str) -> bool:
+        """Whether it is a handoff to that one which succeeded, as a call below it did."""
+        *below, handoff = (self._done[at] for at in place)
+        return (
+            handoff.verb == by
+            and handoff.end in _DONE
+            and any(
+                act.end in _DONE and not act.own and not act.verb.startswith(AGENT_VERB)
+                for act in below
+            )
+        )
 
     def _owned(self, verb: str) -> None:
         at = next(

@@ -58,12 +58,23 @@ def layers(text: str, *, whole: bool = True) -> list[Layer]:
         for code in (PERCENT, ENTITIES)
         if (read := _below(first, code, whole=whole)) is not None
     ]
-    found, top = [first], first
+    found, top, closed = [first], first, first
     for code in (JSON, PERCENT, ENTITIES) * LAYERS:
         if (read := _below(top, code, whole=whole)) is not None:
             top = read
             found.append(top)
+        if not whole and (read := _below(_closed(closed), code, whole=False)) is not None:
+            closed = read
+            found += [] if closed.text == top.text else [closed]
     return found + [one for one in alone if one.text not in (layer.text for layer in found)]
+
+
+def _closed(layer: Layer) -> Layer:
+    """The text without what may become a character yet: within another code it would read as
+    something else (*&#11* before *%3*, of which *&#113;* may come).
+    """
+    *_, end = ends(layer.text)
+    return layer if end == len(layer.text) else Layer(layer.text[:end], layer.below, layer.reads)
 
 
 def _below(layer: Layer, code: Code, *, whole: bool) -> Layer | None:

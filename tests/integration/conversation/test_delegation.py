@@ -15,6 +15,7 @@ from ordain.contracts.approvals import Subject
 from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, call, fails, finish, says
+from tests.shapes.cards import given
 from tests.shapes.handoffs import CARDS, POLICY, SCRIPT, UNASKED, decide, write_cards
 from tests.shapes.talk import House
 from tests.shapes.workflows import Desk, template, write_templates
@@ -152,6 +153,55 @@ async def test_a_step_that_another_did_is_made_good(
         if "babbler" in named:
             assert "✗ agent.babbler" in header
             assert "fallback applied: clerk instead of babbler" in header
+        lawful(one)
+
+
+@pytest.mark.parametrize("did", [call("send_out", text="tea"), call("note_down", no=1), None])
+async def test_nothing_is_made_good_by_words(tmp_path: Path, did: Any) -> None:
+    """Who takes an agent's place and only says that it did the step, without a call or behind one
+    that was refused, leaves the turn partial, whatever others did beside it.
+
+    FAIL-04 "never a silent fallback claiming success"
+    """
+    script = (
+        ModelScript()
+        .on("planner", fails("rejected"), role="babbler")
+        .on("planner", call("note_down", text="tea"), role="boss", index=0)
+        .on("planner", finish("It is noted."), role="boss")
+    )
+    script = script if did is None else script.on("planner", did, role="clerk", index=0)
+    script = script.on("planner", finish("It is done."), role="clerk").on("synthesis", WORDS)
+    write_cards(tmp_path, HELPED)
+    async with House(tmp_path, script=script, policy=UNASKED, verbs=Desk().verbs) as one:
+        answer = await one.say("have it noted", delegates=["boss", "babbler"])
+        assert answer.reply is not None
+        header = answer.reply.header or ""
+        assert (answer.reply.ok, header.startswith("✗ partial")) == (False, True), header
+        lawful(one)
+
+
+@pytest.mark.parametrize("reason", ["domain", "fallback"])
+async def test_no_reason_frees_an_agent_of_its_tools(tmp_path: Path, reason: str) -> None:
+    """A model that hands work on as if somebody's place were taken does not free an agent whose
+    tools are enforced of calling one: a plan alone has somebody take another's place.
+
+    PLAN-15 "(semantics → C6)"
+    """
+    clerk = {**CARDS["clerk"], "tool_preference": ["note_*"], "tool_first": "enforced"}
+    write_cards(tmp_path, {**CARDS, "clerk": clerk})
+    script = (
+        ModelScript()
+        .on("planner", finish("It is noted."), role="clerk")
+        .on("planner", call("agent.clerk", **given(reason=reason)), index=0)
+        .on("planner", finish("All is done."))
+    )
+    async with House(tmp_path, script=script, policy=UNASKED, verbs=Desk().verbs) as one:
+        answer = await one.say(
+            "Please have the tea noted.", mode="agent", allowed_verbs=["agent.clerk", "note_down"]
+        )
+        assert answer.reply is not None
+        assert not answer.reply.ok
+        assert "what clerk says does not count" in (answer.reply.header or "")
         lawful(one)
 
 

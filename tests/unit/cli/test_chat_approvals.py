@@ -107,11 +107,11 @@ async def test_a_short_id_names_an_approval_and_a_word_does_not() -> None:
     assert desk.decided == [Y, X]
 
 
-@pytest.mark.parametrize("mistyped", ["70499ax", "7e499a", "1l" * 16])
+@pytest.mark.parametrize("mistyped", ["70499ax", "7e499a", "1l" * 16, "#7e499a:", "704991,"])
 @pytest.mark.parametrize("approve", [True, False])
 async def test_a_mistyped_id_decides_nothing_else(mistyped: str, *, approve: bool) -> None:
-    """A word of letters and digits was meant as an id, so a no to it is none to what was shown, as
-    a yes never was.
+    """A word with digits was meant as an id, whatever stands around it, so a no to it is none to
+    what was shown, as a yes never was.
     """
     desk = Approvals()
     chat = ChatApprovals(cast("Messenger", desk))
@@ -120,12 +120,13 @@ async def test_a_mistyped_id_decides_nothing_else(mistyped: str, *, approve: boo
     assert (said.decided, desk.decided) == (False, [])
 
 
-async def test_an_id_is_one_in_capitals_too() -> None:
+@pytest.mark.parametrize("written", ["A" * 32, f"#{'a' * 32}:"])
+async def test_an_id_is_one_in_capitals_and_between_marks_too(written: str) -> None:
     """Some screens and people write hexadecimal so."""
     desk = Approvals()
     chat = ChatApprovals(cast("Messenger", desk))
     await chat.shown("a" * 32)
-    assert (await chat.decide("s", ("A" * 32,), approve=True)).decided
+    assert (await chat.decide("s", (written,), approve=True)).decided
     assert desk.decided == ["a" * 32]
 
 

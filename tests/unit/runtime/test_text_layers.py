@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.runtime.seal import Seal
 from ordain.runtime.text_layers import ends, is_coded, layers
 
 SECRET = "s3cr3t/& key"
@@ -64,3 +65,16 @@ def test_a_text_also_ends_before_what_may_become_a_character_yet(
 ) -> None:
     """A code that was cut off says nothing yet: the text is read without it as well."""
     assert list(ends(text)) == whole
+
+
+@pytest.mark.parametrize("inner", ["&#{};", "&#x{:x};", "\\u{:04x}"])
+def test_nothing_of_a_secret_in_two_codes_is_settled_wherever_it_is_cut(inner: str) -> None:
+    """A text may end within both codes: what is begun of the outer one may become a part of what is
+    begun of the inner one.
+    """
+    secret, front = "Zq7Tt9PlmK2wX4", "it is "
+    coded = "".join(inner.format(ord(char)) for char in secret)
+    said = front + "".join(f"%{ord(char):02x}" for char in coded)
+    seal = Seal([secret])
+    settled = [seal.settled(said[:end]) for end in range(len(front), len(said))]
+    assert max(settled) <= len(front)

@@ -123,6 +123,8 @@ NEGATED = {
             "every day but Friday", "nothing on Friday", "Friday, I can't", "not today",
             "neither Monday nor Tuesday", "Friday? impossible", "Friday is out of the question",
             "anytime other than noon", "not at 5", "not the 5th of May", "I'm away on Friday"),
+        *("Friday would be terrible", "Friday is taken", "Friday ain't good", "forget Friday",
+            "every day save Sunday", "kaum Freitag", "Freitag fällt aus", "vergiss Freitag"),
         *("nicht morgen", "alles außer Freitag", "morgen? nein", "nein, nicht morgen",
             "Freitag geht nicht", "am Freitag kann ich nicht", "bloß nicht Montag",
             "keinen Montag", "weder Montag noch Dienstag", "Freitag ist unmöglich",
@@ -141,9 +143,9 @@ HEDGED = {
     ExpectedType.DATE_TIME: ("maybe tomorrow", "tomorrow, perhaps", "probably Friday",
         "Friday I think", "possibly on the 5th", "not sure, Friday?", "vielleicht morgen",
         "morgen eventuell", "ich glaube Freitag", "wahrscheinlich am 5. Mai",
-        "weiß nicht, Freitag", "Friday, but I am not sure", "it depends, maybe Friday"),
+        "weiß nicht, Freitag", "Friday, but I am not sure", "it depends, maybe Friday", "notfalls Freitag"),
     ExpectedType.LOCATION: ("maybe Berlin", "vielleicht Köln", "Berlin I guess",
-        "wahrscheinlich in Köln"),
+        "wahrscheinlich in Köln", "wohl Berlin"),
     ExpectedType.OPTION: ("maybe alpha", "vielleicht B", "alpha I guess", "probably the second"),
 }  # fmt: skip
 CONDITIONAL = {
@@ -152,7 +154,8 @@ CONDITIONAL = {
     ExpectedType.DATE_TIME: ("tomorrow if it doesn't rain", "Friday, unless Anna is away",
         "Friday provided the room is free", "if Anna can, on Friday", "morgen, wenn Anna kann",
         "Freitag, falls der Raum frei ist", "sofern es klappt am 5. Mai",
-        "Freitag, es sei denn es regnet"),
+        "Freitag, es sei denn es regnet", "Friday, weather permitting",
+        "Friday pending approval", "Freitag vorbehaltlich Zusage"),
     ExpectedType.LOCATION: ("Berlin if it is cheap", "Köln, falls frei"),
     ExpectedType.OPTION: ("alpha if it is cheap", "B, wenn Anna zustimmt", "alpha unless full"),
 }  # fmt: skip
@@ -168,6 +171,8 @@ NOES = (
     *("impossible", "certainly not", "under no circumstances", "not today", "nope, sorry", "better not"),
     *("nein", "nie", "niemals", "geht nicht", "auf keinen Fall", "keinesfalls",
         "auf gar keinen Fall", "lieber nicht", "unmöglich", "nee", "nein danke", "kommt nicht in Frage"),
+    *("over my dead body", "not on your life", "never again", "nowhere", "geht leider nicht"),
+    *("nur über meine Leiche", "nie wieder", "bloß nicht", "nirgends"),
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AgentCard, ToolFirst
 from ordain.contracts.handoff import Envelope
 from ordain.effects.calls import Call
+from ordain.flows.act import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.work import Worked
 from ordain.rules.decision import Decision
@@ -28,7 +29,7 @@ PASSED: dict[str, Any] = {"content": "passed", "structured": {"passed": True, "c
 
 
 def counted(
-    context: FlowContext, call: Call, card: AgentCard, envelope: Envelope, worked: Worked
+    context: FlowContext, call: Call, card: AgentCard, worked: Worked, *, substitute: bool
 ) -> Decision[ToolFirstOutcome]:
     """Whether it counts; one who takes another's place is not held to that one's tools (B-16)."""
     planned, fallback = _named(call, "tools"), _named(call, "fallback_tools")
@@ -39,7 +40,7 @@ def counted(
         planned=len(planned),
         fallback=len(fallback),
         calls=len(made),
-        substitute=envelope.reason == WhyHanded.FALLBACK,
+        substitute=substitute,
         refused=worked.refused,
     )
     said = None if worked.output is None else worked.output.get("structured")
@@ -52,6 +53,17 @@ def counted(
         structured=said,
     )
     return context.fx.decide(TOOL_FIRST, facts, inputs, (0,))
+
+
+def takes_a_place(call: VerbPlanInput, envelope: Envelope, worked: Worked) -> bool:
+    """Whether a plan hands it the step of another: its time is told by that alone, where a reason
+    may be a model's. Whoever proposed calls of which none was made is held like anybody.
+    """
+    return (
+        envelope.reason == WhyHanded.FALLBACK
+        and call.within_ms > 0
+        and not (worked.refused and not worked.steps)
+    )
 
 
 def _named(call: Call, name: str) -> Sequence[str]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import msgspec
 
+from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.handoff import HandoffResult, completed, failed
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.envelopes import asks_of
-from ordain.flows.handoff.counted import PASSED, VIOLATION, counted
+from ordain.flows.handoff.counted import PASSED, VIOLATION, counted, takes_a_place
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT
 from ordain.flows.handoff.request import NO_ENVELOPE, planner_request
 from ordain.flows.steps.work import Working, work
@@ -33,7 +34,7 @@ from ordain.rules.tool_first import OutputPassed, ToolFirstViolation
 
 COUNTS, APART = 2, 3
 """From which version on a directive that was refused for its shape is a proposed call, and a call
-that the door refused is none that was made.
+that the door refused is none that was made, and only a plan has somebody take another's place.
 """
 TRUST = {"status": Trust.SYSTEM, "mode": Trust.SYSTEM, "outputPayload": Trust.FOREIGN}
 
@@ -77,7 +78,13 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> Ve
     card, output = context.catalog.card_of(call.verb), worked.output
     if card is not None:
         done = worked.apart if version >= APART else worked
-        found = counted(context, Call(verb=call.verb, args=call.args), card, envelope, done)
+        substitute = (
+            takes_a_place(call, envelope, done)
+            if version >= APART
+            else envelope.reason == WhyHanded.FALLBACK
+        )
+        handed = Call(verb=call.verb, args=call.args)
+        found = counted(context, handed, card, done, substitute=substitute)
         if isinstance(found.outcome, ToolFirstViolation):
             return _failed(context, envelope.mode, VIOLATION, found.reason.meaning, worked.steps)
         output = PASSED if isinstance(found.outcome, OutputPassed) else output

@@ -197,16 +197,16 @@ ASKING = """
 
 Measured apart, by `python -m bench.asking HOME` on a busy machine: ten messages whose wording leaves them open, while a question is. With SmolLM2-135M behind lane `local`, on one thread, their answer comes after 780 ms (longest 1,210; in another run 710 and 2,530) instead of 17 (69) by wording alone. The model is given a prompt of about 1 kB and the session's threads, and at most 200 tokens to answer; after 3 s (`attach.timeout_seconds`) it is not waited for. It named no class with enough confidence, so each message was placed by its wording: a model of that size costs its delay and helps nobody. Wording and rule alone take 0.08 ms of CPU per message (99 of 100: 0.21; the labelled messages).
 
-What wording alone and a model that reads well come to, over 623 labelled messages of somebody who had read no table (`python -m tests.labelled.judging`); one half was counted once, at the end:
+What wording alone and a model that reads well come to, over 623 labelled messages of somebody who had read no table (`python -m tests.labelled.judging`), with engine 9; one half was counted once, at the end. With engine 8 151 of 244 and 135 of 227 turns were stray by wording alone: what engine 9 reads beyond it helps the half that it was made with, and not the other:
 
 | Half | Mode | Messages | False consents | False refusals or choices | Wrong stops | Stray turns |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |
-| looked at | wording alone | 329 | 0 | 0 | 0 | 154 of 244 |
+| looked at | wording alone | 329 | 0 | 0 | 0 | 139 of 244 |
 | looked at | oracle | 329 | 0 | 0 | 0 | 5 of 244 |
-| looked at | always override | 329 | 0 | 0 | 24 | 63 of 244 |
-| held out | wording alone | 294 | 0 | 0 | 1 | 145 of 227 |
-| held out | oracle | 294 | 0 | 0 | 1 | 4 of 227 |
-| held out | always override | 294 | 0 | 0 | 20 | 75 of 227 |
+| looked at | always override | 329 | 0 | 0 | 0 | 60 of 244 |
+| held out | wording alone | 294 | 0 | 0 | 1 | 135 of 227 |
+| held out | oracle | 294 | 0 | 0 | 1 | 7 of 227 |
+| held out | always override | 294 | 0 | 0 | 1 | 67 of 227 |
 
 A turn is stray where a message that deserves none of its own opens one while something runs or is asked. Of 42 messages labelled consent 11 are whole ones; the others go back once.
 """

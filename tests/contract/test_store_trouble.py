@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from ordain.errors import (
     EngineLost,
     JournalCorrupt,
     OrdainError,
+    RunLost,
     StorageUnavailable,
 )
 from ordain.journal.records import Record
@@ -152,6 +154,32 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
     finally:
         watching.cancel()
     assert [mail.key for mail in engine.untaken("known")] == ["from outside"]
+
+
+async def test_a_batch_is_applied_anew_where_one_of_it_is_undone(file_store: SqliteStore) -> None:
+    """Units that nothing is wrong with need no savepoint. One that is refused takes no neighbour
+    with it and is told so alone; the batch after it has savepoints at once, and the next one none.
+    """
+    runs = [await opened(file_store, name) for name in ("a", "b", "c")]
+    said: list[str] = []
+    file_store._db.set_trace_callback(said.append)
+
+    async def written(*units: Unit) -> tuple[list[Any], int]:
+        said.clear()
+        results = await asyncio.gather(*map(file_store.submit, units), return_exceptions=True)
+        return results, sum("SAVEPOINT" in statement for statement in said)
+
+    good = [Outcome(run=run.id) for run in runs]
+    assert await written(*(run.step() for run in runs)) == (good, 0)
+    twin = Run("b", given="something else")
+    twin.open()
+    stale = twin.step()
+    (first, refused, last), savepoints = await written(runs[0].step(), stale, runs[2].step())
+    assert (first, type(refused), last) == (good[0], RunLost, good[2])
+    assert savepoints == 3
+    assert await written(*(run.step() for run in runs)) == (good, 3)
+    assert await written(*(run.step() for run in runs)) == (good, 0)
+    assert [stored(file_store, run.id) for run in runs] == [len(run.records) for run in runs]
 
 
 # --- locked ---------------------------------------------------------------------------------------

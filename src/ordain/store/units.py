@@ -83,7 +83,7 @@ class Applier:
         self._operations = operations
 
     def apply(self, unit: Unit | SliceUnit) -> Outcome:
-        """Apply one unit; raises leave the savepoint to the caller.
+        """Apply one unit; what it wrote before it raises is undone by the caller.
 
         Raises:
             UnitRefused: a condition of it does not hold, and what was written of it is to be

@@ -77,6 +77,8 @@ class WordsApart:
 
     def rest(self) -> str:
         """What was kept back for what might have followed, now that nothing does."""
+        if self._thought and self._step == WordsApart._before:
+            return self._kept.lstrip()  # blanks behind a thought are no words
         return "" if self.thinks else "".join(self._held) + self._kept
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ordain.rules.proposals import Parsed, parse_object, read_text, without_thought
@@ -149,6 +149,8 @@ def test_thoughts_between_and_after_words_are_not_shown(answer: str, words: str)
 
 
 @given(answers)
+@example("<think></think>\n")
+@example("<think>secret</think> \n<")
 def test_what_is_recorded_reads_as_what_was_said(answer: str) -> None:
     """The recorded form is read by the rule that reads recorded answers, and gives the same words;
     where that rule read it so already, it stays byte for byte.

@@ -8,12 +8,13 @@ the network. Needs the extra ``recall``.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ordain.contracts.profiles import EmbedderProfile
 from ordain.errors import ConfigurationError
@@ -28,63 +29,93 @@ TEXT_CHARS = 20_000
 """Characters of a text that are read; passages are far shorter."""
 
 
+class _Model(NamedTuple):
+    """What the files hold, and the package that counts with it."""
+
+    np: Any
+    vectors: Any
+    tokenizer: Any
+
+
 class StaticEmbedder:
-    """Implements ``Embedder``; about 0.1 ms for a question. Safe to share between threads."""
+    """Implements ``Embedder``; about 0.1 ms for a question. Safe to share between threads.
+
+    Its files are read when the first text is embedded: about 0.2 s and 60 MB, which whoever only
+    looks whether there is anything to embed does not spend. Where they are not what they should be,
+    the log says so once, and no text gets a vector.
+    """
+
+    dimension = 256
+    """See ``Embedder.dimension``."""
 
     def __init__(self) -> None:
-        """Load the files: about 0.2 s and 60 MB.
+        """Look for the files.
 
         Raises:
-            ConfigurationError: the extra is not installed (``extra_missing``), or its files are not
-                what they should be.
+            ConfigurationError: the extra is not installed (``extra_missing``).
         """
         try:
-            import numpy as np  # lazy: the extra recall
-            import safetensors  # lazy: see above
-            from tokenizers import Tokenizer  # lazy: see above
-
-            found = find_spec(PACKAGE)
-            if found is None or found.origin is None:
-                raise ConfigurationError(MISSING, code="extra_missing")
-            folder = Path(found.origin).parent
             self.name = f"{PACKAGE}-{version(PACKAGE)}"
-            opened: Any = safetensors.safe_open
-            with opened(folder / WEIGHTS, framework="numpy") as weights:
-                (name,) = weights.keys()
-                self._vectors: Any = weights.get_tensor(name)
-            self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER))
-        except (ImportError, PackageNotFoundError) as error:
+            found = [find_spec(name) for name in (PACKAGE, "numpy", "safetensors", "tokenizers")]
+        except PackageNotFoundError as error:
             raise ConfigurationError(MISSING, code="extra_missing") from error
-        except Exception as error:
-            # the files are another project's: whatever is wrong with them, there is no embedder
-            raise ConfigurationError(
-                f"the embedder's files cannot be read ({type(error).__name__})",
-                code="embedder_unreadable",
-            ) from error
-        self._np: Any = np
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-
-    @property
-    def dimension(self) -> int:
-        """See ``Embedder.dimension``."""
-        return int(self._vectors.shape[1])
+        if None in found or found[0] is None or found[0].origin is None:
+            raise ConfigurationError(MISSING, code="extra_missing")
+        self._folder = Path(found[0].origin).parent
+        self._loading = threading.Lock()
+        self._model: _Model | None = None
+        self._broken = False
 
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """See ``Embedder.embed``."""
-        np = self._np
-        encoded = self._tokenizer.encode_batch(
+        model = self._loaded()
+        if model is None:
+            return [bytes(4 * self.dimension)] * len(texts)
+        encoded = model.tokenizer.encode_batch(
             [text[:TEXT_CHARS] for text in texts], add_special_tokens=False
         )
-        return [self._mean(np.asarray(one.ids, dtype=np.int64)) for one in encoded]
+        return [self._mean(model, model.np.asarray(one.ids, dtype="int64")) for one in encoded]
 
-    def _mean(self, ids: Any) -> bytes:
-        np = self._np
+    def _loaded(self) -> _Model | None:
+        """None where the files cannot be read."""
+        with self._loading:
+            if self._model is None and not self._broken:
+                try:
+                    self._model = _read(self._folder)
+                    if self._model.vectors.shape[1] != self.dimension:
+                        raise ValueError("vectors of another length")
+                except Exception as error:
+                    # the files are another project's: whatever is wrong with them, there is no
+                    # vector
+                    self._model, self._broken = None, True
+                    LOG.warning(
+                        "no vectors: the embedder's files cannot be read (%s)", type(error).__name__
+                    )
+            return self._model
+
+    def _mean(self, model: _Model, ids: Any) -> bytes:
+        np = model.np
         if not len(ids):
             return bytes(4 * self.dimension)
-        mean = self._vectors[np.clip(ids, 0, len(self._vectors) - 1)].mean(axis=0, dtype=np.float32)
+        rows = np.clip(ids, 0, len(model.vectors) - 1)
+        mean = model.vectors[rows].mean(axis=0, dtype=np.float32)
         length = float(np.linalg.norm(mean))
         return (mean / length if length else mean).astype("<f4").tobytes()
+
+
+def _read(folder: Path) -> _Model:
+    import numpy as np  # lazy: the extra recall
+    import safetensors  # lazy: see above
+    from tokenizers import Tokenizer  # lazy: see above
+
+    opened: Any = safetensors.safe_open
+    with opened(folder / WEIGHTS, framework="numpy") as weights:
+        (name,) = weights.keys()
+        vectors = weights.get_tensor(name)
+    tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return _Model(np, vectors, tokenizer)
 
 
 def embedder_of(endpoint: EmbedderProfile | None, key: str) -> Callable[[], Embedder | None]:
@@ -111,14 +142,10 @@ def _endpoint_embedder(endpoint: EmbedderProfile, key: str) -> Embedder | None:
 
 
 def installed_embedder() -> Embedder | None:
-    """The embedder of this installation; None where the extra is not installed, or is broken, which
-    the log says.
-    """
+    """The embedder of this installation; None where the extra is not installed."""
     try:
         return _static()
-    except ConfigurationError as error:
-        if error.code != "extra_missing":
-            LOG.warning("no embedder: %s", error.message)
+    except ConfigurationError:
         return None
 
 

@@ -24,7 +24,7 @@ from typing import Any
 import httpx2
 
 from bench.served import Served
-from ordain import Ordain
+from ordain import Ordain, tune_collector
 from ordain.store.run_records import asking, read_opening
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -323,6 +323,7 @@ def main() -> None:
     base = Path(
         tempfile.mkdtemp(prefix="housekeeping-", dir=given.store.parent if given.store else None)
     )
+    tune_collector()  # else this process looks through its own heap while it asks
     try:
         made = given.store or base / "made"
         if not (made / "ordain.db").exists():

@@ -27,12 +27,13 @@ print(hashlib.sha256(b"".join([os.getcwdb(), sys.version.encode(), *(pathlib.Pat
     return 1
   fi
   export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore
-  if ! .venv/bin/python -m pip install -qq --require-hashes --requirement "locks/$lock.txt"; then # errors alone are told
+  # Modules are compiled when they are first used, which most of what the tools bring never is.
+  if ! .venv/bin/python -m pip install -qq --no-compile --require-hashes --requirement "locks/$lock.txt"; then # errors alone are told
     echo "ordain: the pinned packages (locks/$lock.txt) could not be installed; is a package index reachable?" >&2
     return 1
   fi
   # The build backend is pinned in the lock too: no isolation, so nothing unpinned is ever fetched.
-  if ! .venv/bin/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .; then
+  if ! .venv/bin/python -m pip install -qq --no-compile --no-index --no-deps --no-build-isolation --editable .; then
     echo "ordain: the project itself could not be installed into .venv." >&2
     return 1
   fi

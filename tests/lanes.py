@@ -72,6 +72,13 @@ def examples(most: int, quick: int = EXAMPLES) -> int:
     return most if _Run.full else min(most, quick)
 
 
+def size(whole: int, quick: int) -> int:
+    """How much of something large a test goes through; ``quick`` shows the same, at a size at which
+    nothing takes long.
+    """
+    return whole if _Run.full else quick
+
+
 def sampled(all_of_them: Sequence[One], parts: int, name: str) -> list[One]:
     """One in ``parts`` of them, at least FEWEST, in their order, which ones by the seed and the
     name; all with `--full`.

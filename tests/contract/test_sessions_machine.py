@@ -333,7 +333,7 @@ class Session(RuleBasedStateMachine):
 
 
 Session.TestCase.settings = settings(
-    max_examples=examples(40, quick=10),
+    max_examples=examples(40, quick=6),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

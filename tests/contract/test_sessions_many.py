@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ordain.contracts.conversation import MESSAGE_CHARS, Message
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.runtime.conversation import Acknowledged
+from tests.lanes import size
 from tests.shapes.lines import holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
 from tests.shapes.talk import HANGS_S, House, message
@@ -249,17 +250,18 @@ async def test_repairs_do_not_pile_up() -> None:
 
 
 @pytest.mark.timeout(HANGS_S)
-async def test_ten_thousand_messages_in_one_session() -> None:
-    """Ten thousand messages of mixed traffic in one session: numbers stay gapless, every one is
-    decided, every request is answered.
+async def test_thousands_of_messages_in_one_session() -> None:
+    """Ten thousand messages of mixed traffic in one session, two thousand where not everything is
+    tested: numbers stay gapless, every one is decided, every request is answered.
     """
+    blocks = size(100, quick=20)
     policy = {
         "session": {"max_open": 256},
         "history": {"max_entries": 4, "keep_entries": 2, "verb": ""},
     }
     async with House(policy=policy) as house:
         sent: list[Acknowledged] = []
-        for block in range(100):
+        for block in range(blocks):
             texts = [
                 f"tell me about number {block}",
                 "stop",
@@ -274,8 +276,8 @@ async def test_ten_thousand_messages_in_one_session() -> None:
                 "SELECT attached, count(*) FROM transcript WHERE kind = 'message' GROUP BY attached"
             )
         )
-        assert sum(kinds.values()) == 10_000
-        assert kinds["new_request"] >= 100
+        assert sum(kinds.values()) == blocks * 100
+        assert kinds["new_request"] >= blocks
         (head,) = house.query("SELECT head FROM sessions")[0]
         assert house.query("SELECT count(*), max(seq), min(seq) FROM transcript") == [
             (head, head, 1)

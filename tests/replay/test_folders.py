@@ -28,6 +28,7 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
 from ordain.store.folder import take_lock
 from tests.commands import run_command
+from tests.lanes import dice, is_full, sampled
 from tests.replay.folder_file import (
     FOLDERS,
     LATE,
@@ -43,6 +44,15 @@ from tests.replay.folder_going_on import go_on
 from tests.shapes.ledger import Ledger, ledger_process
 from tests.shapes.talk import PRINCIPAL
 
+EVERY = names()
+SOME = sampled(EVERY, 4, "kept folders")
+"""Folders with which something is done that does not hang on what they are kept for."""
+SOON_OR_LATE = [
+    (name, case)
+    for name in EVERY
+    for case in ((SOON, LATE) if is_full() else (dice(name).choice((SOON, LATE)),))
+]
+"""How folders are opened: each of them, soon or late, and both where everything is tested."""
 COMMAND_S = 60
 DATABASE = "ordain.db"
 NEWER = 1000
@@ -224,7 +234,7 @@ def test_the_kept_folders_are_never_made_again() -> None:
     }
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EVERY)
 def test_a_folder_holds_what_it_is_kept_for(name: str) -> None:
     """Runs queued, ready, waiting, in a join, in a model call and inside each kind of verb, and an
     open question of each kind.
@@ -281,7 +291,7 @@ def test_every_newest_flow_is_in_a_folder() -> None:
     assert {f"{kind.name}@{kind.version}" for kind in shipped_kinds().newest.values()} <= left
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EVERY)
 def test_an_untouched_folder_replays(tmp_path: Path, name: str) -> None:
     """Read as a guest, all that has settled replays equal, all that has not replays as far as it
     goes, and every session verifies.
@@ -297,8 +307,7 @@ def test_an_untouched_folder_replays(tmp_path: Path, name: str) -> None:
     assert {session["verdict"] for session in found["sessions"]} == {"equal"}
 
 
-@pytest.mark.parametrize("case", [SOON, LATE])
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(("name", "case"), SOON_OR_LATE)
 async def test_a_folder_goes_on(tmp_path: Path, port: int, name: str, case: str) -> None:
     """Every run comes to the end that its statement names, nothing is done twice, and everything
     replays and retells equal afterwards.
@@ -330,7 +339,7 @@ async def test_a_folder_goes_on(tmp_path: Path, port: int, name: str, case: str)
     assert {session["verdict"] for session in found["sessions"]} == {"equal"}
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EVERY)
 def test_a_statement_demands_that_nothing_is_done_twice(name: str) -> None:
     """What had reached the ledger is not applied again, what nobody can know is not called again,
     and both are what the statement says.
@@ -348,7 +357,7 @@ def test_a_statement_demands_that_nothing_is_done_twice(name: str) -> None:
         assert not [call for call in kept.calls[case] if "added" in call.text]
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", SOME)
 def test_a_folder_still_remembers(tmp_path: Path, name: str) -> None:
     """What was remembered in the folder is found in it, by its words, without anything being
     driven.
@@ -359,7 +368,7 @@ def test_a_folder_still_remembers(tmp_path: Path, name: str) -> None:
     assert "Ada drinks her tea without milk." in ran.stdout
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", SOME)
 def test_a_folder_is_backed_up_and_restored(tmp_path: Path, name: str) -> None:
     """A backup of the folder as it lies holds all its runs, and a folder restored from it replays
     as the first one does.
@@ -375,7 +384,7 @@ def test_a_folder_is_backed_up_and_restored(tmp_path: Path, name: str) -> None:
     assert replayed(tmp_path / "other") == replayed(home)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", SOME)
 def test_a_compacted_folder_replays(tmp_path: Path, name: str) -> None:
     """Compacting writes what earlier builds left as rows in this build's form; every run and
     session is what it was.

@@ -23,7 +23,7 @@ MOMENTS = (
     "model before",
     "model after",
 )
-ONE_IN = 6
+ONE_IN = 10
 """Of the moments, outside `--full`: which ones the seed says."""
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from ordain.contracts.agent_verbs import HANDOFF
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.cards import AgentCard
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.conversation import ENTRY_OF, ExecMode
 from ordain.contracts.floor import why_raised
 from ordain.contracts.nearest import no_such
@@ -210,9 +211,7 @@ def build_catalog(
         seats=SEATS.of(settings.home / SEATS.name, left_out=left_out),
         workflow_verbs=dict(settings.workflows.verbs),
         unconfigured=[*([] if mail is not None else [MAIL_SEND]), *_without_handoff(cards, kinds)],
-        fixed={}
-        if mail is None
-        else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
+        fixed=_fixed(mail),
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
         rows_by_call=bool(settings.policy.approvals.rules),
@@ -220,11 +219,21 @@ def build_catalog(
         web_addresses=any(argument.role in ADDRESSES for argument in arguments),
         strict_verdicts=True,
         meant_verdicts=True,
+        seen_prohibited=True,
         assistant=None if settings.assistant == Assistant() else settings.assistant,
     )
     catalog = Catalog(data, {table.digest: table.encoded}.get)
     _check_chat_verb(catalog)
     return catalog
+
+
+def _fixed(mail: MailServer | None) -> dict[str, dict[str, str]]:
+    """What settings say of a verb's calls, by its id."""
+    return (
+        {}
+        if mail is None
+        else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}}
+    )
 
 
 def _check_chat_verb(catalog: Catalog) -> None:

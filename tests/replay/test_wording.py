@@ -13,7 +13,8 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import Wait, WaitFor
 from ordain.errors import JournalCorrupt

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ordain.cli.short_ids import RUN, whole_id
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import (

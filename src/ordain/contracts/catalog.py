@@ -14,217 +14,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import JsonValue
 
 from ordain.contracts.agent_verbs import with_agents
-from ordain.contracts.assistant import Assistant
-from ordain.contracts.cards import AGENT_VERB, AgentCard, CardName
+from ordain.contracts.cards import AGENT_VERB, AgentCard
+from ordain.contracts.catalog_data import FIRST_WORDING, LEFT_OUT, CatalogData
 from ordain.contracts.compiled_verb import CompiledVerb, canonical, canonical_object, compiled_verb
-from ordain.contracts.council import Seat, SeatName
+from ordain.contracts.compiled_workflow import CompiledWorkflow
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.ids import CatalogDigest
-from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
-from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
 from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.schema import Immutable, Schema
-from ordain.contracts.verbs import VerbEffect, VerbId, VerbSpec
+from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.contracts.workflow import (
-    FixedStep,
-    SettingName,
-    StepCall,
-    TemplateId,
     WorkflowTemplate,
-    expanded,
 )
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 DECLARED_CHARS = 32
 NOT_CONFIGURED = "not_configured"
 """Why a verb is inactive that settings would have to configure first."""
-FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
-"""What messages were read with before catalogs named it: engine 1 and the table that it was shipped
-with.
-"""
-
 UNCONFIRMED = "unconfirmed"
 """Why a verb may not run whose declaration nobody has confirmed, where policy says so."""
 
-DeclarationDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 TableSource = Callable[[str], bytes | None]
 """A table of phrases by its digest, None where there is no such."""
-
-
-class CatalogData(Strict):
-    """What is stored and hashed: data only, no compiled thing, no secret."""
-
-    policy: Policy
-    verbs: dict[str, VerbSpec] = {}
-    prompts: dict[str, str] = Field(default={}, description="Template source by name.")
-    profiles: dict[str, ModelProfile] = {}
-    node: str = "default"
-    unconfirmed: list[VerbId] = Field(
-        default=[],
-        description=(
-            "The verbs, by id, whose declarations no operator has confirmed; not there where "
-            "there is none."
-        ),
-    )
-    declarations: dict[VerbId, DeclarationDigest] = Field(
-        default={},
-        description=(
-            "What verbs are made of that are neither shipped nor an embedder's, by id: the digest "
-            "that `ordain verbs confirm` confirms, of declaration, templates and code. Not there "
-            "where there are none, nor in catalogs of before."
-        ),
-    )
-    wording: str = Field(
-        default="",
-        pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
-        description=(
-            'Engine and table that messages are read with, as "engine:digest"; not there in '
-            "catalogs of before there was a choice."
-        ),
-    )
-    workflows: dict[TemplateId, WorkflowTemplate] = Field(
-        default={}, description="Templates by id; not there where there are none."
-    )
-    workflow_verbs: dict[SettingName, VerbId] = Field(
-        default={}, description="The verbs of steps that the settings name, by that name."
-    )
-    cards: dict[CardName, AgentCard] = Field(
-        default={}, description="Specialists by name; not there where there are none."
-    )
-    seats: dict[SeatName, Seat] = Field(
-        default={}, description="The council's seats by name; not there where there are none."
-    )
-    unconfigured: list[VerbId] = Field(
-        default=[],
-        max_length=100,
-        description=(
-            "Verbs that settings would have to configure first: they are inactive. Not there "
-            "where there are none."
-        ),
-    )
-    fixed: dict[VerbId, dict[str, str]] = Field(
-        default={},
-        description=(
-            "What settings fix of every call of a verb, by id, each by its name: approvers are "
-            "told it. Not there where there is nothing, nor in catalogs of before."
-        ),
-    )
-    bounds_days: bool = Field(
-        default=False,
-        description=(
-            "Whether the days that a verb declares for an argument (`within_days`) are held to; "
-            "not there where none declares any, nor in catalogs of before, which held no call to "
-            "them."
-        ),
-    )
-    rows_by_call: bool = Field(
-        default=False,
-        description=(
-            "Whether the row of policy about a call in an approval of several is found by that "
-            "call's own tier; not there where policy has no rows, nor in catalogs of before, "
-            "which went by the gravest."
-        ),
-    )
-    web_addresses: bool = Field(
-        default=False,
-        description=(
-            "Whether a scope that lists domains lets through http, https and, to recipients, mail "
-            "alone; not there where no argument is an address, nor in catalogs of before, which "
-            "took any scheme."
-        ),
-    )
-    strict_verdicts: bool = Field(
-        default=False,
-        description=(
-            "Whether a verdict weighs a call of a verb that a model proposed and code refused, "
-            "and leaves out what code looked up by itself; in catalogs of before, neither."
-        ),
-    )
-    meant_verdicts: bool = Field(
-        default=False,
-        description="Whether one refused for its shape weighs too; in catalogs of before, not.",
-    )
-    assistant: Assistant | None = Field(
-        default=None,
-        description="Who the assistant is in conversations; not there where nobody said.",
-    )
-
-
-LEFT_OUT = (
-    "wording",
-    "unconfigured",
-    "unconfirmed",
-    "declarations",
-    "workflows",
-    "workflow_verbs",
-    "cards",
-    "seats",
-    "fixed",
-    "bounds_days",
-    "rows_by_call",
-    "web_addresses",
-    "strict_verdicts",
-    "meant_verdicts",
-    "assistant",
-)
-"""Fields that catalogs of earlier builds have not, and that are not written where there is nothing
-in them: so those keep their digests.
-"""
-
-
-class CompiledWorkflow(Immutable):
-    """A template with the schema of its arguments compiled, and the verbs that the settings name
-    for its steps.
-    """
-
-    template: WorkflowTemplate
-    input: Schema
-    _settings: Mapping[str, str]
-
-    def __init__(self, template: WorkflowTemplate, settings: Mapping[str, str]) -> None:
-        """Compile now, so that a bad schema is found at load."""
-        self.__dict__.update(
-            template=template, input=Schema(template.input_schema), _settings=settings
-        )
-
-    def verb_of(self, call: StepCall) -> str:
-        """The id of a step's verb; "" where the settings name none."""
-        return call.verb_of(self._settings)
-
-    @property
-    def verbs(self) -> tuple[str, ...]:
-        """The verbs of its steps and of what undoes them, each once, in order; what the settings do
-        not name is none of them.
-        """
-        return tuple(dict.fromkeys(filter(None, map(self.verb_of, self.template.calls))))
-
-    def is_as(self, other: CompiledWorkflow) -> bool:
-        """Whether it comes to the same steps as another whatever the arguments; how it is described
-        does not count.
-        """
-        ours, theirs = self.template, other.template
-        same = (ours.id, ours.version, ours.input_schema, ours.steps) == (
-            theirs.id,
-            theirs.version,
-            theirs.input_schema,
-            theirs.steps,
-        )
-        return same and [self.verb_of(call) for call in ours.calls] == [
-            other.verb_of(call) for call in theirs.calls
-        ]
-
-    def steps_of(self, given: Mapping[str, Any]) -> tuple[FixedStep, ...]:
-        """The fixed steps with these arguments. Whether they may be filled in at all rule
-        ``workflow`` says.
-        """
-        return expanded(self.template, self._settings, given)
 
 
 class Catalog(Immutable):

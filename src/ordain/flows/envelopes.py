@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.approvals import Subject, Tier
 from ordain.contracts.handoff import Envelope, HandoffBudget
@@ -136,7 +136,13 @@ def guarded(
     if part.envelope is None:
         return part
     effects = context.catalog.effects_of(part.envelope.scope or ())
-    facts = GuardrailFacts(verb=call.verb, call=call_digest(call), effects=effects, score=score)
+    facts = GuardrailFacts(
+        verb=call.verb,
+        call=call_digest(call),
+        effects=effects,
+        score=score,
+        seen=context.catalog.data.seen_prohibited or UNSET,
+    )
     decision = context.fx.decide(GUARDRAIL, facts, GuardrailInputs(args=call.args), refs)
     outcome = decision.outcome
     if isinstance(outcome, Forbidden):

@@ -8,17 +8,16 @@ escalated, reviewed, passed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast
-from unicodedata import category, normalize
+from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
+from ordain.rules.prohibited import holds_prohibited
 from ordain.rules.reasons import Reason
 
 
@@ -71,13 +70,15 @@ GuardrailOutcome = Passed | Reviewed | Forbidden
 
 class GuardrailFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The call by verb and digest, the effects of the verbs that it is handed on with, and the
-    moderation's score (None: it gave none).
+    moderation's score (None: it gave none). ``seen``: words are compared as people see them; unset
+    in records of before.
     """
 
     verb: str
     call: str
     effects: tuple[VerbEffect, ...] = ()
     score: float | None = None
+    seen: bool | UnsetType = UNSET
 
 
 class GuardrailInputs(Struct, frozen=True, kw_only=True):
@@ -93,7 +94,9 @@ def decide_guardrail(
     should have scored it did.
     """
     rails = policy.guardrails
-    if rails.prohibited and _holds(inputs.args, [_evened(phrase) for phrase in rails.prohibited]):
+    if rails.prohibited and holds_prohibited(
+        inputs.args, tuple(rails.prohibited), seen=facts.seen is True
+    ):
         return Decision(outcome=Forbidden(PROHIBITED_WORDS), reason=GuardrailReason.PROHIBITED)
     by_effect = max((rails.risk.get(effect, 1.0) for effect in facts.effects), default=0.0)
     score = facts.score if facts.score is not None and 0 <= facts.score <= 1 else None
@@ -115,34 +118,6 @@ def decide_guardrail(
             reason=GuardrailReason.UNMODERATED,
         )
     return Decision(outcome=Passed(risk), reason=GuardrailReason.PASSED)
-
-
-def _evened(text: str) -> str:
-    """As words are compared: letters and digits in one case and form, without signs that nobody
-    sees; one blank between, one before and one behind.
-    """
-    seen = (sign for sign in normalize("NFKC", text).casefold() if category(sign) != "Cf")
-    return f" {' '.join(''.join(sign if sign.isalnum() else ' ' for sign in seen).split())} "
-
-
-def _holds(value: object, phrases: list[str]) -> bool:
-    return any(phrase in text for text in map(_evened, _texts(value)) for phrase in phrases)
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in the arguments, names of fields included."""
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in cast("list[object]", value):
-                yield from _texts(item)
-        case dict():
-            for name, item in cast("dict[str, object]", value).items():
-                yield name
-                yield from _texts(item)
-        case _:
-            return
 
 
 _OUTCOME: msgspec.json.Decoder[GuardrailOutcome] = msgspec.json.Decoder(GuardrailOutcome)

@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.approvals import MayAsk, Tier
-from ordain.contracts.catalog import Catalog, CompiledWorkflow
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.compiled_workflow import CompiledWorkflow
 from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy

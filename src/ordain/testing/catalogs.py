@@ -10,7 +10,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ordain.contracts.catalog import FIRST_WORDING, Catalog
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import FIRST_WORDING
 from ordain.errors import JournalCorrupt
 from ordain.wording.cues import Cues
 from ordain.wording.engines import ENGINES, NEWEST, Choosing, Reader

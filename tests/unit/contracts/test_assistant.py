@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from ordain.contracts.assistant import Assistant
-from ordain.contracts.catalog import CatalogData
+from ordain.contracts.catalog_data import CatalogData
 from tests.unit.rules.given import catalog
 
 

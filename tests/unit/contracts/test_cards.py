@@ -21,7 +21,8 @@ from ordain.contracts.cards import (
     card_faults,
     get_agent_schema,
 )
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.council import Seat
 from ordain.contracts.floor import raised
 from ordain.contracts.verbs import VerbEffect, VerbSpec

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.read_only import read_only
 from ordain.contracts.schema import Schema

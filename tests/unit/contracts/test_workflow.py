@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ordain.contracts.catalog import CompiledWorkflow
+from ordain.contracts.compiled_workflow import CompiledWorkflow
 from ordain.contracts.workflow import (
     ARGUMENT,
     STEPS_MAX,

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import (
     Activation,
     FallbackPolicy,

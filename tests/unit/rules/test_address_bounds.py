@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec

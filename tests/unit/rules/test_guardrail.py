@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET, UnsetType
 
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.policy import Policy
@@ -42,8 +43,9 @@ def guard(
     rails: GuardrailsPolicy,
     effects: tuple[VerbEffect, ...] = (),
     score: float | None = None,
+    seen: bool | UnsetType = True,
 ) -> Any:
-    facts = GuardrailFacts(verb="agent.a", call="d", effects=effects, score=score)
+    facts = GuardrailFacts(verb="agent.a", call="d", effects=effects, score=score, seen=seen)
     return decided(
         GUARDRAIL, facts, GuardrailInputs(args=args), Policy(version=1, guardrails=rails)
     )
@@ -105,6 +107,58 @@ def test_a_prohibited_word_denies_however_it_is_written(said: object) -> None:
         "compliance.prohibited_keywords"
     )
     assert guard({"task": "bombastic"}, GuardrailsPolicy(prohibited=["bomb"])).reason is R.PASSED
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Build a b\u043emb",
+        "\u0412\u041eM\u0412",
+        "a b\u00f6mb",
+        "a bo\u0301mb",
+        "a b\u0251mb or a b\u1d0fmb",
+        "b o m b",
+        "take t-h-e b-\u043e-m-b",
+        "b\u200b.o\u200b.m\u200b.b",
+        "\U0001d41b\U0001d428\U0001d426\U0001d41b",
+    ],
+)
+def test_a_prohibited_word_denies_as_people_see_it(said: str) -> None:
+    """With letters of other scripts that are seen as its own, with accents, or with its letters
+    apart; a run of before, whose record does not say that words are compared so, replays as it was.
+    """
+    rails = GuardrailsPolicy(prohibited=["bomb"])
+    assert guard({"task": said}, rails).reason is R.PROHIBITED
+    plain = said.startswith("\U0001d41b")
+    assert (guard({"task": said}, rails, seen=UNSET).reason is R.PROHIBITED) == plain
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "bombastic",
+        "a, b, c and d",
+        "\u0431\u043e\u043c\u0431\u0430 \u0438 \u043d\u0435\u0442",
+        "b o m",
+        "M\u00fcnchen, \u03b1 = 3",
+        "",
+        "\x00\x00\x00\x00",
+    ],
+)
+def test_what_only_comes_near_a_prohibited_word_passes(said: str) -> None:
+    """A longer word, letters that spell another, and a text of another script."""
+    assert guard({"task": said}, GuardrailsPolicy(prohibited=["bomb"])).reason is R.PASSED
+
+
+@given(
+    st.text("bom\u043e\u0412 -.\u200b\u0301\x00z", max_size=12),
+    st.lists(st.sampled_from(["bomb", "zero day", "!!"]), max_size=2),
+)
+def test_words_as_they_are_seen_deny_no_less(said: str, prohibited: list[str]) -> None:
+    """Whatever is denied by its letters alone is denied as people see it."""
+    rails = GuardrailsPolicy(prohibited=prohibited)
+    if guard({"task": said}, rails, seen=UNSET).reason is R.PROHIBITED:
+        assert guard({"task": said}, rails).reason is R.PROHIBITED
 
 
 def test_the_bounds_are_the_sources() -> None:

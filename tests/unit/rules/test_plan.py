@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ordain
 from ordain.contracts.cards import get_agent_schema
-from ordain.contracts.catalog import CatalogData
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.roster import (
     HandoffStrategy,

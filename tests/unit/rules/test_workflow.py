@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.approvals import MayAsk
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec

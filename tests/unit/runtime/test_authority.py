@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from ordain import Ordain, verb
 from ordain.app import Extras, with_profile
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import Retry, VerbSpec

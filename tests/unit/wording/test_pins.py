@@ -7,7 +7,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from ordain.contracts.catalog import FIRST_WORDING, Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import FIRST_WORDING, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.errors import JournalCorrupt
 from ordain.wording.table import Table

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import FIRST_WORDING
+from ordain.contracts.catalog_data import FIRST_WORDING
 from ordain.errors import ConfigurationError
 from ordain.wording.engine_1.phrases import compile_phrases
 from ordain.wording.engine_1.signs import PRECEDENCE, Sign

@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.policy import PACKS, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.offline import QUOTED, OfflineModel

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog_data import CatalogData
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy

@@ -258,6 +258,18 @@ def test_a_grave_task_is_reviewed_and_a_forbidden_one_is_not_done() -> None:
     assert (forbidden.output[0].denied, forbidden.asked) == ("guardrail.prohibited", ())
 
 
+def test_a_catalog_of_now_has_tasks_compared_as_people_see_them() -> None:
+    """A prohibited word with a letter that only looks like its own forbids the task; a run whose
+    catalog does not say so goes on as it began.
+    """
+    house = house_of_cards(guardrails={"prohibited": ["bomb"]}, **NEVER)
+    calls = [hand_to("reader", task="Find the b\u043emb.")]
+    now = play(calls, catalog=house.changed(seen_prohibited=True))
+    assert (now.output[0].denied, now.asked) == ("guardrail.prohibited", ())
+    before = play(calls, joined(answer()), catalog=house)
+    assert len(joins(before)) == 1
+
+
 @pytest.mark.parametrize(
     ("scored", "reason"),
     [

@@ -109,9 +109,17 @@ class Leases(Protocol):
         """
         ...
 
-    async def next_due(self, lease: Lease) -> int | None:
-        """When the first run is due that waits and that no engine holds any more; None where there
-        is none.
+    async def held(self, lease: Lease) -> Sequence[str]:
+        """Runs that the engine holds and that are ready, were being driven or are due: ``hold``
+        offers none of them again, and whoever was not told of one asks here.
+        """
+        ...
+
+    async def next_due(
+        self, lease: Lease, *, flows: Collection[tuple[str, int]] | None
+    ) -> int | None:
+        """When the first run is due that waits, that no engine holds any more and that ``hold``
+        would give for these ``flows``; None where there is none.
         """
         ...
 

@@ -314,15 +314,28 @@ class LocalEngine:
         for forgotten in (self._ready, self._queued, self._held, self._alone, self._again):
             forgotten.clear()
         self._lone = None
-        try:
-            await self._join()
-        except OrdainError as error:
-            LOG.error("this engine does not come back: %s", error.message)
-            self.accepting = False
-            self.lost.set()
-            return
-        self._away = False
-        self._uptake.look()
+        if await self._rejoined():
+            self._away = False
+            self._uptake.look()
+
+    async def _rejoined(self) -> bool:
+        """Storage that is away comes back, and a lease that lapses before its first beat is
+        followed by another; whoever is refused one does not come back.
+        """
+        while True:
+            before = self._lease
+            try:
+                await self._join()
+            except OrdainError as error:
+                if self._lease is before and not isinstance(error, StorageUnavailable):
+                    LOG.error("this engine does not come back: %s", error.message)
+                    self.accepting = False
+                    self.lost.set()
+                    return False
+                LOG.error("this engine cannot come back yet: %s", error.message)
+            else:
+                return True
+            await asyncio.sleep(TRY_AGAIN_US / 1e6)
 
     def _rested(self, run: str, driven: Driven | None) -> None:
         again = run in self._again

@@ -8,7 +8,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from ordain.errors import StorageUnavailable
+import pytest
+
+from ordain.errors import EngineLost, StorageUnavailable
 from ordain.journal.records import Status
 from ordain.ports.leases import Beat, Held, Lease
 from ordain.ports.store import Append, StoredRun, Unit
@@ -144,3 +146,38 @@ def test_what_is_opened_while_an_engine_comes_back_is_driven() -> None:
             await several.check()
 
     virtually(work(), within_s=120)
+
+
+@pytest.mark.parametrize("fails", ["join", "beat"])
+def test_an_engine_comes_back_once_the_storage_does(fails: str) -> None:
+    """A lease lapses where the storage was away, and it may be away again when the engine joins, or
+    the new lease lapse as well before its first beat.
+    """
+
+    async def work() -> None:
+        async with Several(KINDS) as several:
+            (first,) = several.holders
+            run, failed = await first.open(WORKS, [("wait", 60_000), ("put", 10)]), [0]
+            joins, beats = first.heart.join, first.heart.beat
+
+            async def join(build: str) -> Lease:
+                if fails == "join" and failed[0] < 3:
+                    failed[0] += 1
+                    raise StorageUnavailable("it is away")
+                return await joins(build)
+
+            async def beat(lease: Lease, told: Beat) -> None:
+                if fails == "beat" and lease.engine != 1 and failed[0] < 3:
+                    failed[0] += 1
+                    several.shared.leave(lease.engine)
+                    raise EngineLost("it has lapsed")
+                await beats(lease, told)
+
+            first.heart.join, first.heart.beat = join, beat  # type: ignore[method-assign] - they fail
+            several.shared.leave(1)
+            await several.settled(run)
+            assert failed == [3]
+            assert not first.engine.lost.is_set()
+            await several.check()
+
+    virtually(work(), within_s=300)

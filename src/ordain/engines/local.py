@@ -251,7 +251,7 @@ class LocalEngine:
         if held is not None and run == self._lone and isinstance(held.run, StoredRun):
             # the one that the process dies on is marked
             await self._services.store.submit(
-                Append(run=run, epoch=held.run.epoch, status=Status.RUNNING)
+                Append(run=run, epoch=held.epoch, status=Status.RUNNING)
             )
             held = structs.replace(held, run=structs.replace(held.run, status=Status.RUNNING))
         return held

@@ -78,6 +78,20 @@ class Held(Struct, frozen=True, kw_only=True):
     refused: JournalCorrupt | None = None
     lost: tuple[Pause, ...] = ()
 
+    @property
+    def epoch(self) -> int:
+        """The one in which the engine holds the run, and so that of all it writes of it, whoever
+        holds the run by then.
+
+        Raises:
+            JournalCorrupt: not even the run's row can be read.
+        """
+        if isinstance(self.run, StoredRun):
+            return self.run.epoch
+        if self.run.place is None:
+            raise self.run
+        return self.run.place.epoch
+
 
 class Leases(Protocol):
     """Errors: ``EngineLost`` where the lease has lapsed or another engine took the store,

@@ -151,7 +151,7 @@ class House:
         tasks = [one.task for one in ordain.engine._active.values()]
         beside = [
             *ordain._background,
-            *filter(None, [ordain.engine._beating, ordain.engine._taking]),
+            *filter(None, [ordain.engine._beating, *ordain.engine._uptake.tasks]),
         ]
         for task in [*tasks, *beside]:
             task.cancel()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 
@@ -20,8 +19,8 @@ from msgspec import structs
 from ordain.engines.heartbeat import Heartbeat
 from ordain.engines.parking import PARKED_MAX, Driving, Parking
 from ordain.engines.timers import Timers
+from ordain.engines.uptake import POLL_US, TRY_AGAIN_US, Uptake
 from ordain.errors import (
-    EngineLost,
     JournalDiverged,
     LeaseLost,
     OrdainError,
@@ -40,9 +39,6 @@ from ordain.runtime.upkeep import swept
 from ordain.runtime.waiters import Waiters
 
 LOG = logging.getLogger("ordain.engine")
-POLL_US = 1_000_000
-"""How often an engine that is not alone looks for what nobody holds."""
-TRY_AGAIN_US = 500_000
 TRY_AGAIN_AT_MOST_US = 60_000_000
 TRIES_OF_A_DEFECT = 5
 """So often a run is driven again that a defect keeps from being driven; then it stops, until
@@ -67,9 +63,7 @@ class LocalEngine:
         self._active: dict[str, Driving] = {}
         self.parking = Parking(parked)
         self._held: dict[str, Held] = {}
-        self._taking: asyncio.Task[None] | None = None
-        self._more = True
-        self._next_due: int | None = None
+        self._uptake = Uptake(services, leases, self, self._arm)
         self._again: dict[str, str | None] = {}
         self._ready: deque[tuple[str, str | None]] = deque()
         self._queued: set[str] = set()
@@ -101,13 +95,14 @@ class LocalEngine:
         await self._join()
         self.accepting = True
         try:
-            await self._take_up()
+            await self._uptake.take()
         except BaseException:  # whatever it was, nothing goes on beside what did not start
             await self.stop()
             raise
 
     async def _join(self) -> None:
         self._lease = await self._leases.join(self._build)
+        self._uptake.begin(self._lease)
         await self._heart.begin(self._lease)
         self._beating = asyncio.ensure_future(self._keep_beating())
 
@@ -118,48 +113,18 @@ class LocalEngine:
 
     # --- taking up --------------------------------------------------------------------------------
 
-    def _look_for_more(self) -> None:
-        """Take up what nobody holds, once; where that is under way it goes on."""
-        self._more = True
-        if self.accepting and not self._away and (self._taking is None or self._taking.done()):
-            self._taking = asyncio.ensure_future(self._take_up_later())
+    def knows(self, run: str) -> bool:
+        """See ``Driver``: it is driven, in its turn, or when it is tried again."""
+        known = (self._active, self._queued, self._alone, self._tries)
+        return any(run in some for some in known) or self.parking.keeps(run)
 
-    async def _take_up(self) -> None:
-        while self.accepting and self._more and (places := self._places()) > 0:
-            held = await self._leases.hold(self._lease, limit=places, flows=self._flows)
-            self._more = len(held) >= places
-            for one in held:
-                await self._took(one)
-        if not self._more:
-            due, poll = (
-                await self._leases.next_due(self._lease),
-                self._services.clock.now() + POLL_US,
-            )
-            self._next_due = due if self._lease.alone else min(due or poll, poll)
-            self._arm()
+    def places(self) -> int:
+        """See ``Driver``."""
+        most = most_running(self._services.catalogs.current.policy.engine)
+        return most - len(self._active) - len(self._ready) if self.accepting else 0
 
-    @property
-    def _flows(self) -> Collection[tuple[str, int]] | None:
-        return None if self._lease.alone else self._services.kinds.by_id.keys()
-
-    async def _take_up_later(self) -> None:
-        try:
-            await self._take_up()
-        except EngineLost as error:
-            self._lost("", error)
-        except (RunLost, StorageUnavailable) as error:  # it comes back, and is asked again
-            LOG.error("what is left could not be taken up: %s", error.message)
-            self._next_due = self._services.clock.now() + TRY_AGAIN_US
-            self._arm()
-
-    def _places(self) -> int:
-        return (
-            most_running(self._services.catalogs.current.policy.engine)
-            - len(self._active)
-            - len(self._ready)
-        )
-
-    async def _took(self, held: Held) -> None:
+    async def took(self, held: Held) -> None:
+        """See ``Driver``."""
         match await taken_up(self._services, held):
             case TakenUp.DRIVEN:
                 if held.id not in self._active:
@@ -175,7 +140,7 @@ class LocalEngine:
         try:
             await self._heart.keep_beating()
         except LeaseLost as error:
-            self._lost("", error)
+            self.is_lost("", error)
 
     def heard(self, run: str) -> None:
         """The run was opened or has mail."""
@@ -218,11 +183,11 @@ class LocalEngine:
             self.accepting
             and not self._away
             and self._ready
-            and self._places() + len(self._ready) > 0
+            and self.places() + len(self._ready) > 0
         ):
             self._begin(*self._ready.popleft())
-        if self._more and not self._ready:
-            self._look_for_more()
+        if self.accepting and not self._away and not self._ready:
+            self._uptake.look(anew=False)
 
     def _begin(self, run: str, resumed_by: str | None) -> None:
         self._queued.discard(run)
@@ -244,7 +209,7 @@ class LocalEngine:
                 driving.drive = Drive(self._services, held, resumed_by=resumed_by, park=park)
                 driven = await driving.drive.to_rest()
         except LeaseLost as error:
-            self._lost(run, error)
+            self.is_lost(run, error)
         except StorageUnavailable as error:  # it comes back, and no run is to blame
             LOG.error("run=%s could not be driven: %s", run, error.message)
             self._heart.refused(run)
@@ -279,15 +244,14 @@ class LocalEngine:
     async def _hold(self, run: str) -> Held | None:
         held = self._held.pop(run, None)
         if held is None:
-            held = next(
-                iter(await self._leases.hold(self._lease, limit=1, flows=self._flows, only=(run,))),
-                None,
-            )
+            flows = self._uptake.flows
+            found = await self._leases.hold(self._lease, limit=1, flows=flows, only=(run,))
+            held = next(iter(found), None)
             self._heart.went_on(run)
         if held is not None and run == self._lone and isinstance(held.run, StoredRun):
             # the one that the process dies on is marked
             await self._services.store.submit(
-                Append(run=run, epoch=held.run.epoch, status=Status.RUNNING)
+                Append(run=run, epoch=held.epoch, status=Status.RUNNING)
             )
             held = structs.replace(held, run=structs.replace(held.run, status=Status.RUNNING))
         return held
@@ -317,7 +281,7 @@ class LocalEngine:
             LOG.exception("run=%s could not be stopped", drive.run)
             return None
 
-    def _lost(self, run: str, error: LeaseLost) -> None:
+    def is_lost(self, run: str, error: LeaseLost) -> None:
         """Come back as another engine, or stop; a single run that has moved on is looked at again,
         and driven from what is durable.
         """
@@ -336,7 +300,7 @@ class LocalEngine:
         """
         ends = [
             task
-            for task in (self._beating, self._taking, *self.parking.clear())
+            for task in (self._beating, *self._uptake.tasks, *self.parking.clear())
             if task is not None
         ]
         for one in self._active.values():
@@ -350,15 +314,28 @@ class LocalEngine:
         for forgotten in (self._ready, self._queued, self._held, self._alone, self._again):
             forgotten.clear()
         self._lone = None
-        try:
-            await self._join()
-        except OrdainError as error:
-            LOG.error("this engine does not come back: %s", error.message)
-            self.accepting = False
-            self.lost.set()
-            return
-        self._away = False
-        self._look_for_more()
+        if await self._rejoined():
+            self._away = False
+            self._uptake.look()
+
+    async def _rejoined(self) -> bool:
+        """Storage that is away comes back, and a lease that lapses before its first beat is
+        followed by another; whoever is refused one does not come back.
+        """
+        while True:
+            before = self._lease
+            try:
+                await self._join()
+            except OrdainError as error:
+                if self._lease is before and not isinstance(error, StorageUnavailable):
+                    LOG.error("this engine does not come back: %s", error.message)
+                    self.accepting = False
+                    self.lost.set()
+                    return False
+                LOG.error("this engine cannot come back yet: %s", error.message)
+            else:
+                return True
+            await asyncio.sleep(TRY_AGAIN_US / 1e6)
 
     def _rested(self, run: str, driven: Driven | None) -> None:
         again = run in self._again
@@ -403,11 +380,12 @@ class LocalEngine:
     def _arm(self, back_us: int = 0) -> None:
         if back_us:  # what the store says of moments is put right with the beat that tells it
             self._timers.sooner(back_us)
-            self._next_due = self._services.clock.now() + POLL_US
+            self._uptake.next_look = self._services.clock.now() + POLL_US
         if self._timer is not None:
             self._timer.cancel()
         first = min(
-            (at for at in (self._timers.first(), self._next_due) if at is not None), default=None
+            (at for at in (self._timers.first(), self._uptake.next_look) if at is not None),
+            default=None,
         )
         if first is not None:
             left = (first - self._services.clock.now()) / 1e6
@@ -419,9 +397,10 @@ class LocalEngine:
         now = self._services.clock.now()
         for run in self._timers.due(now):
             self.wake(run)
-        if self._next_due is not None and self._next_due <= now:
-            self._next_due = None
-            self._look_for_more()
+        if (at := self._uptake.next_look) is not None and at <= now:
+            self._uptake.next_look = None
+            if self.accepting and not self._away:
+                self._uptake.look()
         self._arm()
 
     def _next_alone(self) -> None:
@@ -458,11 +437,7 @@ class LocalEngine:
             await asyncio.gather(*tasks, return_exceptions=True)
         if self._beating is not None:
             self._beating.cancel()
-            await asyncio.gather(
-                self._beating,
-                *([] if self._taking is None else [self._taking]),
-                return_exceptions=True,
-            )
+            await asyncio.gather(self._beating, *self._uptake.tasks, return_exceptions=True)
             with suppress(OrdainError):  # whoever lost the lease is not at work
                 await self._leases.release(self._lease)
                 await self._heart.beat(last=True)

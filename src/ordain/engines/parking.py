@@ -53,6 +53,10 @@ class Parking:
             <= PARKED_BYTES
         )
 
+    def keeps(self, run: str) -> bool:
+        """Whether it is kept."""
+        return run in self._parked
+
     def put(self, run: str, driving: Driving) -> asyncio.Future[bool]:
         """Keep it; comes to True when it is woken, and to False where it is put out."""
         if len(self._parked) >= self.places:

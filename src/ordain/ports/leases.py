@@ -78,6 +78,20 @@ class Held(Struct, frozen=True, kw_only=True):
     refused: JournalCorrupt | None = None
     lost: tuple[Pause, ...] = ()
 
+    @property
+    def epoch(self) -> int:
+        """The one in which the engine holds the run, and so that of all it writes of it, whoever
+        holds the run by then.
+
+        Raises:
+            JournalCorrupt: not even the run's row can be read.
+        """
+        if isinstance(self.run, StoredRun):
+            return self.run.epoch
+        if self.run.place is None:
+            raise self.run
+        return self.run.place.epoch
+
 
 class Leases(Protocol):
     """Errors: ``EngineLost`` where the lease has lapsed or another engine took the store,
@@ -109,9 +123,17 @@ class Leases(Protocol):
         """
         ...
 
-    async def next_due(self, lease: Lease) -> int | None:
-        """When the first run is due that waits and that no engine holds any more; None where there
-        is none.
+    async def held(self, lease: Lease) -> Sequence[str]:
+        """Runs that the engine holds and that are ready, were being driven or are due: ``hold``
+        offers none of them again, and whoever was not told of one asks here.
+        """
+        ...
+
+    async def next_due(
+        self, lease: Lease, *, flows: Collection[tuple[str, int]] | None
+    ) -> int | None:
+        """When the first run is due that waits, that no engine holds any more and that ``hold``
+        would give for these ``flows``; None where there is none.
         """
         ...
 

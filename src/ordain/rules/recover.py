@@ -77,7 +77,7 @@ class TakeFound(Struct, frozen=True, tag="found"):
 
 class LeaveOpen(Struct, frozen=True, tag="open"):
     """It is not made again. Of what may have changed something the outcome is unknown; a read has
-    failed.
+    failed, and so has what was voided.
     """
 
 

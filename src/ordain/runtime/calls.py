@@ -82,6 +82,7 @@ is an attempt.
 GIVEN = "given"
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
+VOID = "the process died while the verb ran; it has not taken effect, and cannot any more"
 
 
 async def held_now(services: Services, run: StoredRun) -> HeldProfile | NoProfile | None:
@@ -324,12 +325,12 @@ async def recover_verb(
             return _not_denied(again) if safety == "idempotent" else again
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))
+        case _ if safety == "voids" and happened is False:
+            return VerbFailed(code="lost", message=VOID)
+        case _ if _harmless(verb):
+            return VerbFailed(code="lost", message="the process died while the verb ran")
         case _:
-            return (
-                VerbFailed(code="lost", message="the process died while the verb ran")
-                if _harmless(verb)
-                else VerbUnknown(message=DIED)
-            )
+            return VerbUnknown(message=DIED)
 
 
 async def _reconciled(

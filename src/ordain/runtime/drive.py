@@ -265,7 +265,7 @@ class Drive:
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""
         code, message = said_by(error)
-        await self.services.store.submit(await stop_unit(self.services, self.run, status, code))
+        await self.services.store.submit(await stop_unit(self.services, self.held, status, code))
         LOG.error("run=%s status=%s reason=%s", self.run, status, message)
         return Driven(status=status)
 
@@ -275,6 +275,7 @@ class Drive:
         """
         stored = await load_run(self.services.store, self.run)
         assert stored is not None
+        stored = structs.replace(stored, epoch=self.held.epoch)
         live = Pen(self.services, stored)
         live.records = list(readable(live.records))
         children = await joined_runs(self.services.store, self.run, live.records)
@@ -348,25 +349,24 @@ def _resumed_by(stored: StoredRun) -> str | None:
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
-async def stop_unit(services: Services, run: str, status: Status, reason: str) -> Append:
+async def stop_unit(services: Services, held: Held, status: Status, reason: str) -> Append:
     """The unit that stops a run, with what its session is told of it; of a run that cannot be read,
     what its row says.
     """
-    now = services.clock.now()
+    run, now, told = held.id, services.clock.now(), ()
     try:
         stored = await load_run(services.store, run)
     except JournalCorrupt as error:
         if error.place is None:
             raise
         told = unreadable_entry(run, error.place, status, now) if error.place.session else ()
-        return Append(run=run, epoch=error.place.epoch, status=status, reason=reason, writes=told)
+        return Append(run=run, epoch=held.epoch, status=status, reason=reason, writes=told)
     if stored is None:
         raise JournalCorrupt(f"run {run} does not exist")
-    told = ()
     if stored.session:
         whole = msgspec.structs.replace(stored, records=tuple(readable(stored.records)))
         told = stop_entry(whole, await stopped_facts(services, whole, status), status, now)
-    return Append(run=run, epoch=stored.epoch, status=status, reason=reason, writes=told)
+    return Append(run=run, epoch=held.epoch, status=status, reason=reason, writes=told)
 
 
 async def stopped_facts(services: Services, stored: StoredRun, status: Status) -> HeaderFacts:

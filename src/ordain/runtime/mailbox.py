@@ -95,12 +95,14 @@ async def hand_over(
     mail for whoever does.
 
     ``lost`` is how many attempts at the call of each effect were cut off before the one that is
-    told of.
+    told of; of one that never went out there is nothing to tell.
     """
     records = unit.append.records if isinstance(unit, ClaimUnit) else unit.records
     for record in filter(_observed, records):
         body = decode(record)
         assert isinstance(body, ObservationBody)
+        if body.addr not in lost:
+            continue
         mail = NewMail(
             run=stored.id,
             kind=MailKind.LATE,

@@ -41,9 +41,9 @@ async def taken_up(services: Services, held: Held) -> TakenUp:
         return TakenUp.DRIVEN
     if running and resumes >= QUARANTINE:
         await services.store.submit(
-            await stop_unit(services, held.id, Status.QUARANTINED, "quarantined")
+            await stop_unit(services, held, Status.QUARANTINED, "quarantined")
         )
         return TakenUp.SET_ASIDE
     if running:
-        await services.store.submit(Append(run=held.id, epoch=run.epoch, status=Status.READY))
+        await services.store.submit(Append(run=held.id, epoch=held.epoch, status=Status.READY))
     return TakenUp.ALONE

@@ -15,14 +15,15 @@ from ordain.store.lease_operations import FREE
 from ordain.store.schema import UNSETTLED
 from ordain.store.sqlite import SqliteStore
 
-_ORPHANS = (
-    f"SELECT id FROM (SELECT no, id, holder FROM runs WHERE status = 'running' AND {UNSETTLED} "  # noqa: S608 - constants of the schema
-    f"AND {FREE}"
-    f" UNION ALL SELECT no, id, holder FROM runs WHERE status = 'ready' AND {UNSETTLED} AND {FREE}"
-    " UNION ALL SELECT no, id, holder FROM runs WHERE status = 'waiting' AND wake_at <= :now AND "
-    f"{FREE})"
-    " ORDER BY holder = 0, no LIMIT :most"
+_WORK = (
+    f"SELECT no, id, holder FROM runs WHERE status = 'running' AND {UNSETTLED} AND %s"  # noqa: S608 - constants of the schema
+    f" UNION ALL SELECT no, id, holder FROM runs WHERE status = 'ready' AND {UNSETTLED} AND %s"
+    " UNION ALL SELECT no, id, holder FROM runs WHERE status = 'waiting' AND wake_at <= :now AND %s"
 )
+"""What has something to do, and stands as three conditions say."""
+_ORPHANS = f"SELECT id FROM ({_WORK % (FREE, FREE, FREE)}) ORDER BY holder = 0, no LIMIT :most"  # noqa: S608 - as above
+_OWN = "holder = :engine"
+_HELD = f"SELECT id FROM ({_WORK % (_OWN, _OWN, _OWN)}) ORDER BY no"  # noqa: S608 - as above
 _DUE = (
     f"SELECT wake_at FROM runs WHERE status = 'waiting' AND wake_at IS NOT NULL AND {FREE} ORDER "  # noqa: S608 - as above
     "BY wake_at LIMIT 1"
@@ -88,8 +89,15 @@ class SqliteLeases:
             for run, stored in found.items()
         ]
 
-    async def next_due(self, lease: Lease) -> int | None:
-        """See ``Leases.next_due``."""
+    async def held(self, lease: Lease) -> Sequence[str]:
+        """See ``Leases.held``."""
+        asked = {"engine": lease.engine, "now": self._now()}
+        return [run for (run,) in self._store.query(_HELD, asked)]
+
+    async def next_due(
+        self, lease: Lease, *, flows: Collection[tuple[str, int]] | None
+    ) -> int | None:
+        """See ``Leases.next_due``; whatever its flow, as ``hold`` has it."""
         rows = self._store.query(_DUE, {"engine": lease.engine})
         return rows[0][0] if rows else None
 

@@ -201,8 +201,9 @@ async def _addresses(target: httpx2.URL, reach: Reach, resolver: Resolve) -> Seq
 async def _resolved(host: str, port: int, resolver: Resolve) -> Sequence[str]:
     try:
         found = await resolver(host, port)
-    except (OSError, UnicodeError) as error:
-        # a name whose labels are too long cannot even be asked for
+    except Exception as error:
+        # no such name, one that cannot even be asked for, no thread or memory left to ask with:
+        # whatever it is, nothing has gone out
         raise NoExchange("not_resolved", "the host has no address", retryable=True) from error
     if not found:
         raise NoExchange("not_resolved", "the host has no address", retryable=True)
@@ -213,7 +214,8 @@ def _transport() -> httpx2.AsyncHTTPTransport:
     """What connects. Making it reads files: without a free descriptor nothing can be sent."""
     try:
         return httpx2.AsyncHTTPTransport(verify=tls(), trust_env=False)
-    except (OSError, ImportError) as error:
+    except Exception as error:
+        # as above
         raise NoExchange(
             "not_connected", f"no connection could be made ({type(error).__name__})", retryable=True
         ) from error
@@ -248,10 +250,10 @@ async def _answered(
         )
         try:
             return await transport.handle_async_request(live)
-        except (httpx2.HTTPError, OSError, ImportError) as error:
+        except Exception as error:
+            # refused, nothing left to connect with, or what the library fails at
             if not sending.is_set():
-                # refused, or nothing left to connect with: whatever it is, no word has gone out
-                continue
+                continue  # whatever it is, no word has gone out
             raise NoExchange(
                 "no_answer", f"no answer ({type(error).__name__})", retryable=True, sent=True
             ) from error

@@ -94,7 +94,9 @@ async def _connected(server: MailServer, seconds: float) -> AsyncGenerator[_Conn
         raise connection.refused(error.code) from error
     except ssl.SSLError as error:
         raise connection.untrusted(error) from error
-    except (aiosmtplib.SMTPException, OSError, ValueError, RuntimeError) as error:
+    except Exception as error:
+        # the library's, the system's: whatever it is, the connection knows if the text was going
+        # out
         if isinstance(error.__cause__, ssl.SSLError):  # the library's own error says less
             raise connection.untrusted(error.__cause__) from error
         slow = isinstance(error, TimeoutError)
@@ -293,7 +295,8 @@ async def _socket(server: MailServer) -> socket.socket:
     """
     try:
         found = await server.resolver(server.host, server.port)
-    except (OSError, UnicodeError) as error:
+    except Exception as error:
+        # as for HTTP (``outbound``): whatever it is, no mail has gone out
         raise _failed("not_resolved", "the mail server has no address", retryable=True) from error
     if any(server.own.reached(address, server.port) for address in found):
         raise _failed("own_address", "Ordain itself listens there, and is no verb's business")

@@ -188,8 +188,13 @@ class Heart:
     ) -> Sequence[Held]:
         return await self._leases.hold(lease, limit=limit, flows=flows, only=only)
 
-    async def next_due(self, lease: Lease) -> int | None:
-        return await self._leases.next_due(lease)
+    async def held(self, lease: Lease) -> Sequence[str]:
+        return await self._leases.held(lease)
+
+    async def next_due(
+        self, lease: Lease, *, flows: Collection[tuple[str, int]] | None
+    ) -> int | None:
+        return await self._leases.next_due(lease, flows=flows)
 
     async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
         await self._leases.release(lease, runs)

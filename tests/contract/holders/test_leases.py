@@ -116,6 +116,22 @@ async def test_a_zombie_writes_nothing_but_what_comes_from_outside() -> None:
     assert (stored.records, stored.epoch, stored.holder) == (run_of(held).records, 2, 2)
 
 
+async def test_an_engine_is_told_when_what_it_has_the_flow_of_is_due() -> None:
+    """``hold`` would give it nothing else, however long that is due."""
+    two = await Two().joined()
+    run = Run("a")
+    await two.guest.submit(run.open())
+    await two.hold(0, "a")
+    await two.stores[0].submit(run.suspend(0, wake_at=1001))
+    asking = two.stores[1], two.leases[1]
+    assert await asking[0].next_due(asking[1], flows=None) is None
+    await two.lapses()
+    assert await asking[0].next_due(asking[1], flows=[("planner", 1)]) == 1001
+    assert await asking[0].next_due(asking[1], flows=[("other", 1)]) is None
+    assert await two.hold(1, flows=[("other", 1)]) == []
+    assert await asking[0].held(asking[1]) == []
+
+
 async def test_a_lapsed_lease_is_never_renewed() -> None:
     """Nor where the clock is set back so that it would last still."""
     two = await Two().joined()

@@ -82,15 +82,31 @@ async def test_an_engine_gets_what_has_something_to_do(ports: Ports) -> None:
     await ports.store.submit(by_id["stopped"].step(status=Status.FAULTED))
     await ports.store.submit(by_id["ended"].end())
     await ports.leases.release(ports.lease, list(by_id))
-    assert await ports.leases.next_due(ports.lease) == ports.clock.at - 1
+    assert await ports.leases.next_due(ports.lease, flows=None) == ports.clock.at - 1
     first = await held(ports, limit=2)
     rest = await held(ports)
     assert len(first) == 2
     assert {*first, *rest} == {"ready", "running", "due", "mailed"}
-    assert await ports.leases.next_due(ports.lease) == ports.clock.at + LATER
+    assert await ports.leases.next_due(ports.lease, flows=None) == ports.clock.at + LATER
     ports.clock.at += LATER
     assert set(await held(ports)) == {"waiting"}
-    assert await ports.leases.next_due(ports.lease) is None
+    assert await ports.leases.next_due(ports.lease, flows=None) is None
+
+
+async def test_an_engine_is_told_what_it_holds(ports: Ports) -> None:
+    """Of what has something to do: whoever was not told that he took hold of it is offered it by
+    nobody.
+    """
+    ready, due, waiting, free = await opened(ports, "ready", "due", "waiting", "free")
+    await ports.store.submit(due.suspend(0, wake_at=ports.clock.at - 1))
+    await ports.store.submit(waiting.suspend(0, wake_at=ports.clock.at + LATER))
+    await ports.leases.release(ports.lease, [ready.id, free.id])
+    assert set(await ports.leases.held(ports.lease)) == {"due"}
+    await held(ports, "ready", "due")
+    assert set(await ports.leases.held(ports.lease)) == {"ready", "due"}
+    ports.clock.at += LATER
+    assert set(await ports.leases.held(ports.lease)) == {"ready", "due", "waiting"}
+    assert set(await held(ports)) == {"free"}
 
 
 async def test_a_clock_that_was_set_back_brings_moments_nearer(ports: Ports) -> None:

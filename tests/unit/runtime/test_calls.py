@@ -31,7 +31,9 @@ from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned,
 from ordain.rules.profile import HeldProfile, NoProfile
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
 from ordain.runtime.calls import (
+    DIED,
     NOT_STARTED,
+    VOID,
     OnBehalf,
     call_verb,
     recover_verb,
@@ -389,6 +391,7 @@ async def attempt(
     call: VerbCall | None = None,
     current: Catalog | None = None,
     recover: bool = False,
+    lost: int = 1,
 ) -> Any:
     pinned = catalog_of(verbs=specs)
     made = call or verb_call()
@@ -400,7 +403,7 @@ async def attempt(
             verb=specs[0].name,
             permit="0/authorize#0",
             attempt=made.attempt,
-            lost=1,
+            lost=lost,
             safety=safety_of(specs[0]),
             happened=happened,
         )
@@ -519,6 +522,22 @@ async def test_a_verb_that_can_be_asked_after_is(
     assert [(one.key, one.attempt) for one in leaf.calls] == [("the key", 1), ("the key", 2)][
         : 1 + repeated
     ]
+
+
+@pytest.mark.parametrize("happened", [False, None])
+async def test_what_was_voided_and_is_not_made_again_has_failed(happened: bool | None) -> None:
+    """Cut off more often than policy permits: who has fenced the key knows that it did not happen,
+    and without a word of his nobody knows.
+    """
+    asked = LeafReturned(output={"happened": happened})
+    leaf = Leaf({"shelf.do": GOOD, "shelf.asked": asked})
+    found = await attempt(reconciled(), leaf, recover=True, lost=6)
+    assert (
+        found == VerbFailed(code="lost", message=VOID)
+        if happened is False
+        else found == VerbUnknown(message=DIED)
+    )
+    assert [one.spec.name for one in leaf.calls] == ["shelf.asked"]
 
 
 @pytest.mark.parametrize("happened", [True, False])

@@ -25,6 +25,7 @@ from ordain.errors import (
     JournalCorrupt,
     JournalDiverged,
     LeaseLost,
+    RunLost,
 )
 from ordain.flows.accounts import CARVE, shared_accounts
 from ordain.flows.act import act
@@ -34,12 +35,14 @@ from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import SETTLED, RecordKind, Status, raw
 from ordain.ports.effects import Suspended
+from ordain.ports.leases import Lease
 from ordain.ports.store import Append
 from ordain.ports.writes import MailKind
 from ordain.rules.spend import Spend
-from ordain.runtime.drive import Driven
+from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.recorded_form import ENDS
 from ordain.runtime.replay import replay
+from ordain.store.leases import SqliteLeases
 from ordain.testing import catalog_of, failed, kind_of, recorded
 from tests.unit.runtime.house import SECOND, House
 
@@ -254,6 +257,26 @@ async def test_children_of_a_stopped_run_are_stopped_before_it() -> None:
         assert (await home.drive(run, resumed_by="user:ada")).status is Status.FLOW_UNAVAILABLE
         assert (await home.drive(child)).status is Status.CANCELLED
         assert (await home.drive(run, resumed_by="user:ada")).status is Status.CANCELLED
+
+
+@pytest.mark.parametrize("ends", ["stops", "closes"])
+async def test_a_run_that_another_engine_holds_by_now_is_left_to_it(ends: str) -> None:
+    """Whoever held it before neither stops nor closes it, although it looks at it once more: it
+    writes in the epoch in which it had the run.
+    """
+    with house() as home:
+        run = await home.open(DOES, "done")
+        home.services.kinds = Kinds((OPENS,))
+        if ends == "closes":
+            await home.drive(run)
+            await home.interrupt(run, by="user:ada")
+        before = home.held(run)
+        leases = SqliteLeases(home.store, home.clock.now)
+        await leases.hold(Lease(engine=2), limit=1, flows=None, only=(run,))
+        stood = home.stored(run)
+        with pytest.raises(RunLost):
+            await Drive(home.services, before, resumed_by="user:ada").to_rest()
+        assert (home.stored(run), stood.epoch) == (stood, 2)
 
 
 async def test_what_children_of_a_stopped_run_spent_is_on_its_account() -> None:

@@ -16,7 +16,7 @@ from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.journal.records import RecordKind, Status
 from ordain.ports.leases import Lease
-from ordain.ports.store import Arrive
+from ordain.ports.store import Append, Arrive
 from ordain.ports.writes import MailKind
 from ordain.runtime import pen as pen_module
 from ordain.runtime.drive import Drive, Driven
@@ -130,6 +130,34 @@ async def test_what_comes_when_all_is_said_changes_nothing() -> None:
         await lost(first)
         assert house.stored(run) == before
         assert house.store.untaken(run) == []
+
+
+async def test_of_a_call_that_was_given_up_before_it_began_nothing_is_told() -> None:
+    """An interrupt came while its intent was written, and then the run was another engine's: that
+    one finds the interrupt, and no word of a call.
+    """
+    with House(KIND, verbs=(put,)) as house:
+        GATES.append(Gate())
+        run = await house.open(KIND)
+        drive, submit = Drive(house.services, house.held(run)), house.store.submit
+
+        async def told_late(unit: Append) -> Any:
+            outcome = await submit(unit)
+            await house.interrupt(run)
+            drive.heard()
+            await asyncio.sleep(0)
+            await taken_by_another(house, run)
+            return outcome
+
+        def meanwhile(unit: Any) -> Any:
+            announces = isinstance(unit, Append) and unit.records[-1].kind is RecordKind.INTENT
+            return asyncio.ensure_future(told_late(unit)) if announces else submit(unit)
+
+        house.store.submit = meanwhile  # type: ignore[method-assign] - something comes in between
+        with pytest.raises(RunLost):
+            await drive.to_rest()
+        assert GATES[-1].calls == 0
+        assert [mail.kind for mail in house.store.untaken(run)] == [MailKind.INTERRUPT]
 
 
 async def test_mail_is_looked_for_beside_the_run() -> None:

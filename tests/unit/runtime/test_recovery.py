@@ -65,7 +65,7 @@ async def plan(house: House) -> Plan:
                 found.alone.append(held.id)
             case TakenUp.SET_ASIDE:
                 found.aside.append(held.id)
-    found.next_due = await leases.next_due(lease)
+    found.next_due = await leases.next_due(lease, flows=None)
     return found
 
 

@@ -156,17 +156,21 @@ def untaken(rows: MemoryRows, run: str) -> tuple[Mail, ...]:
     return tuple(there.mail for there in rows.mailbox.get(run, ()) if there.taken is None)
 
 
-def next_due(shared: SharedMemory) -> int | None:
-    """When the first run is due that waits and that nobody holds."""
-    waiting = [row.run for row in shared.rows.runs.values() if row.run.status is Status.WAITING]
-    return min(
-        (
-            run.wake_at
-            for run in waiting
-            if run.wake_at is not None and not shared.lives(run.holder)
-        ),
-        default=None,
-    )
+def held(shared: SharedMemory, lease: Lease) -> list[str]:
+    """What the engine holds and has something to do."""
+    rows, now = shared.rows.runs.values(), shared.now()
+    return [row.run.id for row in rows if row.run.holder == lease.engine and _has_work(row, now)]
+
+
+def next_due(shared: SharedMemory, flows: Collection[tuple[str, int]] | None) -> int | None:
+    """When the first run is due that waits, that nobody holds, and whose flow is one of these."""
+    wanted = Wanted(limit=1, flows=flows, only=())
+    waiting = [
+        row.run
+        for row in shared.rows.runs.values()
+        if row.run.status is Status.WAITING and _fits(shared, row, wanted)
+    ]
+    return min((run.wake_at for run in waiting if run.wake_at is not None), default=None)
 
 
 def release(shared: SharedMemory, lease: Lease, runs: Sequence[str] | None) -> None:

@@ -133,10 +133,17 @@ class MemoryStore:
             self.shared, lease, leases.Wanted(limit=limit, flows=flows, only=tuple(only))
         )
 
-    async def next_due(self, lease: Lease) -> int | None:
+    async def held(self, lease: Lease) -> Sequence[str]:
+        """See ``Leases.held``."""
+        self._lasts(lease)
+        return leases.held(self.shared, lease)
+
+    async def next_due(
+        self, lease: Lease, *, flows: Collection[tuple[str, int]] | None
+    ) -> int | None:
         """See ``Leases.next_due``."""
         self._lasts(lease)
-        return leases.next_due(self.shared)
+        return leases.next_due(self.shared, flows)
 
     async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
         """See ``Leases.release``."""

@@ -17,6 +17,7 @@ from ordain.contracts.remedies import NO_MODEL, NOT_HELD, REMEDIES
 from ordain.contracts.visible import picture_of, visible_line, visible_name
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
+from ordain.runtime.reason_words import meanings
 
 MESSAGE = 2000
 """Most characters of a message on stderr."""
@@ -65,8 +66,6 @@ def people_read(header: str, *, whole: bool = False) -> str:
     """
     if not whole and not needs_all(header):
         return with_places(brief_line(header))
-    from ordain.cli.reason_words import meanings  # lazy: every rule there is
-
     return with_places(in_words(header, meanings()))
 
 

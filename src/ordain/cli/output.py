@@ -13,7 +13,7 @@ from typing import Any
 from ordain.cli.columns import UNBROKEN, clipped, wrapped
 from ordain.cli.hints import where_it_runs
 from ordain.contracts.legible_text import legible_json, pieces
-from ordain.contracts.remedies import NO_MODEL, NOT_HELD, REMEDIES
+from ordain.contracts.remedies import NO_MODEL, NO_WORDS, NOT_HELD, REMEDIES
 from ordain.contracts.visible import picture_of, visible_line, visible_name
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
@@ -73,7 +73,7 @@ def with_places(text: str) -> str:
     """What a text says to do about a model, with the folder or machine that it is about; no word of
     anybody's else is touched.
     """
-    for said in (NO_MODEL, NOT_HELD, *REMEDIES.values()):
+    for said in (NO_MODEL, NOT_HELD, NO_WORDS, *REMEDIES.values()):
         text = text.replace(said, where_it_runs(said))
     return text
 

@@ -3,6 +3,7 @@ accepted (B-45).
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -237,6 +238,21 @@ def test_unknown_addresses_are_problems_too(
 ) -> None:
     """Every refusal has the same form: unknown addresses, methods, runs and parameters."""
     assert problem(server.http.request(method, path)) == (status, code)
+
+
+def test_a_wrong_address_says_what_there_is(server: Server) -> None:
+    """Whoever opens the server's root, or asks in another way than an address takes, is told where
+    to look: an address that is there, and the ways that it takes.
+    """
+    detail = server.http.get("/").json()["detail"]
+    (named,) = re.findall(r"GET (/\S+)", detail)
+    assert "/plan/react" in server.http.get(named).json()["paths"]
+    for path in ("/plan/react", "/v1/chat/completions"):
+        refused = server.http.get(path)
+        told = refused.json()
+        said = told["detail"] if "detail" in told else told["error"]["message"]
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+        assert said == "this address takes POST alone"
 
 
 def test_nothing_refused_was_accepted(server: Server) -> None:

@@ -18,8 +18,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from ordain.cli.reason_words import meanings
 from ordain.runtime.brief import in_words
+from ordain.runtime.reason_words import meanings
 from tests.e2e.process import PATIENCE_S, Server
 from tests.e2e.proposals import add, ask, finish, slow
 

@@ -29,6 +29,7 @@ from ordain.contracts.events import (
 from ordain.rules.header import MARKS
 from ordain.rules.plain_reply import cleaned
 from ordain.runtime.brief import at_work
+from ordain.runtime.reason_words import meanings
 
 COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -219,7 +220,7 @@ def live_lines(
     showing = next((turn for turn, _ in reversed(working) if turn.header), None)
     if showing is None:
         return status
-    header, room = header_lines(at_work(showing.header)), rows - len(status) - 1
+    header, room = header_lines(at_work(showing.header, meanings())), rows - len(status) - 1
     if len(header) > room // 2:
         header = [header[0], *header[len(header) - max(1, room // 2) + 1 :]]
     said = (

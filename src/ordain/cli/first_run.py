@@ -33,10 +33,10 @@ from ordain.cli.model_setup import (
     checked_profile,
     placed,
     profile_fields,
-    tell,
     write_profile,
     written_lanes,
 )
+from ordain.cli.model_told import tell
 from ordain.cli.options import ChatAsked, FirstRun
 from ordain.cli.output import print_json, show, warn
 from ordain.cli.places import home_of

@@ -103,6 +103,7 @@ def profile_view(settings: Settings, name: str, in_file: bool) -> dict[str, Any]
         "key_found": name in settings.secrets,
         "key": "none needed" if free else _key(profile, found=name in settings.secrets),
         "structured": None if profile.provider in NO_MODELS else str(profile.held_by),
+        "vision": profile.vision,
         "max_tokens": profile.max_tokens,
         "context_tokens": profile.context_tokens,
         "defined": _origin(name, in_file=in_file),

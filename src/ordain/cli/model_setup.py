@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.model_profiles import NO_PRICE, print_verdict, profile_view, try_profiles, usd
+from ordain.cli.model_profiles import print_verdict, profile_view, try_profiles
+from ordain.cli.model_told import tell
 from ordain.cli.options import Setup
 from ordain.cli.output import print_json, show, warn
 from ordain.cli.places import home_of
@@ -41,7 +42,7 @@ from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, Conflict, NotFound
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
-from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy
+from ordain.settings import DEFAULT_KEY_ENV, load_settings, read_policy
 from ordain.settings_profiles import missing_key
 
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
@@ -189,6 +190,7 @@ def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
         "timeout_ms": setup.timeout_ms,
         "gguf": setup.gguf,
         "threads": setup.threads,
+        "vision": setup.vision or None,
         **priced,
     }
     return {name: value for name, value in given.items() if value is not None}, price
@@ -337,36 +339,6 @@ def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
             wanted[str(lane)] = names
     files.change(
         files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy()
-    )
-
-
-def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
-    """What was set up, for people."""
-    view = profile_view(settings, name, in_file=True)
-    show(f"profile {name} is in {files.config}: {view['provider']}, {view['model']}")
-    show(f"key: {view['key']}")
-    if view["counts_as_free"]:
-        show(f"{NO_PRICE}; give --price-input and --price-output, in dollars per million tokens")
-    elif price is not None:
-        show(
-            f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million "
-            f"tokens ({price.model}, {price.priced_on}, {price.source})"
-        )
-        for tier in price.tiers:
-            dear = (
-                f"{usd(tier.usd_micros_per_1k_input * 1000)} in, "
-                f"{usd(tier.usd_micros_per_1k_output * 1000)} out"
-            )
-            show(f"calls whose prompt has more than {tier.above_tokens} tokens: {dear}")
-    behind = {
-        str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names
-    }
-    show(
-        "lanes: "
-        + (
-            "; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items())
-            or "none names it"
-        )
     )
 
 

@@ -240,6 +240,9 @@ class Setup:
         str | None, Parameter(help="The model's file, for provider local; else the installed one.")
     ] = None
     threads: Annotated[int | None, Parameter(help="Its threads, for provider local.")] = None
+    vision: Annotated[
+        bool, Parameter(negative=(), help="It sees: pictures of a message are shown to it.")
+    ] = False
     test: Annotated[
         bool, Parameter(negative="--no-test", help="Ask it once when it is set up.")
     ] = True

@@ -13,10 +13,11 @@ from typing import Any
 from ordain.cli.columns import UNBROKEN, clipped, wrapped
 from ordain.cli.hints import where_it_runs
 from ordain.contracts.legible_text import legible_json, pieces
-from ordain.contracts.remedies import NO_MODEL, NOT_HELD, REMEDIES
+from ordain.contracts.remedies import NO_MODEL, NO_WORDS, NOT_HELD, REMEDIES
 from ordain.contracts.visible import picture_of, visible_line, visible_name
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
+from ordain.runtime.reason_words import meanings
 
 MESSAGE = 2000
 """Most characters of a message on stderr."""
@@ -65,8 +66,6 @@ def people_read(header: str, *, whole: bool = False) -> str:
     """
     if not whole and not needs_all(header):
         return with_places(brief_line(header))
-    from ordain.cli.reason_words import meanings  # lazy: every rule there is
-
     return with_places(in_words(header, meanings()))
 
 
@@ -74,7 +73,7 @@ def with_places(text: str) -> str:
     """What a text says to do about a model, with the folder or machine that it is about; no word of
     anybody's else is touched.
     """
-    for said in (NO_MODEL, NOT_HELD, *REMEDIES.values()):
+    for said in (NO_MODEL, NOT_HELD, NO_WORDS, *REMEDIES.values()):
         text = text.replace(said, where_it_runs(said))
     return text
 

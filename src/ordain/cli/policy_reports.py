@@ -24,6 +24,8 @@ from ordain.rules.plain_reply import cleaned
 
 SHOWN_RUNS = 50
 """Most runs that Markdown names of one group of findings; JSON and JUnit have all."""
+NAMED_RUNS = 3
+"""So many of them beside what is said of them; the rest is folded, or nobody reads what is said."""
 KINDS = {
     PolicyFindingKind.NEW_ALLOW: "Allowed now, and was not",
     PolicyFindingKind.NEW_DENY: "Allowed no more",
@@ -154,10 +156,7 @@ def as_markdown(report: PolicyReport) -> str:
             kind = group[0]
             fails = " — fails" if kind in report.fails else ""
             lines += ["", f"### {KINDS[kind]} (`{kind}`{fails})", ""]
-        runs = list(dict.fromkeys(found.run for found in findings))
-        more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
-        named = ", ".join(map(_code, runs[:SHOWN_RUNS]))
-        lines.append(f"- {_escaped(told(group))}: {_counted(runs)}: {named}{more}")
+        lines += _said_of(told(group), list(dict.fromkeys(found.run for found in findings)))
     if shorter := [run.run for run in report.runs if run.fate is RunFate.SHORTER_TOOLS]:
         lines += [
             "",
@@ -182,6 +181,17 @@ def as_markdown(report: PolicyReport) -> str:
             *(f"- {_code(run)}: {_code(why)}" for run, _, why in unreadable),
         ]
     return "\n".join(lines) + "\n"
+
+
+def _said_of(what: str, runs: Sequence[str]) -> list[str]:
+    """What is said of these runs, the first ones named, others folded below it as a part of it."""
+    named, rest = runs[:NAMED_RUNS], runs[NAMED_RUNS:SHOWN_RUNS]
+    line = f"- {_escaped(what)}: {_counted(runs)}: {', '.join(map(_code, named))}"
+    if not rest:
+        return [line]
+    more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
+    folded = _folded(f"{len(runs) - len(named)} more", [f"{', '.join(map(_code, rest))}{more}"])
+    return [line, "", *(f"  {part}" if part else "" for part in folded), ""]
 
 
 def _counted(runs: Sequence[str]) -> str:

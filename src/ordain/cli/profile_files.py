@@ -71,23 +71,12 @@ class SettingsFiles:
         """
         text = _text(file)
         source = otherwise if text is None else text
-        toml_tree(source, str(file))
-        try:
-            document: Tables = tomlkit.parse(source)
-            edit(document)
-            changed = tomlkit.dumps(document)
-            wanted, written = document.unwrap(), tomllib.loads(changed)
-        except (
-            TOMLKitError,
-            tomllib.TOMLDecodeError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ) as error:
-            raise ConfigurationError(f"{file}: {error}") from error
-        if wanted != written:
+        tree = toml_tree(source, str(file))
+        if (changed := _edited(source, tree, edit)) is None:
             raise ConfigurationError(
-                f"{file} is written in a way that cannot be edited safely; edit it by hand",
+                f"{file} is written in a way that cannot be edited safely (one table in several "
+                "places, or on one line); nothing was changed: edit it by hand, or write the "
+                "table in one place first",
                 code="edit_by_hand",
             )
         self._before.setdefault(file, None if text is None else text.encode())
@@ -239,9 +228,8 @@ def put_profile(
     if "models" not in document:
         document.add("models", tomlkit.table(is_super_table=True))
     models: Tables = document["models"]
-    if name in models:
-        del models[name]
-    models.add(name, table)
+    # by item: what stands in several places of a file is read as one table, and has no ``add``
+    models[name] = table
 
 
 def drop_profile(document: Tables, name: str) -> None:
@@ -262,9 +250,25 @@ def put_lanes(document: Tables, lanes: Mapping[str, list[str]]) -> None:
         document.add("lanes", tomlkit.table())
     table: Tables = document["lanes"]
     if "profiles" not in table:
-        table.add("profiles", tomlkit.table())
+        table["profiles"] = tomlkit.table()
     for lane, names in lanes.items():
         table["profiles"][lane] = names
+
+
+def _edited(source: str, tree: Mapping[str, Any], edit: Callable[[Tables], None]) -> str | None:
+    """The text with the edit; None where it would not say what the same edit says of the same
+    values written in order. What stands in several places of a file is edited in one of them
+    alone, and by itself the document that was edited does not show what that lost.
+    """
+    try:
+        in_order: Tables = tomlkit.parse(tomlkit.dumps(tree))
+        edit(in_order)
+        document: Tables = tomlkit.parse(source)
+        edit(document)
+        changed = tomlkit.dumps(document)
+        return changed if tomllib.loads(changed) == in_order.unwrap() else None
+    except (TOMLKitError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return None
 
 
 def _real(file: Path) -> Path:

@@ -15,6 +15,11 @@ NOT_HELD = (
 """What is done about a model whose endpoint speaks its provider's language, and whose answer was
 ``malformed`` all the same.
 """
+NO_WORDS = (
+    "it answers, and without a word (small models may call tools that nobody offered): say it "
+    "again, or take another model"
+)
+"""What is done about a model whose whole answer had no words in it."""
 REMEDIES: Mapping[ModelErrorCode, str] = {
     ModelErrorCode.AUTHENTICATION: (
         "no key was sent, or it was not accepted: check what key_env or key_file refers to, and "

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -29,15 +29,30 @@ AGAIN = ":again"
 """Follows the id of a request in that of the one that asks again: who repeats the first is given
 the same answer.
 """
+SHOWN_CHARS = 200
+"""So many characters of each part of a result stand in its ``repr``."""
 NOT_SCHEMA = frozenset({"$defs"})
 DEFINED = "#/$defs/"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Told:
     """What every result has; ``wire`` is the response as it goes over HTTP."""
 
-    wire: dict[str, Any] = field(repr=False)
+    wire: dict[str, Any]
+
+    def __repr__(self) -> str:
+        """What it came to, in one line: whoever prints it sees that something failed, and why."""
+        error = self.error
+        parts = {
+            "verdict": self.verdict,
+            "content": getattr(self, "content", ""),
+            "output": getattr(self, "output", None),
+            "error": "" if error is None else f"{error.code}: {error.message}",
+            "run_id": self.run_id,
+        }
+        told = ", ".join(f"{name}={_short(value)}" for name, value in parts.items() if value)
+        return f"{type(self).__name__}({told})"
 
     @property
     def run_id(self) -> str:
@@ -74,7 +89,12 @@ class _Told:
         )
 
 
-@dataclass(frozen=True)
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+
+
+@dataclass(frozen=True, repr=False)
 class PlanResult(_Told, Generic[T]):
     """What a planning request came to. ``output`` is the answer's structured part: of the type that
     was asked for, None where the run failed.
@@ -111,7 +131,7 @@ class PlanResult(_Told, Generic[T]):
         return _TRACE.validate_python(self.wire.get("trace") or [])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CallResult(_Told, Generic[T]):
     """What calling a verb came to. ``output`` is what it returned, of the type that was asked for;
     None where it failed.
@@ -128,7 +148,7 @@ class CallResult(_Told, Generic[T]):
         return bool(self.wire["ok"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DeliberationResult(_Told):
     """What a council came to."""
 

@@ -36,6 +36,7 @@ from ordain.models.schemas import (
     tool_definition,
 )
 from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
+from ordain.rules.enforcement import CALLS_ONLY, NO_CONTENT
 
 T = TypeVar("T")
 
@@ -256,10 +257,8 @@ def _said(choice: Choice, end: End, tool: OutputTool | None, *, plain: bool) -> 
     if end is End.CUT:
         return TRUNCATED
     if _calls(choice.said):
-        return msgspec.structs.replace(
-            malformed("a call of a tool that was not offered, and no text"), calls=True
-        )
-    return malformed("an answer without content")
+        return msgspec.structs.replace(malformed(CALLS_ONLY), calls=True)
+    return malformed(NO_CONTENT)
 
 
 def _calls(message: AnswerMessage) -> list[tuple[object, object]]:

@@ -23,6 +23,7 @@ from ordain.models.refusals import malformed
 from ordain.models.replies import TRUNCATED, Counts, counted, ended, is_text, replied
 from ordain.models.schemas import OutputTool
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.rules.enforcement import NO_TEXT
 
 
 def read_answer(
@@ -96,7 +97,7 @@ def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
             ]
         )
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    return text or malformed("an answer without text")
+    return text or malformed(NO_TEXT)
 
 
 def piece_of(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:

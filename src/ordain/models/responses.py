@@ -30,6 +30,7 @@ from ordain.models.schemas import (
     tool_definition,
 )
 from ordain.ports.model import Heard, Leave, ModelError, ModelReply, ModelRequest
+from ordain.rules.enforcement import UNTOLD
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -207,7 +208,7 @@ def _said(output: list[dict[str, Any]], tool: OutputTool | None, pieces: str) ->
     if tool is not None:
         return tool.answer(calls)
     text = "".join(map(text_of, said)) or (pieces if not output else "")
-    return text or msgspec.structs.replace(malformed("completed without a text"), calls=bool(calls))
+    return text or msgspec.structs.replace(malformed(UNTOLD), calls=bool(calls))
 
 
 class ResponseStream(EventStream):

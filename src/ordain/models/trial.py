@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.profiles import ModelProfile, Structured
-from ordain.contracts.remedies import NOT_HELD, REMEDIES
+from ordain.contracts.remedies import NO_WORDS, NOT_HELD, REMEDIES
 from ordain.flows.pricing import cost
 from ordain.models.doctor import PROBE_SCHEMA, fits_probe, probe_request
 from ordain.ports.model import ModelError, ModelPort
+from ordain.rules import enforcement
 
 NO_MODELS = frozenset({"offline", "scripted"})
 """Providers that answer by rules or from a file."""
@@ -71,7 +72,7 @@ async def try_once(
             **known,
             code=str(answer.code),
             message=answer.message,
-            advice=NOT_HELD if answer.ignored or answer.miscalled else REMEDIES[answer.code],
+            advice=_advice(answer),
         )
     known |= {
         "answering_model": answer.model,
@@ -99,3 +100,10 @@ async def try_once(
         message=f"answers, but its answer was not held to the schema ({held})",
         advice=advice,
     )
+
+
+def _advice(error: ModelError) -> str:
+    """As below a header, for whoever reads no header here."""
+    if error.ignored or error.miscalled:
+        return NOT_HELD
+    return NO_WORDS if error.message in enforcement.NO_WORDS else REMEDIES[error.code]

@@ -28,6 +28,12 @@ SEVERAL_CALLS = "several tool calls where one was asked for"
 OTHER_INPUT = "the input of the tool that holds the answer is none that it takes"
 NOT_HELD = frozenset({WORDS, OTHER_SHAPE, UNCALLED, OTHER_TOOL, SEVERAL_CALLS, OTHER_INPUT})
 """What is told of an endpoint that answers, and not in the way that it was told to."""
+NO_CONTENT = "an answer without content"
+NO_TEXT = "an answer without text"
+UNTOLD = "completed without a text"
+CALLS_ONLY = f"{OTHER_TOOL}, and no text"
+NO_WORDS = frozenset({NO_CONTENT, NO_TEXT, UNTOLD, CALLS_ONLY})
+"""What is told of an endpoint whose answer, a whole one, has no words in it."""
 PARTS_MOST = 200
 """So many parts of a schema are looked at, one within another or beside it; what lies beyond is
 held to be kept.

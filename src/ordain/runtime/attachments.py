@@ -254,8 +254,8 @@ def _read(place: int, one: Attachment, data: str, *, sees: bool) -> _File:
             )
     if found.kind is FileKind.IMAGE and not sees:
         raise _refused(
-            f"{name} is {found.words}, and no model here sees: none has vision = true in its "
-            "profile",
+            f"{name} is {found.words}, and no model here sees: none that a lane names has "
+            "vision = true in its profile (ordain models add --vision)",
             "attachment_unread",
             415,
             where,

@@ -57,6 +57,11 @@ _RECALLED = re.compile(
 """What memory gave, as it was returned: its beginning, cut."""
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
+_WORDED = re.compile(
+    r" · [^·\n]+ \((?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)\)(?= · |$)", re.MULTILINE
+)
+"""A reason in words, its code beside it."""
+
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
     """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as
@@ -166,9 +171,9 @@ def is_short(header: str) -> bool:
     return any(notice in header for notice in SHORT)
 
 
-def at_work(header: str) -> str:
+def at_work(header: str, meanings: Mapping[str, str]) -> str:
     """A header so far, as it is shown while the run goes on: its line, and below it what was done,
-    without what that line says already.
+    its reasons in words, without what that line says already; ``meanings`` by code.
 
     A run within it that has done nothing so far is left out.
     """
@@ -181,7 +186,7 @@ def at_work(header: str) -> str:
         for line, after in zip(done, (*done[1:], "")[: len(done)], strict=True)
         if _INNER.fullmatch(line) is None or _depth(after) > _depth(line)
     ]
-    return "\n".join((brief_line(header), *told))
+    return reasons_in_words("\n".join((brief_line(header), *told)), meanings)
 
 
 def _depth(line: str) -> int:
@@ -192,12 +197,26 @@ def in_words(header: str, meanings: Mapping[str, str]) -> str:
     """A rendered header whose reasons stand in words, each with its code beside it, and below it
     what to do about models that failed; ``meanings`` by code. Counted as ``counted`` does.
     """
+    return "\n".join((reasons_in_words(counted(header), meanings), *remedy_lines(header)))
+
+
+def reasons_in_words(text: str, meanings: Mapping[str, str]) -> str:
+    """Lines of a header, each reason in words with its code beside it; as it stands where none is
+    known.
+    """
 
     def said(found: re.Match[str]) -> str:
         meaning = meanings.get(found["code"])
         return found[0] if meaning is None else f" · {meaning.rstrip('.')} ({found['code']})"
 
-    return "\n".join((_REASON.sub(said, counted(header)), *remedy_lines(header)))
+    return _REASON.sub(said, text)
+
+
+def reasons_as_codes(text: str) -> str:
+    """The same lines with the codes alone, whatever words stood before them: those of a reason may
+    be others in another build.
+    """
+    return _WORDED.sub(r" · \g<code>", text)
 
 
 def readable_header(header: str) -> str:

@@ -39,6 +39,8 @@ LEFT_MARK = (
 )
 IMPORTED_IDS = f"{OUR_IDS}imported:"
 IMPORTED_CHARS = 12_000
+INSTRUCTIONS_CHARS = IMPORTED_CHARS // 3
+"""Of it so many at most for what the client wants its assistant to be."""
 LOOKED_AT = 200
 """So many entries after the message that matches are looked through for another message."""
 ALIKE = 20
@@ -75,9 +77,10 @@ class Placement(Struct, frozen=True, kw_only=True):
     is to be found by, and why (a code of rule ``continuation``).
 
     ``otherwise``: it is named, and holds otherwise than the client shows.
-    ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for:
-    both come in with the message, or not at all. ``user`` is who speaks there. ``form`` is how the
-    client wants the answer to be formed, for whoever writes it.
+    ``imports`` is what the session begins with, without ``left_out`` messages and ``cut``
+    characters of instructions that had no room in it; ``pin`` binds it to the profile that is asked
+    for: both come in with the message, or not at all. ``user`` is who speaks there. ``form`` is how
+    the client wants the answer to be formed, for whoever writes it.
     """
 
     session: str
@@ -86,6 +89,8 @@ class Placement(Struct, frozen=True, kw_only=True):
     reason: str
     otherwise: bool = False
     imports: NewEntry | None = None
+    left_out: int = 0
+    cut: int = 0
     pin: ConfigChange | None = None
     user: str = ""
     form: str = ""
@@ -151,13 +156,16 @@ class Continuations:
         found = shown.session or (
             agreeing[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id()
         )
+        brought = imported(shown) if decision.outcome.imports else None
         return Placement(
             session=found,
             begun=goes_on,
             sent=_digest(who, (*shown.before, *shown.now)),
             reason=str(decision.reason),
             otherwise=decision.reason is ContinuationReason.NAMED_OTHERWISE,
-            imports=self._imported(shown, found) if decision.outcome.imports else None,
+            imports=None if brought is None else self._entry(brought.text, found),
+            left_out=0 if brought is None else brought.left_out,
+            cut=0 if brought is None else brought.cut,
             user=who[2],
         )
 
@@ -226,8 +234,8 @@ class Continuations:
             room = IMPORTED_CHARS - sum(len(turn.text) for turn in turns)
         return tuple(reversed(turns))
 
-    def _imported(self, shown: Shown, session: str) -> NewEntry:
-        text, clock = imported_text(shown), self._services.clock
+    def _entry(self, text: str, session: str) -> NewEntry:
+        clock = self._services.clock
         return NewEntry(
             kind=EntryKind.SUMMARY,
             body=ENCODER.encode({"text": text}),
@@ -239,7 +247,17 @@ class Continuations:
         )
 
 
-def imported_text(shown: Shown) -> str:
+class Imported(Struct, frozen=True, kw_only=True):
+    """What a client shows, as one text for a new session. ``left_out`` is how many messages had no
+    room in it, ``cut`` how many characters of what the client wants its assistant to be.
+    """
+
+    text: str
+    left_out: int = 0
+    cut: int = 0
+
+
+def imported(shown: Shown) -> Imported:
     """What a client shows, as one text for a new session: marked, its lines behind a mark that no
     header has, the oldest left out where it is long.
     """
@@ -253,7 +271,7 @@ def imported_text(shown: Shown) -> str:
         for turn in shown.before
     ]
     kept: list[str] = []
-    room = IMPORTED_CHARS - min(len(shown.instructions), IMPORTED_CHARS // 3)
+    room = IMPORTED_CHARS - min(len(shown.instructions), INSTRUCTIONS_CHARS)
     for line in reversed(lines):
         if len(line) > room:
             break
@@ -262,16 +280,20 @@ def imported_text(shown: Shown) -> str:
     parts = [LEFT_MARK.format(shown.left) if shown.left else IMPORTED_MARK]
     if shown.instructions:
         parts.append(
-            "What the client wants its assistant to be:\n"
-            f"{shown.instructions[: IMPORTED_CHARS // 3]}"
+            f"What the client wants its assistant to be:\n{shown.instructions[:INSTRUCTIONS_CHARS]}"
         )
     if left_out := len(lines) - len(kept):
         parts.append(f"({left_out} earlier messages are left out)")
     marked = "\n".join([*parts[1:], *kept]).split("\n")
-    return "\n".join([parts[0], *(QUOTE + line for line in visible("\n".join(marked)).split("\n"))])
+    quoted = [QUOTE + line for line in visible("\n".join(marked)).split("\n")]
+    return Imported(
+        text="\n".join([parts[0], *quoted]),
+        left_out=left_out,
+        cut=max(0, len(shown.instructions) - INSTRUCTIONS_CHARS),
+    )
 
 
-class _Imported(Struct):
+class _Body(Struct):
     text: str = ""
 
 
@@ -286,7 +308,7 @@ def turn_of(entry: Entry) -> ShownTurn | None:
         )
     if entry.kind is EntryKind.SUMMARY and entry.message_id.startswith(IMPORTED_IDS):
         return ShownTurn(
-            role="earlier", text=msgspec.json.decode(entry.body or b"{}", type=_Imported).text
+            role="earlier", text=msgspec.json.decode(entry.body or b"{}", type=_Body).text
         )
     return None
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question
 from ordain.rules.header import MARKS
 from ordain.rules.plain_reply import cleaned, plain_reply, quoted_lines
-from ordain.runtime.brief import brief_line, counted, needs_all
-from ordain.runtime.remedies import remedy_lines
+from ordain.runtime.brief import brief_line, in_words, needs_all
+from ordain.runtime.reason_words import meanings
 
 REFUSED = f"{MARKS['fail']} What stands above was given up; what follows holds."
 NOTHING = {
@@ -61,13 +61,9 @@ def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
 
 def header_shown(header: str) -> str:
     """The header on one line; where one line would leave out what everybody has to see all of it,
-    and below it what to do about models that failed.
+    its reasons in words, and below it what to do about models that failed.
     """
-    return (
-        "\n".join((counted(header), *remedy_lines(header)))
-        if needs_all(header)
-        else brief_line(header)
-    )
+    return in_words(header, meanings()) if needs_all(header) else brief_line(header)
 
 
 def question_text(question: Question) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import NOT_HELD, remedy_of
+from ordain.contracts.remedies import NO_WORDS, NOT_HELD, remedy_of
 from ordain.contracts.verdict import RunVerdict
 from ordain.rules import enforcement
 from ordain.rules.header import MARKS, TITLE
@@ -113,9 +113,12 @@ def _failed(header: str) -> dict[str, re.Match[str]]:
 
 
 def _remedy(found: re.Match[str]) -> str | None:
-    """What is malformed may be so in two ways: no answer of the provider's wire, or one that was
-    not held to its form, which ``ModelError`` tells in fixed words.
+    """What is malformed may be so in three ways: no answer of the provider's wire, or one that was
+    not held to its form or has no words, which ``ModelError`` tells in fixed words.
     """
-    if found["code"] == ModelErrorCode.MALFORMED and found["told"] in enforcement.NOT_HELD:
-        return NOT_HELD
+    if found["code"] == ModelErrorCode.MALFORMED:
+        if found["told"] in enforcement.NOT_HELD:
+            return NOT_HELD
+        if found["told"] in enforcement.NO_WORDS:
+            return NO_WORDS
     return remedy_of(found["code"])

@@ -16,7 +16,7 @@ from msgspec import Struct
 from ordain.contracts.conversation import MessageAnswer
 from ordain.rules.header import MARKS, TITLE
 from ordain.rules.plain_reply import QUOTE
-from ordain.runtime.brief import SHORT_ID, brief_line, recalled_in_words
+from ordain.runtime.brief import SHORT_ID, brief_line, reasons_as_codes, recalled_in_words
 from ordain.runtime.plain_answer import REFUSED, PlainAnswer, answer_text_of
 
 _QUOTED = re.compile(rf"^{re.escape(QUOTE.rstrip())} ?")
@@ -49,11 +49,18 @@ def was_given(shown: str, answer: MessageAnswer) -> bool:
     if parts.words != given.words or not (parts.own or parts.words):
         return False
     header = "" if answer.reply is None else answer.reply.header
-    known = {*given.own, *(line.strip() for line in header.split("\n")), brief_line(header)}
-    # as it was told once
+    known = {
+        reasons_as_codes(line)
+        for line in (
+            *given.own,
+            *(line.strip() for line in header.split("\n")),
+            brief_line(header),
+        )
+    }
+    # as it was told once, by whichever build
     return all(
         line in known or _opens(line, answer.run_id or "")
-        for line in map(recalled_in_words, parts.own)
+        for line in map(reasons_as_codes, map(recalled_in_words, parts.own))
     )
 
 

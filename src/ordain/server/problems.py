@@ -29,6 +29,8 @@ NOTHING_LEFT = (
 )
 _USED_UP = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 CODES = {404: "no_such_address", 405: "method_not_allowed"}
+NOTHING_HERE = "there is nothing at this address; GET /openapi.json has every one that there is"
+"""For whoever opens the server in a browser as for whoever mistyped an address."""
 
 
 class Misfit(Strict):
@@ -118,10 +120,13 @@ async def no_route(request: Request, error: Exception) -> Response:
     """Unknown addresses and methods."""
     if not isinstance(error, HTTPException):
         return await internal(request, error)
-    status, headers = error.status_code, error.headers
-    if status == 405:
-        headers = {"Allow": ", ".join(sorted(_methods_of(request)))}
-    return problem(status, CODES.get(status, "refused"), str(error.detail), headers=headers)
+    status, headers, detail = error.status_code, error.headers, str(error.detail)
+    if status == 404:
+        detail = NOTHING_HERE
+    elif status == 405:
+        allowed = ", ".join(sorted(_methods_of(request)))
+        headers, detail = {"Allow": allowed}, f"this address takes {allowed} alone"
+    return problem(status, CODES.get(status, "refused"), detail, headers=headers)
 
 
 def _methods_of(request: Request) -> set[str]:

@@ -5,6 +5,7 @@ one; and what of a refused one is left.
 from __future__ import annotations
 
 import asyncio
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -234,14 +235,21 @@ async def test_instructions_of_a_client_are_material(tmp_path: Path) -> None:
 
 
 async def test_ten_thousand_messages_are_a_history_like_another(tmp_path: Path) -> None:
-    """A very long history is imported as far as there is room, the rest counted."""
+    """A very long history is imported as far as there is room, the rest counted: in the session,
+    and for whoever asked. So it is with a long system message.
+    """
     async with house(tmp_path) as (_, http):
-        answer = await said(http, turns(*(f"message {n}" for n in range(9_999))))
+        system = {"role": "system", "content": "Be brief. " * 1_000}
+        answer = await said(http, [system, *turns(*(f"message {n}" for n in range(9_999)))])
         assert answer["ordain"]["continuation"] == "continuation.unknown"
         entries = (await http.get(f"/sessions/{answer['ordain']['session_id']}/messages")).json()[
             "entries"
         ]
-        assert "earlier messages are left out)" in entries[0]["text"]
+        (left_out,) = re.findall(r"\((\d+) earlier messages are left out\)", entries[0]["text"])
+        assert answer["ordain"]["ignored"] == [
+            f"the {left_out} oldest messages before the last: a new session takes in no more",
+            "the last 6000 characters of the system message: a new session takes in no more",
+        ]
         assert "message 9997" in entries[0]["text"]
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.cli.reason_words import meanings
 from ordain.contracts.openai import CompletionUsage, OrdainNote
 from ordain.flows.recall import RECALL_VERB
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
@@ -25,6 +24,7 @@ from ordain.runtime.brief import (
     read_brief,
     readable_header,
 )
+from ordain.runtime.reason_words import meanings
 from ordain.server.openai.answers import SentAnswer, finish_of, status_of
 from tests.shapes.headers import DONE, RUN, header
 from tests.unit.rules.test_header import headers, lines, text
@@ -234,7 +234,7 @@ def test_what_memory_gave_is_told_in_words(what: str, excerpt: str, line: str) -
 
 def test_what_has_done_nothing_yet_is_one_line() -> None:
     """A header so far without a line of work."""
-    assert at_work(header()) == brief_line(header())
+    assert at_work(header(), meanings()) == brief_line(header())
 
 
 def test_what_is_at_work_shows_its_steps() -> None:
@@ -242,7 +242,7 @@ def test_what_is_at_work_shows_its_steps() -> None:
     line.
     """
     done = HeaderLine(mark="ok", what="math.evaluate")
-    told = at_work(header(status="running", reason="unfinished", lines=(done,)))
+    told = at_work(header(status="running", reason="unfinished", lines=(done,)), meanings())
     assert told == "· in progress · gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473\n✓ math.evaluate"
 
 
@@ -264,18 +264,12 @@ def test_what_has_done_nothing_so_far_is_one_line() -> None:
         "usd_micros": 0,
         "acts": (),
     }
-    assert at_work(header(**begun, lines=(inner,))) == "· in progress · 1.7 s · ae3473"
+    assert at_work(header(**begun, lines=(inner,)), meanings()) == "· in progress · 1.7 s · ae3473"
     done = HeaderLine(mark="ok", what="math.evaluate", depth=1)
-    assert at_work(header(**begun, lines=(inner, done))).split("\n")[1:] == [
+    assert at_work(header(**begun, lines=(inner, done)), meanings()).split("\n")[1:] == [
         "· verb_plan@2 (run c90046392307620d40fd5a4ca4ff2945) at work · running",
         "  ✓ math.evaluate",
     ]
-
-
-def test_every_reason_has_words() -> None:
-    """The words of a code are its own rule's."""
-    assert meanings()[FallbackReason.RETRY] == FallbackReason.RETRY.meaning
-    assert all(meaning.strip() for meaning in meanings().values())
 
 
 @pytest.mark.parametrize(

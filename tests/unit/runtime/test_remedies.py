@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import NOT_HELD, REMEDIES
+from ordain.contracts.remedies import NO_WORDS, NOT_HELD, REMEDIES
 from ordain.rules import enforcement
 from ordain.rules.header import HeaderLine
 from ordain.runtime.brief import in_words
@@ -72,15 +72,21 @@ def test_an_error_is_told_by_what_its_model_failed_with() -> None:
     assert remedies_by_code(header(lines=(timed_out,), **UNDONE)) == {}
 
 
-@pytest.mark.parametrize("told", sorted(enforcement.NOT_HELD))
-def test_who_answers_in_another_form_speaks_the_provider_s_language(told: str) -> None:
-    """What is not held to its schema is told so, and never as an address or a provider that is
-    wrong; of any other malformed answer that may be.
+@pytest.mark.parametrize(
+    ("told", "remedy"),
+    [
+        *((told, NOT_HELD) for told in sorted(enforcement.NOT_HELD)),
+        *((told, NO_WORDS) for told in sorted(enforcement.NO_WORDS)),
+    ],
+)
+def test_who_answers_otherwise_speaks_the_provider_s_language(told: str, remedy: str) -> None:
+    """What is not held to its schema, or has no words, is told so, and never as an address or a
+    provider that is wrong; of any other malformed answer that may be.
     """
     line = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt=told)
     other = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt="not JSON")
-    assert remedies(header(lines=(other, line), **UNDONE)) == (f"worker: {NOT_HELD}",)
-    assert remedies_by_code(header(lines=(other, line), **UNDONE)) == {"malformed": NOT_HELD}
+    assert remedies(header(lines=(other, line), **UNDONE)) == (f"worker: {remedy}",)
+    assert remedies_by_code(header(lines=(other, line), **UNDONE)) == {"malformed": remedy}
     assert remedies(header(lines=(line, other), **UNDONE)) == (
         f"worker: {REMEDIES[ModelErrorCode.MALFORMED]}",
     )

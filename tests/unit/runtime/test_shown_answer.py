@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.conversation import MessageAnswer, Reply
-from ordain.rules.header import render_header, with_verdict
+from ordain.rules.header import HeaderLine, render_header, with_verdict
 from ordain.runtime.brief import at_work
 from ordain.runtime.plain_answer import REFUSED, Quoting, answer_text_of
+from ordain.runtime.reason_words import meanings
 from ordain.runtime.shown_answer import was_given
 from tests.shapes.headers import DONE, RUN
 
@@ -40,15 +41,40 @@ def streamed(words: str, *, given_up: str = "") -> str:
     quoting = Quoting()
     told = answer_text_of(answered(words))
     begun = (
-        f"{at_work(HEADER)}\n\n{Quoting().piece(given_up)}\n\n{REFUSED}\n\n"
+        f"{at_work(HEADER, meanings())}\n\n{Quoting().piece(given_up)}\n\n{REFUSED}\n\n"
         if given_up
-        else f"{at_work(HEADER)}\n\n"
+        else f"{at_work(HEADER, meanings())}\n\n"
     )
     return (
         begun
         + "".join(quoting.piece(words[at : at + 5]) for at in range(0, len(words), 5))
         + f"\n\n{told.header}"
     )
+
+
+FELL_BACK = render_header(
+    with_verdict(
+        msgspec.structs.replace(
+            DONE,
+            lines=(*DONE.lines, HeaderLine(mark="info", what="fallback", reason="fallback.retry")),
+        )
+    )
+)
+
+
+def test_an_answer_is_known_by_the_codes_of_its_reasons() -> None:
+    """Where something fell back the reasons stand in words, their codes beside; so shown it is
+    known, and as a build before told it, and one after it may: with the codes alone, with other
+    words. Another code, and another line, is no answer of ours.
+    """
+    answer = answered("Hello.", FELL_BACK)
+    told = answer_text_of(answer).content
+    words = f" · {meanings()['fallback.retry'].rstrip('.')} (fallback.retry)"
+    assert words in told
+    for shown in (words, " · fallback.retry", " · Other words (fallback.retry)"):
+        assert was_given(told.replace(words, shown), answer)
+    for shown in (" · fallback.next_profile", " · Other words (fallback.next_profile)", ""):
+        assert not was_given(told.replace("· fallback" + words, "✓ fallback" + shown), answer)
 
 
 texts = st.text(

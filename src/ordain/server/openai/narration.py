@@ -25,6 +25,7 @@ from ordain.runtime.answer_source import AnswerSource, answer_source
 from ordain.runtime.brief import at_work
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import REFUSED, PlainAnswer, Quoting, answer_text_of
+from ordain.runtime.reason_words import meanings
 from ordain.server.answers import message_location
 from ordain.server.face import Face
 from ordain.server.feed import HEARTBEAT_S, Feed
@@ -147,7 +148,7 @@ class Narration:
         if self._begun:
             return ""
         self._begun = True
-        return f"{at_work(header)}\n\n" if header else ""
+        return f"{at_work(header, meanings())}\n\n" if header else ""
 
     def _closing(self, told: PlainAnswer) -> str:
         if not self._begun:

@@ -66,6 +66,7 @@ _SESSION, _SEQ = re.compile(SESSION_ID), re.compile("[1-9][0-9]{0,17}", re.ASCII
 BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
+NO_MORE = "a new session takes in no more"
 ID_PREFIX = "resp_"
 NOT_SERVED = (
     "unknown_model",
@@ -239,22 +240,25 @@ async def _answer(
 
 
 def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
-    """What is shown and not read: files of what was imported, so that whoever needs one sends it
-    again; and what a named session does not hold.
+    """What is shown and not read: of what was imported its files, so that whoever needs one sends
+    it again, and what had no room; and what a named session does not hold.
     """
     if place.otherwise:
         return [
             f"what {asked.said_in} show before the last: session {place.session} holds otherwise"
         ]
-    return (
-        [
-            f"file {name} of an earlier message"
-            for turn in asked.shown.before
-            for name, _ in turn.files
-        ]
-        if place.imports
-        else ()
-    )
+    if place.imports is None:
+        return ()
+    told = [
+        f"file {name} of an earlier message"
+        for turn in asked.shown.before
+        for name, _ in turn.files
+    ]
+    if place.left_out:
+        told.append(f"the {place.left_out} oldest messages before the last: {NO_MORE}")
+    if place.cut:
+        told.append(f"the last {place.cut} characters of the system message: {NO_MORE}")
+    return told
 
 
 async def _pinned(

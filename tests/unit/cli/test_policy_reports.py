@@ -1,0 +1,53 @@
+"""The report of a tried policy, as Markdown for people."""
+
+import pytest
+
+from ordain.cli.policy_findings import (
+    PolicyFinding,
+    PolicyFindingKind,
+    ReasonTold,
+    RunFate,
+    RunJudged,
+)
+from ordain.cli.policy_reports import NAMED_RUNS, SHOWN_RUNS, PolicyReport, as_markdown
+
+
+def _judged(run: str) -> RunJudged:
+    finding = PolicyFinding(
+        kind=PolicyFindingKind.NEW_DENY,
+        run=run,
+        root=run,
+        flow="turn@8",
+        rule="entry",
+        verb="chat",
+        address="0/entry#0",
+        before=ReasonTold(code="entry.of_mode", words="The mode's own entry verb"),
+        after=ReasonTold(code="entry.inactive_verb", words="The verb is switched off here"),
+        exact=True,
+    )
+    return RunJudged(
+        run=run,
+        flow="turn@8",
+        fate=RunFate.OUTCOME,
+        findings=(finding,),
+        unreadable=(),
+        others={},
+    )
+
+
+@pytest.mark.parametrize("number", [1, NAMED_RUNS, NAMED_RUNS + 1, SHOWN_RUNS, SHOWN_RUNS + 1])
+def test_a_finding_is_one_line_however_many_runs_it_is_of(number: int) -> None:
+    """Beside what a finding says stand how many runs it is of and the first few; the others are
+    folded below it, as many as are shown at all, and what is beyond is counted.
+    """
+    runs = [f"{at:032x}" for at in range(number)]
+    report = PolicyReport(policy="p.toml", fails=frozenset(), runs=[*map(_judged, runs)])
+    text = as_markdown(report)
+    (line,) = [one for one in text.split("\n") if one.startswith("- chat: ")]
+    assert f": {number} run{'' if number == 1 else 's'}: " in line
+    assert [run for run in runs if run in line] == runs[:NAMED_RUNS]
+    assert [run for run in runs if run in text] == runs[:SHOWN_RUNS]
+    folded = max(0, number - NAMED_RUNS)
+    assert (f"  <summary>{folded} more</summary>\n" in text) == bool(folded)
+    assert (f" and {number - SHOWN_RUNS} more\n" in text) == (number > SHOWN_RUNS)
+    assert text.count("<details>") == text.count("</details>") == bool(folded)

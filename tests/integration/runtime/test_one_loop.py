@@ -257,7 +257,12 @@ FORKING = """
         note("paid")
         return {"amount": amount}
 
+    async def ticking():  # the copy takes wake-ups, and their pipe, out of what both wait with: none is waited for longer than this
+        while True:
+            await asyncio.sleep(0.05)
+
     async def main():
+        kept = asyncio.ensure_future(ticking())
         models = ScriptedModels(planner=[call("f.fork"), call("f.pay", amount=1), call("f.pay", amount=2), finish("done")])
         goal = {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "f.fork"}, {"tool_id": "f.pay"}]}
         async with Ordain(home=home, extras=Extras(verbs=(fork, pay), models={"default": models})) as ordain:

@@ -37,6 +37,11 @@ from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
 
 LOG = logging.getLogger("ordain.serve")
+SWITCH_S = 0.0005
+"""How long a thread that computes is left alone by those that wait for the interpreter, tenfold
+less than by default: a question to SQLite lets go of it several times, and each time the loop would
+wait so long for whatever compiles wording or checks a large body beside it.
+"""
 GRACE_S = 10.0
 CLOSE_S = 5
 BACKLOG = 1024
@@ -215,6 +220,7 @@ async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> i
     async with ordain, served(ordain, listener) as serving:
         # a start leaves hardly anything behind, and a look through it all costs 50 ms
         tune_collector(collect=False)
+        sys.setswitchinterval(SWITCH_S)
         note = serving.note
         demanded = serving.face.exposure.demanded
         LOG.info(

@@ -10,6 +10,7 @@ import pytest
 
 from ordain.journal.ledger import LedgerFold, items_of
 from ordain.ports.upkeep import Slice
+from ordain.store import slices as bounds
 from ordain.store.approvals import SqliteApprovals
 from ordain.store.erasure import begin_erasure, erase_begun, erase_slice
 from ordain.store.ledger import LedgerDraft, begin_ledger, ledger_rows, standing_items
@@ -22,8 +23,9 @@ from tests.unit.store.many import filled, said
 
 
 @pytest.fixture
-def db() -> sqlite3.Connection:
-    """An empty store."""
+def db(monkeypatch: pytest.MonkeyPatch) -> sqlite3.Connection:
+    """An empty store, in which no slice ends because time passes."""
+    monkeypatch.setattr(bounds, "SLICE_S", 3600)
     made = sqlite3.connect(":memory:", isolation_level=None)
     prepare(made)
     return made
@@ -170,6 +172,21 @@ def test_a_slice_is_bounded_in_rows(
             break
     assert most <= SLICE_ROWS + 4
     assert emptied == runs * records
+    assert journal_of(db).execute(
+        "SELECT count(*) FROM journal WHERE body IS NOT NULL"
+    ).fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)
+
+
+def test_a_slice_is_bounded_in_time(
+    db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where time is over at once each slice still passes a row, and in the end nothing is left."""
+    monkeypatch.setattr(bounds, "SLICE_S", -1)
+    filled(db, runs=5, records=4)
+    begin_erasure(db, {"run": "r1", "at": 1}, LedgerDraft())
+    made = slices(db)
+    assert (max(one.rows for one in made), sum(one.rows for one in made)) == (1, 20)
     assert journal_of(db).execute(
         "SELECT count(*) FROM journal WHERE body IS NOT NULL"
     ).fetchone() == (0,)

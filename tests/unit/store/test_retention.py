@@ -9,6 +9,7 @@ import sqlite3
 import pytest
 
 from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice, UpkeepRule
+from ordain.store import slices as bounds
 from ordain.store.ledger import LedgerDraft
 from ordain.store.retention import PAGES, drop_periods, give_back, sweep_content
 from ordain.store.schema import prepare
@@ -21,8 +22,9 @@ INPUT = OldContent(content_class="input", before=2 * DAY, at=3 * DAY)
 
 
 @pytest.fixture
-def db() -> sqlite3.Connection:
-    """An empty store."""
+def db(monkeypatch: pytest.MonkeyPatch) -> sqlite3.Connection:
+    """An empty store, in which no slice ends because time passes."""
+    monkeypatch.setattr(bounds, "SLICE_S", 3600)
     made = sqlite3.connect(":memory:", isolation_level=None)
     prepare(made)
     return made
@@ -81,6 +83,23 @@ def test_a_slice_is_bounded_in_bytes(db: sqlite3.Connection) -> None:
     filled(db, runs=1, records=1, size=2 * SLICE_BYTES, first=3)
     assert max(rows for rows, _ in slices(db)) == 2
     assert held(db) == 0
+
+
+@pytest.mark.parametrize("rule", [VERBS, INPUT])
+def test_a_slice_is_bounded_in_time(
+    db: sqlite3.Connection, rule: OldContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where time is over at once each slice still passes a row, and together they sweep what one
+    without end would.
+    """
+    monkeypatch.setattr(bounds, "SLICE_S", -1)
+    filled(db, runs=5, records=4)
+    said(db, session=1, subject=1, entries=6)
+    made = slices(db, rule)
+    assert max(changes for _, changes in made) <= 3
+    monkeypatch.setattr(bounds, "SLICE_S", 3600)
+    assert sum(rows for rows, _ in made) == (20 if rule is VERBS else 6)
+    assert slices(db, rule) == [(0, 0)]
 
 
 def test_a_slice_is_bounded_in_what_it_looks_at(db: sqlite3.Connection) -> None:

@@ -1,5 +1,5 @@
 """What policy keeps no longer, inside the write transaction, slice by slice, each found by an index
-and bounded in rows and bytes.
+and bounded in rows, bytes and time.
 
 Runs are passed in the order in which they ended, and ``sweeps`` holds how far each class got: where
 nothing has become old since, nothing is looked at. Entries and threads that still hold something

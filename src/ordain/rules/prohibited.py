@@ -27,12 +27,15 @@ def holds_prohibited(value: object, phrases: tuple[str, ...], *, seen: bool) -> 
     """Whether one of the phrases stands in a text of the value, names of fields included; ``seen``:
     as people see it, and not by its letters alone.
     """
-    exact = [_evened(phrase) for phrase in phrases]
+    exact = tuple(map(_evened, phrases))
     return any(
-        any(phrase in text for phrase in exact) or (seen and _is_seen(one, phrases))
-        for one in _texts(value)
-        for text in (_evened(one),)
+        _is_written(text, exact) or (seen and _is_seen(text, phrases)) for text in _texts(value)
     )
+
+
+def _is_written(text: str, exact: tuple[str, ...]) -> bool:
+    written = _evened(text)
+    return any(phrase in written for phrase in exact)
 
 
 def _is_seen(text: str, phrases: tuple[str, ...]) -> bool:

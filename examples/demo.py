@@ -19,8 +19,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -58,35 +57,41 @@ def clean_environment(**more: str) -> dict[str, str]:
     } | more
 
 
-@contextmanager
-def serving(home: Path, environment: dict[str, str]) -> Generator[httpx2.Client]:
-    """`ordain serve` on a free port, as a process of its own."""
-    command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
-    log = home / "serve.log"
-    with (
-        log.open("wb") as errors,
-        subprocess.Popen(  # noqa: S603 - our own command
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=errors
-        ) as process,
-    ):
-        try:
-            yield httpx2.Client(
-                base_url=address(home, process, log), timeout=PATIENCE_S, trust_env=False
+class Server:
+    """`ordain serve` on a free port, as a process of its own: it starts at once, so that the next
+    part's comes up while this one is played, and is asked ``with`` it.
+    """
+
+    def __init__(self, home: Path, **configured: str) -> None:
+        self.home = home
+        self.environment = clean_environment(**configured)
+        self._log = home / "serve.log"
+        command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
+        with self._log.open("wb") as errors:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command, env=self.environment, stdout=subprocess.DEVNULL, stderr=errors
             )
-        finally:
-            process.terminate()
-            process.wait(PATIENCE_S)
 
+    def __enter__(self) -> httpx2.Client:
+        return httpx2.Client(base_url=self.address(), timeout=PATIENCE_S, trust_env=False)
 
-def address(home: Path, process: subprocess.Popen[bytes], log: Path) -> str:
-    """Where the server says it listens."""
-    deadline = time.monotonic() + PATIENCE_S
-    note = home / "server.json"
-    while not note.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            fail(f"the server did not start. It said:\n{log.read_text(encoding='utf-8')}")
-        time.sleep(0.05)
-    return json.loads(note.read_text(encoding="utf-8"))["url"]
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End it, if that has not been done."""
+        self._process.terminate()
+        self._process.wait(PATIENCE_S)
+
+    def address(self) -> str:
+        """Where it says that it listens."""
+        deadline = time.monotonic() + PATIENCE_S
+        note = self.home / "server.json"
+        while not note.exists():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                fail(f"the server did not start. It said:\n{self._log.read_text(encoding='utf-8')}")
+            time.sleep(0.05)
+        return json.loads(note.read_text(encoding="utf-8"))["url"]
 
 
 def get(http: httpx2.Client, path: str) -> Any:
@@ -133,10 +138,9 @@ def shortened(text: str) -> str:
     return textwrap.shorten(text, WIDTH - 16, placeholder=" …")
 
 
-def play(provider: str, home: Path, environment: dict[str, str]) -> None:
+def play(provider: str, server: Server) -> None:
     """One server, one request, everything it shows, and what must be true of it."""
-    home.mkdir()
-    with serving(home, environment) as http, http:
+    with server as http, http:
         posted = http.post(
             "/plan/react",
             content=REQUEST.read_bytes(),
@@ -160,14 +164,13 @@ def play(provider: str, home: Path, environment: dict[str, str]) -> None:
         fail(f"{provider}: the header shown is not the one of the API and the journal")
     if provider not in response["header"]:
         fail(f"{provider}: the header does not name its provider")
-    replay_equal(provider, home, environment)
+    replay_equal(provider, server)
 
 
-def converse(home: Path, environment: dict[str, str]) -> None:
+def converse(name: str, server: Server) -> None:
     """A conversation over HTTP: each message, and the reply that came of it."""
-    home.mkdir()
     heading("a conversation, POST /messages; first a question, in mode brain")
-    with serving(home, environment) as http, http:
+    with server as http, http:
         replied(http, say(http, "Hello, what are you?"))
         heading("then work for the agent; its second step takes ten minutes")
         working = say(http, "Work out 6 * 7, please", mode="agent", wait=False)
@@ -183,19 +186,18 @@ def converse(home: Path, environment: dict[str, str]) -> None:
             get(http, f"/sessions/demo/messages/{working['sessionSeq']}?wait={PATIENCE_S}"),
             ok=False,
         )
-    replay_equal("conversation", home, environment)
+    replay_equal(name, server)
 
 
-def work_together(home: Path, environment: dict[str, str]) -> None:
+def work_together(name: str, server: Server) -> None:
     """Several models: four seats, a chair and an auditor in mode council; then an agent that nobody
     hands anything before somebody said yes.
     """
-    home.mkdir()
     heading(
         "mode council: four seats speak side by side, a chair proposes, an auditor judges; one "
         "table of code decides"
     )
-    with serving(home, environment) as http, http:
+    with server as http, http:
         replied(http, say(http, "Should the library open on Sundays?", mode="council"))
         heading(
             "a delegation: finance_agent is named, and as shipped nobody is handed anything "
@@ -228,7 +230,7 @@ def work_together(home: Path, environment: dict[str, str]) -> None:
                 f"{'  ' * one['depth']}{one['verb'] or one['flow']} · {one['verdict']} · "
                 f"{one['tokens']} tokens"
             )
-    replay_equal("together", home, environment)
+    replay_equal(name, server)
 
 
 def answered(http: httpx2.Client, path: str, body: dict[str, Any]) -> None:
@@ -237,16 +239,21 @@ def answered(http: httpx2.Client, path: str, body: dict[str, Any]) -> None:
         fail(f"POST {path} answered {posted.status_code}: {posted.text}")
 
 
-def wait_for_a_yes(home: Path, environment: dict[str, str]) -> str:
-    """A workflow whose last step others see: it waits, a message is no yes, and this is the command
-    that is one.
-    """
+def make_announcing(home: Path) -> None:
+    """A verb of one's own, and the workflow that uses it."""
     for name, folder in (("board_post.py", "verbs"), ("announce.yaml", "workflows")):
         (home / folder).mkdir()
         shutil.copyfile(ANNOUNCE / name, home / folder / name)
     (home / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")
+
+
+def wait_for_a_yes(server: Server) -> str:
+    """A workflow whose last step others see: it waits, a message is no yes, and this is the command
+    that is one.
+    """
+    home = server.home
     heading("a workflow: what others would see waits for somebody's yes")
-    with serving(home, environment) as http, http:
+    with server as http, http:
         asked = say(
             http,
             "Tell everybody",
@@ -303,11 +310,16 @@ def replied(http: httpx2.Client, answer: dict[str, Any], *, ok: bool = True) -> 
     print(f"{reply['header']}\n\n{reply['narrative']}")
 
 
-def replay_equal(provider: str, home: Path, environment: dict[str, str]) -> None:
+def replay_equal(provider: str, server: Server) -> None:
     """Run everything again from the journal; it must come out as recorded."""
-    command = [sys.executable, "-m", "ordain", "replay", "--all", "--data-dir", str(home)]
+    command = [sys.executable, "-m", "ordain", "replay", "--all", "--data-dir", str(server.home)]
     done = subprocess.run(  # noqa: S603 - our own command
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        command,
+        env=server.environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     heading(f"{provider}: replayed from the journal, without model or network")
     print(done.stdout.rstrip())
@@ -321,13 +333,27 @@ def main() -> None:
     print(f"  goal  {request['goal']['description']}")
     print(f"  text  {request['context']['external_facts']['text']}")
     print(f"  tools {', '.join(tool['tool_id'] for tool in request['toolset'])}")
-    with tempfile.TemporaryDirectory(prefix="ordain-demo-") as folder:
-        play("offline", Path(folder) / "offline", clean_environment())
-        play("scripted", Path(folder) / "scripted", clean_environment(ORDAIN_SCRIPT=str(SCRIPT)))
-        converse(Path(folder) / "conversation", clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
-        work_together(Path(folder) / "together", clean_environment(ORDAIN_SCRIPT=str(TOGETHER)))
     kept = Path(tempfile.mkdtemp(prefix="ordain-demo-waits-"))
-    approve = wait_for_a_yes(kept, clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
+    make_announcing(kept)
+    with tempfile.TemporaryDirectory(prefix="ordain-demo-") as folder, ExitStack() as servers:
+
+        def started(home: Path, **configured: str) -> Server:
+            home.mkdir(exist_ok=True)
+            server = Server(home, **configured)
+            servers.callback(server.stop)
+            return server
+
+        offline = started(Path(folder) / "offline")
+        offline.address()  # a first start compiles what it imports, and two would each do it
+        scripted = started(Path(folder) / "scripted", ORDAIN_SCRIPT=str(SCRIPT))
+        play("offline", offline)
+        conversation = started(Path(folder) / "conversation", ORDAIN_SCRIPT=str(CONVERSATION))
+        play("scripted", scripted)
+        together = started(Path(folder) / "together", ORDAIN_SCRIPT=str(TOGETHER))
+        converse("conversation", conversation)
+        waiting = started(kept, ORDAIN_SCRIPT=str(CONVERSATION))
+        work_together("together", together)
+        approve = wait_for_a_yes(waiting)
     heading(
         "Every header is the API's and the journal's, every run replays equal. What to try next"
     )

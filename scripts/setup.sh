@@ -3,6 +3,7 @@
 
 set_up() { # set_up [LOCK]: with what locks/LOCK.txt pins, all that developing needs by default; one that has that has what the others pin
   local lock="${1:-dev}" python stamp digest known
+  local -a pip=(.venv/bin/python -m pip)
   stamp=.venv/set-up
   python="$(find_python)" || return 1
   # The folder belongs to the digest because the scripts of a moved .venv point to where it was.
@@ -22,22 +23,30 @@ print(hashlib.sha256(b"".join([os.getcwdb(), sys.version.encode(), *(pathlib.Pat
 
   echo "Setting up .venv (once; needs a network) ..."
   rm -f "$stamp"
-  if ! usable_venv && ! "$python" -m venv --clear .venv; then
+  if usable_venv; then
+    :
+  elif pip_apart && "$python" -m venv --clear --without-pip .venv; then
+    pip=("$python" -m pip --python .venv/bin/python) # what is pinned has one: unpacking and compiling Python's own takes several seconds
+  elif ! "$python" -m venv --clear .venv; then
     echo "ordain: $python cannot make a virtual environment; install its venv and pip (on Debian: apt install python3-venv)." >&2
     return 1
   fi
   export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore
   # Modules are compiled when they are first used, which most of what the tools bring never is.
-  if ! .venv/bin/python -m pip install -qq --no-compile --require-hashes --requirement "locks/$lock.txt"; then # errors alone are told
+  if ! "${pip[@]}" install -qq --no-compile --require-hashes --requirement "locks/$lock.txt"; then # errors alone are told
     echo "ordain: the pinned packages (locks/$lock.txt) could not be installed; is a package index reachable?" >&2
     return 1
   fi
   # The build backend is pinned in the lock too: no isolation, so nothing unpinned is ever fetched.
-  if ! .venv/bin/python -m pip install -qq --no-compile --no-index --no-deps --no-build-isolation --editable .; then
+  if ! "${pip[@]}" install -qq --no-compile --no-index --no-deps --no-build-isolation --editable .; then
     echo "ordain: the project itself could not be installed into .venv." >&2
     return 1
   fi
   echo "$digest" >"$stamp"
+}
+
+pip_apart() { # whether the Python that makes the environment has a pip that installs into another (since 22.3)
+  "$python" -c 'import sys, pip; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (22, 3))' 2>/dev/null
 }
 
 usable_venv() { # of the same Python, with a pip that is its own

@@ -12,6 +12,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 
 from msgspec import Struct
 
@@ -139,10 +141,13 @@ class Writer:
         self._committing = True
         work = self._thread.submit(self._commit, [queued.unit for queued in batch])
         self._in_flight = batch, work
-        asyncio.wrap_future(work).add_done_callback(self._threaded_done)
+        work.add_done_callback(partial(self._told, asyncio.get_running_loop()))
 
-    def _threaded_done(self, done: asyncio.Future[list[Outcome | OrdainError]]) -> None:
-        done.exception()  # retrieved here; ``_landed`` asks the work itself
+    def _told(self, loop: asyncio.AbstractEventLoop, _: Future[list[Outcome | OrdainError]]) -> None:
+        with suppress(RuntimeError):  # the loop is closed; ``close`` settles what has landed
+            loop.call_soon_threadsafe(self._threaded_done)
+
+    def _threaded_done(self) -> None:
         self._landed()
         self._again()
 

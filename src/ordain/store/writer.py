@@ -143,7 +143,9 @@ class Writer:
         self._in_flight = batch, work
         work.add_done_callback(partial(self._told, asyncio.get_running_loop()))
 
-    def _told(self, loop: asyncio.AbstractEventLoop, _: Future[list[Outcome | OrdainError]]) -> None:
+    def _told(
+        self, loop: asyncio.AbstractEventLoop, _: Future[list[Outcome | OrdainError]]
+    ) -> None:
         with suppress(RuntimeError):  # the loop is closed; ``close`` settles what has landed
             loop.call_soon_threadsafe(self._threaded_done)
 

@@ -270,7 +270,18 @@ class ProfilePolicy(PinnedProfile):
     @property
     def governs(self) -> bool:
         """Whether the section says anything of a turn that is pinned to nothing."""
-        return _what_is_said(self) != _NOTHING
+        return (
+            _what_is_said(self) != _NOTHING
+            or _says(self.heartbeat, _HEARTBEAT)
+            or _says(self.safety, _SAFETY)
+        )
+
+
+def _says(part: Camel, nothing: Camel) -> bool:
+    """Whether a part is not as if nobody had written it: most are asked of every model call, and
+    nobody has, which is told without comparing them.
+    """
+    return bool(part.model_fields_set) and part != nothing
 
 
 _HANDOFFS = frozenset(
@@ -284,13 +295,14 @@ _HANDOFFS = frozenset(
 _SAYS_NOTHING: Mapping[str, Any] = {
     part: said
     for part, said in ProfilePolicy()
-    if part not in {"roles", "relaxable", "selectable", *_HANDOFFS}
+    if part not in {"heartbeat", "safety", "roles", "relaxable", "selectable", *_HANDOFFS}
 }
 """What a section of policy says of a turn where nobody has written one; roles, what is relaxable
 and what is selectable say nothing by themselves, and handoffs are held to the section as it stands.
 """
 _what_is_said = attrgetter(*_SAYS_NOTHING)
 _NOTHING = tuple(_SAYS_NOTHING.values())
+_HEARTBEAT, _SAFETY = HeartbeatDefaults(), SafetySettings()
 
 
 def contract_of(resource: ResourceType) -> type[PinnedProfile | ProfilePin]:

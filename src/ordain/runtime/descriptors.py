@@ -26,9 +26,12 @@ def most_connections() -> int:
     """How many connections there may be: all files but those that storage and runs need, a quarter
     of them at the least and three at the most.
     """
-    soft = _limit()
+    return _connections(_limit())
+
+
+def _connections(soft: int) -> int:
     return (
-        max(min(soft - AT_START - FOR_RUNS - last_descriptors(), soft * 3 // 4), soft // 4)
+        max(min(soft - AT_START - FOR_RUNS - _last(soft), soft * 3 // 4), soft // 4)
         if soft
         else NO_LIMIT
     )
@@ -40,7 +43,7 @@ def most_running(policy: EnginePolicy) -> int:
     """
     soft = _limit()
     return (
-        min(policy.max_running, max(1, soft - AT_START - last_descriptors() - most_connections()))
+        min(policy.max_running, max(1, soft - AT_START - _last(soft) - _connections(soft)))
         if soft
         else policy.max_running
     )
@@ -50,14 +53,17 @@ def last_descriptors() -> int:
     """How many no connection may be of, however few connections there are: those others that are
     kept may be in use.
     """
-    soft = _limit()
+    return _last(_limit())
+
+
+def _last(soft: int) -> int:
     return min(LAST_DESCRIPTORS, soft // 8) if soft else LAST_DESCRIPTORS
 
 
 def is_among_last(descriptor: int) -> bool:
     """Whether nearly all are in use: a new one has the lowest number that is free."""
     soft = _limit()
-    return soft > 0 and descriptor >= soft - last_descriptors()
+    return soft > 0 and descriptor >= soft - _last(soft)
 
 
 def _limit() -> int:

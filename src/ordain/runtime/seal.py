@@ -158,6 +158,8 @@ class Seal:
         where it ends.
         """
         found = tokens_in(text)
+        if not self._longest:  # there are no secrets
+            return found
         for words, read in (
             (self._words, text),
             (self._folded, folded(text) if self._folded else ""),

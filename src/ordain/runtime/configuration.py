@@ -358,8 +358,6 @@ async def pins_seen(records: Configuration, workspace: str, session: str) -> Pin
     """
     where = _pin_keys(workspace, session)
     found = {record.key: record for record in await records.current(tuple(where.values()))}
-    if not found:
-        return PinsSeen()
     pins: dict[str, str] = {}
     for scope, key in where.items():
         if (record := found.get(key)) is not None and record.config is not None:

@@ -22,7 +22,7 @@ from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Leave, ModelError, ModelReply, ModelRequest
 from ordain.prompts.prompt import Prompt, render
 from ordain.rules.seen_words import with_seen_words
 from ordain.rules.thought_tags import canonical, spoken, without_thoughts
@@ -116,6 +116,8 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
         index: int,
         heard: bool,
         held: Structured | None = None,
+        left: frozenset[Leave] = frozenset(),
+        words_first: bool = False,
     ) -> ModelRequest:
         """The request of one attempt at ``profile``; ``index`` counts the run's calls of this
         purpose and role, ``heard`` says that somebody listens.
@@ -136,6 +138,8 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             index=index,
             narrative=call.narrative if heard else "",
             held=held,
+            left=left,
+            words_first=words_first,
             role=call.role,
             asked_temperature=call.temperature,
         )

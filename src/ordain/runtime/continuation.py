@@ -19,7 +19,7 @@ from ordain.contracts.visible import visible
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import ENCODER
 from ordain.ports.search import SentSearch
-from ordain.ports.sessions import OUR_IDS, Entry, EntryKind, NewEntry
+from ordain.ports.sessions import IMPORTED_IDS, Entry, EntryKind, NewEntry
 from ordain.rules.continuation import CONTINUATION, ContinuationFacts, ContinuationReason, Continues
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.configuration import ConfigChange
@@ -37,12 +37,13 @@ LEFT_MARK = (
     "Imported: this was said in session {}, from where the client goes on otherwise than there. "
     "None of it was said or done here."
 )
-IMPORTED_IDS = f"{OUR_IDS}imported:"
 IMPORTED_CHARS = 12_000
 INSTRUCTIONS_CHARS = IMPORTED_CHARS // 3
 """Of it so many at most for what the client wants its assistant to be."""
 LOOKED_AT = 200
 """So many entries after the message that matches are looked through for another message."""
+_NEXT = tuple(f"{QUOTE}{start}" for start in ("user: ", "assistant: ", "earlier: ", "("))
+"""How a line begins that stands behind what a client wants its assistant to be."""
 ALIKE = 20
 """So many conversations that begin alike are told apart by the answers that are shown."""
 
@@ -76,7 +77,8 @@ class Placement(Struct, frozen=True, kw_only=True):
     """The session of a request, whether anything was said there before, the digest that its message
     is to be found by, and why (a code of rule ``continuation``).
 
-    ``otherwise``: it is named, and holds otherwise than the client shows.
+    ``otherwise``: it is named, and holds otherwise than the client shows. ``unheard``: it did not
+    begin with what the client wants its assistant to be now.
     ``imports`` is what the session begins with, without ``left_out`` messages and ``cut``
     characters of instructions that had no room in it; ``pin`` binds it to the profile that is asked
     for: both come in with the message, or not at all. ``user`` is who speaks there. ``form`` is how
@@ -88,6 +90,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     sent: str
     reason: str
     otherwise: bool = False
+    unheard: bool = False
     imports: NewEntry | None = None
     left_out: int = 0
     cut: int = 0
@@ -163,11 +166,25 @@ class Continuations:
             sent=_digest(who, (*shown.before, *shown.now)),
             reason=str(decision.reason),
             otherwise=decision.reason is ContinuationReason.NAMED_OTHERWISE,
+            unheard=goes_on and not await self._began_with(shown.instructions, workspace, found),
             imports=None if brought is None else self._entry(brought.text, found),
             left_out=0 if brought is None else brought.left_out,
             cut=0 if brought is None else brought.cut,
             user=who[2],
         )
+
+    async def _began_with(self, instructions: str, workspace: str, session: str) -> bool:
+        """Whether a session began with what its client wants its assistant to be, where it wants
+        anything.
+        """
+        if not instructions:
+            return True
+        first = await self._services.sessions.entries(workspace, session, after=0, limit=1)
+        turn = turn_of(first[0]) if first else None
+        if turn is None or turn.role != "earlier":
+            return False
+        wanted, held = _quoted(_wanted(instructions)), turn.text.partition("\n")[2]
+        return held == wanted or held.startswith(tuple(f"{wanted}\n{start}" for start in _NEXT))
 
     async def _matches(
         self, shown: Shown, who: tuple[str, str, str], last: int
@@ -279,18 +296,22 @@ def imported(shown: Shown) -> Imported:
         room -= len(line)
     parts = [LEFT_MARK.format(shown.left) if shown.left else IMPORTED_MARK]
     if shown.instructions:
-        parts.append(
-            f"What the client wants its assistant to be:\n{shown.instructions[:INSTRUCTIONS_CHARS]}"
-        )
+        parts.append(_wanted(shown.instructions))
     if left_out := len(lines) - len(kept):
         parts.append(f"({left_out} earlier messages are left out)")
-    marked = "\n".join([*parts[1:], *kept]).split("\n")
-    quoted = [QUOTE + line for line in visible("\n".join(marked)).split("\n")]
     return Imported(
-        text="\n".join([parts[0], *quoted]),
+        text="\n".join([parts[0], _quoted("\n".join([*parts[1:], *kept]))]),
         left_out=left_out,
         cut=max(0, len(shown.instructions) - INSTRUCTIONS_CHARS),
     )
+
+
+def _wanted(instructions: str) -> str:
+    return f"What the client wants its assistant to be:\n{instructions[:INSTRUCTIONS_CHARS]}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(QUOTE + line for line in visible(text).split("\n"))
 
 
 class _Body(Struct):

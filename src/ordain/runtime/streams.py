@@ -47,7 +47,7 @@ from ordain.contracts.events import (
 from ordain.contracts.text_links import links_of, texts_of
 from ordain.contracts.visible import BEHIND, visible_piece, visible_value
 from ordain.errors import JournalCorrupt
-from ordain.ports.sessions import Entry, EntryKind, Sessions
+from ordain.ports.sessions import IMPORTED_IDS, Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
 from ordain.runtime.brief import readable_header
 from ordain.runtime.remedies import remedies
@@ -382,4 +382,10 @@ def _said(entry: Entry, place: Mapping[str, Any], body: _Body) -> DurableEvent:
         case EntryKind.SAID:
             return SaidEvent(**place, text=text, links=links_of(text))
         case EntryKind.SUMMARY:
-            return SummaryEvent(**place, text=text, through=entry.through, links=links_of(text))
+            return SummaryEvent(
+                **place,
+                text=text,
+                through=entry.through,
+                links=links_of(text),
+                imported=entry.message_id.startswith(IMPORTED_IDS),
+            )

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from msgspec import Struct
 
 from ordain.contracts.verdict import RunVerdict
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
 from ordain.rules.header import IN_PROGRESS, MARKS, NO_TOOL_USED, TITLE
+from ordain.runtime.reason_words import failure_meanings
 from ordain.runtime.remedies import remedy_lines, verdict_told
 
 SHORT_ID = 6
@@ -62,10 +64,22 @@ _NO_TOOL = re.compile(rf"^{MARKS['info']} {NO_TOOL_USED}$", re.MULTILINE)
 BUT_RECALL = f"{MARKS['info']} {NO_TOOL_USED} but recall, which code asks by itself"
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
-_WORDED = re.compile(
-    r" · [^·\n]+ \((?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)\)(?= · |$)", re.MULTILINE
+_FAILURE = re.compile(
+    r" · (?P<code>[a-z][a-z0-9_]*(?::[a-z0-9_]+)?)(?= · \"[^\"\n]*\"$|$)", re.MULTILINE
 )
-"""A reason in words, its code beside it."""
+"""What may be a code of one word, as those of failures are, or one with what it is about: the last
+of a line but what that quotes.
+"""
+
+
+@cache
+def _worded() -> re.Pattern[str]:
+    """A reason in words, its code beside it."""
+    failures = "|".join(map(re.escape, failure_meanings()))
+    return re.compile(
+        rf" · [^·\n]+ \((?P<code>[a-z][a-z0-9]*[_.:][a-z0-9_.:]+|{failures})\)(?= · |$)",
+        re.MULTILINE,
+    )
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
@@ -215,14 +229,14 @@ def reasons_in_words(text: str, meanings: Mapping[str, str]) -> str:
         meaning = meanings.get(found["code"])
         return found[0] if meaning is None else f" · {meaning.rstrip('.')} ({found['code']})"
 
-    return _REASON.sub(said, text)
+    return _FAILURE.sub(said, _REASON.sub(said, text))
 
 
 def reasons_as_codes(text: str) -> str:
     """The same lines with the codes alone, whatever words stood before them: those of a reason may
     be others in another build.
     """
-    return _WORDED.sub(r" · \g<code>", text)
+    return _worded().sub(r" · \g<code>", text)
 
 
 def readable_header(header: str) -> str:

@@ -102,7 +102,12 @@ def test_other_errors_are_pydantics_own() -> None:
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("opnai", "; did you mean openai?"), ("OpenAI", "; did you mean openai?"), ("zz", ""), (3, "")],
+    [
+        ("opnai", "; did you mean openai?"),
+        ("OpenAI", "; did you mean openai?"),
+        ("zz", ""),
+        (3, ""),
+    ],
 )
 def test_a_word_that_is_none_of_several_is_told_the_one_that_was_meant(
     given: object, meant: str

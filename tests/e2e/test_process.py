@@ -3,6 +3,7 @@
 import json
 import socket
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from ordain.cli.server import SWITCH_S
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import add, ask, case, finish, seed, slow
 from tests.shapes.stored_journal import journal_of
@@ -332,3 +334,29 @@ def test_the_offline_default_quotes_and_says_so(tmp_path: Path) -> None:
     ]
     assert bullets
     assert all(bullet in text for bullet in bullets)
+
+
+SWITCH = '''
+import sys
+
+from ordain import verb
+
+
+@verb(effect="read")
+def switch_interval() -> float:
+    """How long a thread that computes is left alone, in seconds."""
+    return sys.getswitchinterval()
+'''
+
+
+def test_who_computes_in_a_thread_lets_the_loop_go_on(house: Server) -> None:
+    """A server's threads give the interpreter back in half a millisecond: by default the loop would
+    wait ten times as long, each time that SQLite lets go of it.
+    """
+    (house.home / "verbs").mkdir()
+    (house.home / "verbs" / "switch_interval.py").write_text(SWITCH, encoding="utf-8")
+    (house.home / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")
+    house.start()
+    reply = house.execute({"verb_id": "switch_interval", "payload": {}})
+    assert reply["output"] == {"result": pytest.approx(SWITCH_S)}
+    assert sys.getswitchinterval() > 5 * SWITCH_S

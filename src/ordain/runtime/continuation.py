@@ -8,6 +8,7 @@ so, and nothing is carried out because of it.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from typing import Literal
@@ -44,6 +45,8 @@ LOOKED_AT = 200
 """So many entries after the message that matches are looked through for another message."""
 _NEXT = tuple(f"{QUOTE}{start}" for start in ("user: ", "assistant: ", "earlier: ", "("))
 """How a line begins that stands behind what a client wants its assistant to be."""
+LONG_CHARS = 200_000
+"""From here on a conversation takes longer to read than the loop is to stand still."""
 ALIKE = 20
 """So many conversations that begin alike are told apart by the answers that are shown."""
 
@@ -163,7 +166,7 @@ class Continuations:
         return Placement(
             session=found,
             begun=goes_on,
-            sent=_digest(who, (*shown.before, *shown.now)),
+            sent=await _digested(who, (*shown.before, *shown.now)),
             reason=str(decision.reason),
             otherwise=decision.reason is ContinuationReason.NAMED_OTHERWISE,
             unheard=goes_on and not await self._began_with(shown.instructions, workspace, found),
@@ -195,7 +198,7 @@ class Continuations:
         if last < 0 or shown.left:
             return ()
         return await self._search.sent(
-            who[0], _digest(who, shown.before[:last]), session=shown.session, limit=ALIKE
+            who[0], await _digested(who, shown.before[:last]), session=shown.session, limit=ALIKE
         )
 
     async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
@@ -278,18 +281,13 @@ def imported(shown: Shown) -> Imported:
     """What a client shows, as one text for a new session: marked, its lines behind a mark that no
     header has, the oldest left out where it is long.
     """
-    lines = [
-        "\n".join(
-            [
-                f"{turn.role}: {turn.text}",
-                *(f"[file {name}: it was not read here]" for name, _ in turn.files),
-            ]
-        )
-        for turn in shown.before
-    ]
     kept: list[str] = []
     room = IMPORTED_CHARS - min(len(shown.instructions), INSTRUCTIONS_CHARS)
-    for line in reversed(lines):
+    for turn in reversed(shown.before):
+        if len(turn.text) > room:
+            break
+        files = (f"[file {name}: it was not read here]" for name, _ in turn.files)
+        line = "\n".join((f"{turn.role}: {turn.text}", *files))
         if len(line) > room:
             break
         kept.insert(0, line)
@@ -297,7 +295,7 @@ def imported(shown: Shown) -> Imported:
     parts = [LEFT_MARK.format(shown.left) if shown.left else IMPORTED_MARK]
     if shown.instructions:
         parts.append(_wanted(shown.instructions))
-    if left_out := len(lines) - len(kept):
+    if left_out := len(shown.before) - len(kept):
         parts.append(f"({left_out} earlier messages are left out)")
     return Imported(
         text="\n".join([parts[0], _quoted("\n".join([*parts[1:], *kept]))]),
@@ -339,9 +337,20 @@ def _last_answer(before: Sequence[ShownTurn]) -> int:
     return next((at for at in range(len(before) - 1, -1, -1) if before[at].role == "assistant"), -1)
 
 
+async def _digested(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
+    """As ``_digest``; of a long conversation in a thread, so that the loop goes on."""
+    if sum(len(turn.text) for turn in turns) < LONG_CHARS:
+        return _digest(who, turns)
+    return await asyncio.to_thread(_digest, who, turns)
+
+
 def _digest(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
-    told = [
-        *who,
-        *([turn.role, turn.text.strip(), *(digest for _, digest in turn.files)] for turn in turns),
-    ]
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    """Of one JSON array, whose parts are encoded one by one: none holds the interpreter for
+    long.
+    """
+    hashed = hashlib.sha256(msgspec.json.encode(list(who))[:-1])
+    for turn in turns:
+        told = [turn.role, turn.text.strip(), *(digest for _, digest in turn.files)]
+        hashed.update(b"," + msgspec.json.encode(told))
+    hashed.update(b"]")
+    return hashed.hexdigest()

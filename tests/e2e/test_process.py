@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from ordain.cli.server import SWITCH_S
-from tests.e2e.process import Server, run_cli
+from tests.e2e.process import PATIENCE_S, Server, run_cli
 from tests.e2e.proposals import add, ask, case, finish, seed, slow
 from tests.shapes.stored_journal import journal_of
 
@@ -346,6 +346,12 @@ from ordain import verb
 def switch_interval() -> float:
     """How long a thread that computes is left alone, in seconds."""
     return sys.getswitchinterval()
+
+
+@verb(effect="read")
+def knows_templates() -> bool:
+    """Whether the template engine has been read."""
+    return "ordain.prompts.renderer" in sys.modules
 '''
 
 
@@ -360,3 +366,15 @@ def test_who_computes_in_a_thread_lets_the_loop_go_on(house: Server) -> None:
     reply = house.execute({"verb_id": "switch_interval", "payload": {}})
     assert reply["output"] == {"result": pytest.approx(SWITCH_S)}
     assert sys.getswitchinterval() > 5 * SWITCH_S
+
+
+def test_the_first_message_reads_no_template_engine(house: Server) -> None:
+    """A server reads it by itself in a thread: the loop would stand still for the first message."""
+    (house.home / "verbs").mkdir()
+    (house.home / "verbs" / "switch_interval.py").write_text(SWITCH, encoding="utf-8")
+    (house.home / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")
+    house.start()
+    deadline = time.monotonic() + PATIENCE_S
+    while not house.execute({"verb_id": "knows_templates", "payload": {}})["output"]["result"]:
+        assert time.monotonic() < deadline, "nobody reads it"
+        time.sleep(0.05)

@@ -186,9 +186,7 @@ def build_catalog(
         if package.partition(".")[0] == OWN
     }
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
-        from ordain.prompts.renderer import (
-            check_template,
-        )  # lazy: the template engine; only foreign templates need it now
+        from ordain.prompts.renderer import check_template  # lazy: foreign templates alone need it
 
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
@@ -220,6 +218,7 @@ def build_catalog(
         strict_verdicts=True,
         meant_verdicts=True,
         seen_prohibited=True,
+        alike_prohibited=True,
         assistant=None if settings.assistant == Assistant() else settings.assistant,
     )
     catalog = Catalog(data, {table.digest: table.encoded}.get)

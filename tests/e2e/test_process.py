@@ -3,6 +3,8 @@
 import json
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +14,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.e2e.process import Server, run_cli
+from ordain.cli.server import SWITCH_S
+from tests.e2e.process import PATIENCE_S, Server, run_cli
 from tests.e2e.proposals import add, ask, case, finish, seed, slow
 from tests.shapes.stored_journal import journal_of
 
@@ -332,3 +335,45 @@ def test_the_offline_default_quotes_and_says_so(tmp_path: Path) -> None:
     ]
     assert bullets
     assert all(bullet in text for bullet in bullets)
+
+
+SWITCH = '''
+import sys
+
+from ordain import verb
+
+
+@verb(effect="read")
+def switch_interval() -> float:
+    """How long a thread that computes is left alone, in seconds."""
+    return sys.getswitchinterval()
+'''
+
+
+def test_who_computes_in_a_thread_lets_the_loop_go_on(house: Server) -> None:
+    """A server's threads give the interpreter back in half a millisecond: by default the loop would
+    wait ten times as long, each time that SQLite lets go of it.
+    """
+    (house.home / "verbs").mkdir()
+    (house.home / "verbs" / "switch_interval.py").write_text(SWITCH, encoding="utf-8")
+    (house.home / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")
+    house.start()
+    reply = house.execute({"verb_id": "switch_interval", "payload": {}})
+    assert reply["output"] == {"result": pytest.approx(SWITCH_S)}
+    assert sys.getswitchinterval() > 5 * SWITCH_S
+
+
+def test_the_first_message_reads_no_template_engine(tmp_path: Path) -> None:
+    """A server reads it by itself in a thread: the loop would stand still for the first message.
+    Its compiled part stands in the map of a process that has imported nothing beforehand, before
+    anything was asked.
+    """
+    command = [sys.executable, "-m", "ordain", "serve", "--data-dir", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
+        try:
+            loaded, deadline = Path(f"/proc/{server.pid}/maps"), time.monotonic() + PATIENCE_S
+            while "/markupsafe/" not in loaded.read_text(encoding="utf-8"):
+                assert time.monotonic() < deadline, "nobody reads it"
+                time.sleep(0.05)
+        finally:
+            server.kill()

@@ -161,6 +161,8 @@ def event_lines(
                 ),
                 EMPTY,
             ]
+        case SummaryEvent(imported=True):
+            return [notice("what a client showed of before was imported")]
         case SummaryEvent():
             return [notice("what was said earlier has been summed up")]
         case ErasedEvent():

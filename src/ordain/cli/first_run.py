@@ -27,7 +27,7 @@ from ordain.cli.first_questions import TALK, another_key, kept, sure
 from ordain.cli.first_repairs import clear, take_out
 from ordain.cli.hints import in_folder
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
-from ordain.cli.model_profiles import print_verdict, profile_view, tried_for_use
+from ordain.cli.model_profiles import print_verdict, profile_view, try_profiles
 from ordain.cli.model_setup import (
     check_private,
     checked_profile,
@@ -57,6 +57,7 @@ from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, Conflict
 from ordain.models.discovery import Endpoint, Presence, on_this_machine, usual_places
 from ordain.models.prices import ListPrice
+from ordain.models.trial import Verdict
 from ordain.settings import Settings, load_settings
 
 INIT_NAMES = frozenset(NAMES.get(use, use) for use in USES)
@@ -89,11 +90,11 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     settings, price, files = _written(
         home, chosen, replace=replace, quiet=as_json or not sys.stderr.isatty()
     )
-    verdict = tried_for_use(settings, chosen.name) if first.test else None
+    verdict = _verdict(settings, chosen.name) if first.test else None
     while asking and verdict is not None and (key := another_key(chosen.use, verdict)):
         chosen = structs.replace(chosen, key=key)
         settings, price, files = _written(home, chosen, replace=True, quiet=False)
-        verdict = tried_for_use(settings, chosen.name)
+        verdict = _verdict(settings, chosen.name)
     server = tell_server(home)
     if as_json:
         verdict_said = None if verdict is None else verdict.as_dict()
@@ -125,6 +126,10 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     if not as_json:
         show(in_folder("talk to it: ordain chat"))
     return OK
+
+
+def _verdict(settings: Settings, name: str) -> Verdict:
+    return asyncio.run(try_profiles(settings, [name]))[0]
 
 
 def _as_json(

@@ -207,21 +207,6 @@ def print_verdict(verdict: Verdict) -> None:
         show(in_folder(f"  → {verdict.advice}"))
 
 
-def tried_for_use(settings: Settings, name: str) -> Verdict:
-    """A verdict on what was just set up: a model that talks can be used, whether or not it keeps to
-    a schema, and that is said.
-
-    Raises:
-        NotFound: no such profile.
-    """
-    verdict = asyncio.run(try_profiles(settings, [name]))[0]
-    if verdict.code == ModelErrorCode.REJECTED:
-        # perhaps of the schema alone: asked as runs do that step down
-        said = asyncio.run(try_profiles(settings, [name], Structured.TEXT))[0]
-        return as_talker(said) if said.ok and said.advice else said if said.ok else verdict
-    return as_talker(verdict) if verdict.code == SCHEMA_IGNORED else verdict
-
-
 def as_talker(verdict: Verdict) -> Verdict:
     """The same, of a model that answers and keeps to no schema."""
     advice = (
@@ -231,11 +216,9 @@ def as_talker(verdict: Verdict) -> Verdict:
     return replace(verdict, code="", message="talks, and keeps to no schema", advice=advice)
 
 
-async def try_profiles(
-    settings: Settings, names: Sequence[str], way: Structured | None = None
-) -> list[Verdict]:
-    """A verdict on each of these profiles; one that cannot be built is one too. ``way`` takes the
-    place of what runs have learnt.
+async def try_profiles(settings: Settings, names: Sequence[str]) -> list[Verdict]:
+    """A verdict on each of these profiles, the same whoever asks; one that cannot be built is one
+    too. A model that talks can be used, whether or not it keeps to a schema, and that is said.
 
     Raises:
         NotFound: no profile of such a name.
@@ -245,9 +228,17 @@ async def try_profiles(
             raise NotFound(
                 no_such("model profile", name, settings.profiles), code="unknown_profile"
             )
-    return list(
-        await asyncio.gather(*(_tried(settings, name, way) for name in dict.fromkeys(names)))
-    )
+    return list(await asyncio.gather(*(_judged(settings, name) for name in dict.fromkeys(names))))
+
+
+async def _judged(settings: Settings, name: str) -> Verdict:
+    verdict = await _tried(settings, name, None)
+    if verdict.code == ModelErrorCode.REJECTED:
+        # perhaps of the schema alone: asked as runs do that step down
+        said = await _tried(settings, name, Structured.TEXT)
+        verdict = said if said.ok else verdict
+    talks = verdict.code == SCHEMA_IGNORED or (verdict.ok and bool(verdict.advice))
+    return as_talker(verdict) if talks else verdict
 
 
 def _again(name: str, profile: ModelProfile) -> str:

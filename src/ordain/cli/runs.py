@@ -186,11 +186,11 @@ def _show_tree(below: dict[str, Any]) -> None:
         said: list[str] = [one[name] for name in ("verdict", "status", "reason") if one[name]]
         came = " · ".join(dict.fromkeys(said))
         spent = (
-            f"{one['tokens']} tokens, ${one['usd_micros'] / 1e6:.6f}, "
-            if one["tokens"] or one["usd_micros"]
-            else ""
+            f"{one['tokens']} tokens" if one["tokens"] or one["usd_micros"] else "",
+            # of a model without a price nobody knows what it cost
+            f"${one['usd_micros'] / 1e6:.6f}" if one["usd_micros"] else "",
         )
-        cost = f"{spent}{one['duration_ms']} ms"
+        cost = ", ".join(filter(None, (*spent, f"{one['duration_ms']} ms")))
         show(f"{'  ' * one['depth']}{what} · {came} · {cost} · run {one['run_id']}")
     if not below["whole"]:
         show("  and more")

@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import uvicorn
@@ -42,6 +43,7 @@ SWITCH_S = 0.0005
 less than by default: a question to SQLite lets go of it several times, and each time the loop would
 wait so long for whatever compiles wording or checks a large body beside it.
 """
+TEMPLATE_ENGINE = "ordain.prompts.renderer"
 GRACE_S = 10.0
 CLOSE_S = 5
 BACKLOG = 1024
@@ -221,6 +223,8 @@ async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> i
         # a start leaves hardly anything behind, and a look through it all costs 50 ms
         tune_collector(collect=False)
         sys.setswitchinterval(SWITCH_S)
+        # read now, and not by the first message, for which the loop would stand still
+        engine = asyncio.create_task(asyncio.to_thread(import_module, TEMPLATE_ENGINE))
         note = serving.note
         demanded = serving.face.exposure.demanded
         LOG.info(
@@ -237,7 +241,9 @@ async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> i
         if as_json:
             print_json({"url": note.url, "home": str(ordain.settings.home), "pid": note.pid})
             sys.stdout.flush()
-        return await _until_stopped(ordain, serving)
+        code = await _until_stopped(ordain, serving)
+        await engine
+        return code
 
 
 async def _until_stopped(ordain: Ordain, serving: ListeningFace) -> int:

@@ -69,7 +69,7 @@ def print_cost(data_dir: Path | None, days: int, by: str, workspace: str, *, as_
 
 
 def _row(key: str, one: dict[str, Any]) -> tuple[object, ...]:
-    money = usd(one["usd_micros"])
+    money = usd(one["usd_micros"]) if one["usd_micros"] else "-"  # no price is no cost of nothing
     return (
         key,
         one["attempts"],

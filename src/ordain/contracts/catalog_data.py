@@ -122,6 +122,13 @@ class CatalogData(Strict):
             "Whether prohibited words are compared as people see them; in catalogs of before, not."
         ),
     )
+    alike_prohibited: bool = Field(
+        default=False,
+        description=(
+            "Whether a letter that is seen as another one counts there as that one alone; in "
+            "catalogs of before, as any."
+        ),
+    )
     assistant: Assistant | None = Field(
         default=None,
         description="Who the assistant is in conversations; not there where nobody said.",
@@ -144,6 +151,7 @@ LEFT_OUT = (
     "strict_verdicts",
     "meant_verdicts",
     "seen_prohibited",
+    "alike_prohibited",
     "assistant",
 )
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing

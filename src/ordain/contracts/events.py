@@ -101,11 +101,14 @@ class SaidEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="sai
 
 
 class SummaryEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="summary"):
-    """The transcript as far as entry ``through`` was summed up. ``links`` as of a question."""
+    """The transcript as far as entry ``through`` was summed up. ``links`` as of a question.
+    ``imported``: nobody here did; a client showed what came before.
+    """
 
     text: str
     through: int
     links: list[TextLink] = []
+    imported: bool = False
 
 
 class ErasedEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="erased"):

@@ -36,7 +36,11 @@ class GuardrailsPolicy(Strict):
     prohibited: list[Phrase] = Field(
         default=[],
         max_length=500,
-        description="Words and phrases that forbid a task in which they stand.",
+        description=(
+            "Words and phrases that forbid a task in which they stand as people see them: in any "
+            "case, between any signs, with accents or look-alike letters, letter by letter; no "
+            "part of a longer word, but where a script puts no blanks between words."
+        ),
     )
     review_at: Degree = Field(
         default=0.5, description="From this risk on a person looks at the task first."

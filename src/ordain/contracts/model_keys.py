@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -12,6 +13,8 @@ from ordain.contracts.nearest import did_you_mean, nearest
 
 M = TypeVar("M", bound=BaseModel)
 UNKNOWN_KEY = "extra_forbidden"
+_ONE_OF = ("enum", "literal_error")
+_QUOTED = re.compile(r"'([^']*)'")
 _CONTRACTS_OWN = "Value error, "
 """How a check of the contract's own is told by pydantic: its words say what is wrong without
 that.
@@ -34,9 +37,12 @@ def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str
 
 
 def misfit_words(model: type[BaseModel], error: ErrorDetails) -> str:
-    """What is wrong at a place of a contract; of a key that nobody knows, which was probably
-    meant.
+    """What is wrong at a place of a contract; of a key, or of one of several words, that nobody
+    knows, which was probably meant.
     """
+    if error["type"] in _ONE_OF:
+        known = _QUOTED.findall(str(error.get("ctx", {}).get("expected", "")))
+        return f"{error['msg']}{did_you_mean(str(error['input']), known)}"
     if error["type"] != UNKNOWN_KEY:
         return error["msg"].removeprefix(_CONTRACTS_OWN)
     *above, key = error["loc"]

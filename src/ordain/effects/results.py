@@ -174,9 +174,15 @@ class VerbTimedOut(Result, frozen=True, kw_only=True, omit_defaults=True, tag="t
 
 
 class VerbUnknown(Result, frozen=True, kw_only=True, omit_defaults=True, tag="outcome_unknown"):
-    """Nobody can know whether it happened; shown, never guessed, resolvable by a person."""
+    """Nobody can know whether it happened; shown, never guessed, resolvable by a person.
+
+    ``repeat``: what a repeat of a call that had been cut off failed with, which says nothing of
+    that: rule ``retry`` judges it, and the next attempt takes its place. Builds before recorded
+    that failure instead.
+    """
 
     message: str
+    repeat: VerbFailed | None = None
 
 
 class VerbWithdrawn(Result, frozen=True, kw_only=True, omit_defaults=True, tag="withdrawn"):

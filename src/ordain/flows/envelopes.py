@@ -142,6 +142,7 @@ def guarded(
         effects=effects,
         score=score,
         seen=context.catalog.data.seen_prohibited or UNSET,
+        alike=context.catalog.data.alike_prohibited or UNSET,
     )
     decision = context.fx.decide(GUARDRAIL, facts, GuardrailInputs(args=call.args), refs)
     outcome = decision.outcome

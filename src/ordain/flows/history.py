@@ -47,6 +47,7 @@ async def gather(
             summary_bytes=-1 if found.summary is None else found.summary[1],
             room_bytes=max(0, room_bytes),
             may_summarise=rounds > 0,
+            imported=found.imported,
         )
         outcome = context.fx.decide(HISTORY, facts, None, (seq,)).outcome
         if isinstance(outcome, Window):

@@ -6,13 +6,17 @@ import msgspec
 
 from ordain.effects.calls import Authorized
 from ordain.effects.effect import VerbCall, Wait, WaitFor
-from ordain.effects.results import VerbFailed, VerbResult, VerbTimedOut
+from ordain.effects.results import VerbFailed, VerbResult, VerbTimedOut, VerbUnknown
 from ordain.flows.context import FlowContext
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
 
 
 async def call_leaf(context: FlowContext, permit: Authorized, attempts: int) -> VerbResult:
-    """What the last attempt came to; ``attempts`` lowers how many there may be, 0 leaves it."""
+    """What the last attempt came to; ``attempts`` lowers how many there may be, 0 leaves it.
+
+    A repeat that failed of a call in doubt is tried again as any failure is; where that ends it,
+    nobody knows.
+    """
     verb = permit.call.verb
     spec = context.catalog.verbs[verb].spec
     most = min(attempts or spec.retry.max_attempts, spec.retry.max_attempts)
@@ -23,20 +27,21 @@ async def call_leaf(context: FlowContext, permit: Authorized, attempts: int) -> 
         result = await context.fx.perform(
             VerbCall(authorized=permit, deadline=deadline, attempt=attempt)
         )
-        resting = isinstance(result, VerbFailed) and result.apart
+        failed = result.repeat if isinstance(result, VerbUnknown) else result
+        resting = isinstance(failed, VerbFailed) and failed.apart
         rests += resting
-        if not isinstance(result, (VerbFailed, VerbTimedOut)) or (most == 1 and not resting):
+        if not isinstance(failed, (VerbFailed, VerbTimedOut)) or (most == 1 and not resting):
             return result
         facts = RetryFacts(
             verb=verb,
-            code=result.code if isinstance(result, VerbFailed) else "timed_out",
-            retryable=isinstance(result, VerbTimedOut) or result.retryable,
+            code=failed.code if isinstance(failed, VerbFailed) else "timed_out",
+            retryable=isinstance(failed, VerbTimedOut) or failed.retryable,
             attempt=attempt - rests,
             max_attempts=most,
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,
-            retry_after_ms=(result.retry_after_ms if isinstance(result, VerbFailed) else 0)
+            retry_after_ms=(failed.retry_after_ms if isinstance(failed, VerbFailed) else 0)
             or msgspec.UNSET,
             rested_ms=rested_ms if resting else msgspec.UNSET,
         )

@@ -53,6 +53,8 @@ class Acts:
         self._done: list[Act] = []
         self._permits: dict[str, Act] = {}
         self._begun: dict[int, Act] = {}
+        self._decisions: dict[int, str] = {}
+        self._doubted: dict[str, int] = {}
         self.proposed = 0
         self.calls = 0
         self.answered = False
@@ -122,12 +124,24 @@ class Acts:
         """The call that a decision permitted is about to be made, as effect ``addr``."""
         self.calls += 1
         self._begun[addr] = self._permit(decision, verb)
+        self._decisions[addr] = decision
 
-    def ended(self, addr: int, result: str) -> None:
-        """What became of the call that effect ``addr`` is."""
+    def ended(self, addr: int, result: str, *, repeat: bool = False) -> int:
+        """What became of the call that effect ``addr`` is; gives the effect whose place that takes,
+        -1 where it takes none's.
+
+        ``repeat``: a repeat of a call in doubt has failed, and the next attempt at that, if there
+        is one, says more of it than this one.
+        """
         act = self._begun.pop(addr, None)
         if act is None:
-            return
+            return -1
+        decision = self._decisions.pop(addr)
+        before = self._doubted.pop(decision, -1)
+        if before >= 0:
+            self._done = list(cleared(self._done, self._run, {before: ActEnd.FAILED}))
+        if repeat:
+            self._doubted[decision] = addr
         end = END_OF.get(result, ActEnd.FAILED)
         unknown = end is ActEnd.UNKNOWN
         self._done.append(
@@ -135,6 +149,7 @@ class Acts:
                 act, end=end, run=self._run if unknown else "", addr=addr if unknown else -1
             )
         )
+        return before
 
     def child(
         self, decision: str, verb: str, ended: str, child: str, inner: HeaderFacts | None

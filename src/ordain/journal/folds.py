@@ -4,12 +4,10 @@ and nothing else.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import Struct
 
 from ordain.effects.effect import ANOTHER_STEP_TRY
 from ordain.journal.acts import Acts
@@ -24,6 +22,7 @@ from ordain.journal.partial_bodies import (
     SEEN,
     VERB,
     WAITED,
+    Seen,
 )
 from ordain.journal.records import (
     DECIDED,
@@ -118,6 +117,7 @@ class Fold:
         self.tokens_in = self.tokens_out = self.steps = 0
         self.estimated = False
         self.unknown: list[int] = []
+        self._in_doubt: dict[int, int] = {}  # the line of each
         self.told: dict[int, bool] = {}
         self.carved: Carved | None = None
         self.judged = False
@@ -318,15 +318,7 @@ class Fold:
                 )
                 self.acts.proposed += seen.calls
         elif name == "verb_call":
-            if seen.result != "abandoned":
-                self._spend(Spend(verb_calls=1))
-            if seen.result == "outcome_unknown":
-                self.unknown.append(body.addr)
-            self.acts.ended(body.addr, seen.result)
-            excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
-            self._line(
-                mark, what, reason="" if mark == "ok" else seen.code or seen.result, excerpt=excerpt
-            )
+            self._attempted(body.addr, what, seen)
         elif name == "read" and what == "run" and seen.result == "read":
             self._run_seen(seen.value)
         elif name == "wait":
@@ -335,6 +327,22 @@ class Fold:
             what, why = ("wait withdrawn", seen.why) if seen.withdrawn else (said, "")
             self._line("ok" if mark == "ok" and not self.judged else "info", what, excerpt=why)
             self.acts.answered = self.acts.answered or seen.result == "answered"
+
+    def _attempted(self, addr: int, verb: str, seen: Seen) -> None:
+        if seen.result != "abandoned":
+            self._spend(Spend(verb_calls=1))
+        before = self.acts.ended(addr, seen.result, repeat=seen.repeat is not None)
+        if before in self.unknown:  # this says more of that call than what it repeats
+            self.unknown.remove(before)
+            at = self._in_doubt[before]
+            self.lines[at] = msgspec.structs.replace(self.lines[at], mark="fail")
+        if seen.result == "outcome_unknown":
+            self.unknown.append(addr)
+            self._in_doubt[addr] = len(self.lines)
+        mark = MARK_OF.get(seen.result, "fail")
+        excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
+        reason = "" if mark == "ok" else seen.code or seen.result
+        self._line(mark, verb, reason=reason, excerpt=excerpt)
 
     def _child(self, body: ChildEndedBody) -> None:
         seen = SEEN.decode(body.ended)
@@ -436,28 +444,3 @@ def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | 
             body = read(record)
             return body if isinstance(body, EndedBody) else None
     return None
-
-
-class _Asked(Struct):
-    purpose: str
-    role: str = ""
-
-
-class _ModelIntent(Struct):
-    effect: _Asked
-
-
-def answered_calls(records: Sequence[Record]) -> Counter[tuple[str, str]]:
-    """How many model calls of each purpose and role came to an end; an attempt that was lost with
-    the process did not, the next takes its place.
-    """
-    answered: Counter[tuple[str, str]] = Counter()
-    asked = "", ""
-    for record in records:
-        if record.name == "model_call" and record.body is not None:
-            if record.kind is RecordKind.INTENT:
-                effect = msgspec.json.decode(record.body, type=_ModelIntent).effect
-                asked = effect.purpose, effect.role
-            elif record.kind is RecordKind.OBSERVATION and b'"code":"lost"' not in record.body:
-                answered[asked] += 1
-    return answered

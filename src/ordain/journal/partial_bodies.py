@@ -29,6 +29,12 @@ class RunSeen(Struct):
     header: HeaderFacts
 
 
+class RepeatSeen(Struct):
+    """What the repeat of a call in doubt failed with."""
+
+    code: str
+
+
 class Seen(Struct):
     """The fields of any result or child end that a header looks at."""
 
@@ -53,6 +59,7 @@ class Seen(Struct):
     runs: int = 0
     profile: str = ""
     beside: Beside | None = None
+    repeat: RepeatSeen | None = None
 
     @property
     def by_code(self) -> bool:

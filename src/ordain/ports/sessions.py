@@ -26,6 +26,8 @@ def message_id(run: str, addr: object) -> str:
     return f"{OUR_IDS}{run}:{addr}"
 
 
+IMPORTED_IDS = f"{OUR_IDS}imported:"
+"""What the id of a summary begins with that nobody here made: what a client showed of before."""
 SENT_IDS = "ordain:sent:"
 """What the id of a message begins with that came with a whole conversation: the digest of that
 follows, so that the next one finds its session.
@@ -286,12 +288,13 @@ class SessionRow(Struct, frozen=True, kw_only=True):
         return f"{self.last_at}-{self.no}"
 
 
-class Uncovered(Struct, frozen=True, kw_only=True):
+class Uncovered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The entries of a history that no summary covers, oldest first, as (seq, bytes), and the
     latest summary as (seq, bytes).
 
     ``older`` counts uncovered entries that are not listed. ``head`` is the transcript's last entry
-    and ``chain`` its link in hex, which fixes everything before it.
+    and ``chain`` its link in hex, which fixes everything before it. ``imported``: the summary is
+    what a client showed of before, and nobody here made it; builds before do not say so.
     """
 
     entries: tuple[tuple[int, int], ...]
@@ -299,6 +302,7 @@ class Uncovered(Struct, frozen=True, kw_only=True):
     summary: tuple[int, int] | None
     head: int = 0
     chain: str = ""
+    imported: bool = False
 
 
 class Sessions(Protocol):

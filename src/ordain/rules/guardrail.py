@@ -15,6 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
+from ordain.rules import prohibited_1
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.prohibited import holds_prohibited
@@ -70,8 +71,9 @@ GuardrailOutcome = Passed | Reviewed | Forbidden
 
 class GuardrailFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The call by verb and digest, the effects of the verbs that it is handed on with, and the
-    moderation's score (None: it gave none). ``seen``: words are compared as people see them; unset
-    in records of before.
+    moderation's score (None: it gave none). ``seen``: words are compared as people see them;
+    ``alike``: a letter that is seen as another one counts as that alone. Unset in records of
+    before.
     """
 
     verb: str
@@ -79,6 +81,7 @@ class GuardrailFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     effects: tuple[VerbEffect, ...] = ()
     score: float | None = None
     seen: bool | UnsetType = UNSET
+    alike: bool | UnsetType = UNSET
 
 
 class GuardrailInputs(Struct, frozen=True, kw_only=True):
@@ -94,8 +97,11 @@ def decide_guardrail(
     should have scored it did.
     """
     rails = policy.guardrails
-    if rails.prohibited and holds_prohibited(
-        inputs.args, tuple(rails.prohibited), seen=facts.seen is True
+    phrases = tuple(rails.prohibited)
+    if phrases and (
+        holds_prohibited(inputs.args, phrases)
+        if facts.alike is True
+        else prohibited_1.holds_prohibited(inputs.args, phrases, seen=facts.seen is True)
     ):
         return Decision(outcome=Forbidden(PROHIBITED_WORDS), reason=GuardrailReason.PROHIBITED)
     by_effect = max((rails.risk.get(effect, 1.0) for effect in facts.effects), default=0.0)

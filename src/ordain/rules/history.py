@@ -58,7 +58,8 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     the summary's bytes (-1: none).
 
     ``room_bytes`` is what the model's window leaves; ``may_summarise`` that a verb for it is there
-    and has not failed in this turn.
+    and has not failed in this turn. ``imported``: what stands as the summary nobody here made; a
+    client showed it. Runs of builds before do not say so.
     """
 
     sizes: tuple[int, ...]
@@ -66,6 +67,7 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary_bytes: int = -1
     room_bytes: int
     may_summarise: bool = False
+    imported: bool = False
 
 
 def decide_history(
@@ -105,6 +107,7 @@ def _fitting(sizes: Sequence[int], room: int, most: int) -> int:
     return fitting
 
 
+_FACTS = msgspec.json.Decoder(HistoryFacts)
 _WINDOW = msgspec.json.Decoder(Window | Summarise)
 
 
@@ -114,7 +117,9 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if not isinstance(window, Window) or not (window.left_out or window.summary or window.cut):
         return SILENT
     cut = f", {window.cut} cut" if window.cut else ""
-    summed = ", older ones summed up" if window.summary else ""
+    imported = _FACTS.decode(recorded.facts).imported
+    before = ", older ones as the client showed them" if imported else ", older ones summed up"
+    summed = before if window.summary else ""
     what = (
         f"history: {window.whole - window.cut} entries whole{cut}{summed}, {window.left_out} "
         "left out"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from ordain.effects.calls import Call
+from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import EFFECT, Children, VerbCall, Wait
 from ordain.effects.results import Resubmitted
 from ordain.errors import JournalCorrupt
@@ -117,6 +117,7 @@ class _Unknown:
 
     def __init__(self) -> None:
         self._found: dict[tuple[int, int], None] = {}
+        self._repeats: set[tuple[int, int]] = set()
 
     def follow(self, record: Record) -> None:
         """Most records are none of these, and are not decoded."""
@@ -127,8 +128,10 @@ class _Unknown:
             and b'"outcome_unknown"' in content
         ):
             body = decode(record)
-            if isinstance(body, ObservationBody) and SEEN.decode(body.result).result in _UNKNOWN:
+            seen = SEEN.decode(body.result) if isinstance(body, ObservationBody) else None
+            if isinstance(body, ObservationBody) and seen and seen.result in _UNKNOWN:
                 self._found[body.addr, 0] = None
+                self._repeats |= {(body.addr, 0)} if seen.repeat is not None else set()
         elif kind is RecordKind.CHILD_ENDED and b'"unknown"' in content:
             body = decode(record)
             if isinstance(body, ChildEndedBody) and SEEN.decode(body.ended).ended in _UNKNOWN:
@@ -143,10 +146,10 @@ class _Unknown:
             self._found.pop((told.addr, 0), None)
 
     def calls(self, records: Sequence[Record]) -> tuple[Call, ...]:
-        """What was called there."""
+        """What was called there. Of a call in doubt that was repeated the last attempt counts."""
         if not self._found:
             return ()
-        called: dict[tuple[int, int], Call] = {}
+        called: dict[tuple[int, int], Authorized] = {}
         for record in records:
             if (
                 record.kind is RecordKind.INTENT
@@ -155,17 +158,23 @@ class _Unknown:
             ):
                 body = decode(record)
                 called.update(_calls(body) if isinstance(body, IntentBody) else ())
-        return tuple(called[place] for place in self._found if place in called)
+        last = {one.decision: place for place, one in called.items()}
+        return tuple(
+            called[place].call
+            for place in self._found
+            if place in called
+            and (place not in self._repeats or last[called[place].decision] == place)
+        )
 
 
-def _calls(body: IntentBody) -> Iterator[tuple[tuple[int, int], Call]]:
+def _calls(body: IntentBody) -> Iterator[tuple[tuple[int, int], Authorized]]:
     effect = EFFECT.decode(body.effect)
     if isinstance(effect, VerbCall):
-        yield (body.addr, 0), effect.authorized.call
+        yield (body.addr, 0), effect.authorized
     elif isinstance(effect, Children):
         for index, spawn in enumerate(effect.spawns):
             if spawn.authorized is not None:
-                yield (body.addr, index), spawn.authorized.call
+                yield (body.addr, index), spawn.authorized
 
 
 def _addr(record: Record) -> int:

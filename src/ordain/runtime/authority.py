@@ -25,7 +25,7 @@ from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
 from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
-from ordain.effects.results import ReadValue, VerbFailed
+from ordain.effects.results import ReadValue, VerbFailed, VerbUnknown
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
@@ -217,11 +217,11 @@ class Authority:
         """Add to what was spent."""
         self.spent = self.spent.plus(amount)
 
-    def rested(self, call: VerbCall, result: object) -> None:
-        """The verb named a rest, which uses up no attempt: its permit covers the call as often as
-        before.
-        """
-        if isinstance(result, VerbFailed) and result.apart:
+    def attempted(self, call: VerbCall, result: object) -> None:
+        """One attempt ended. Where the verb named a rest, it is none that its permit covers."""
+        self.consents.attempted(call.authorized, result)
+        failed = result.repeat if isinstance(result, VerbUnknown) else result
+        if isinstance(failed, VerbFailed) and failed.apart:
             self._attempts[call.authorized.decision] -= 1
 
     def ended(self, ends: Sequence[AnyEnded]) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from msgspec import Struct
 
 from ordain.contracts.verdict import RunVerdict
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
-from ordain.rules.header import IN_PROGRESS, MARKS, TITLE
+from ordain.rules.header import IN_PROGRESS, MARKS, NO_TOOL_USED, TITLE
+from ordain.runtime.reason_words import failure_meanings
 from ordain.runtime.remedies import remedy_lines, verdict_told
 
 SHORT_ID = 6
@@ -38,10 +40,12 @@ NOT_TAKEN = ("attach.beside", "step.tool.unknown", "step.tool.outside_toolset")
 
 _TOTALS = re.compile(
     r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls)(?:, "
-    r"(?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?, "
-    r"\$(?P<usd>[\d.]+)(?P<reserved> \(of it reserved [^)]*\))?)?, (?P<ms>\d+) ms"
+    r"(?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?"
+    r"(?:, \$(?P<usd>[\d.]+))?(?P<reserved> \(of it reserved [^)]*\))?)?, (?P<ms>\d+) ms"
 )
 """A header that a face was given may say no tokens and no money (``readable_header``)."""
+_NO_MONEY = re.compile(r", \$0\.0+(?=[, )])")
+"""What a model without a price comes to. That is no cost: nobody knows it."""
 _MODEL = re.compile(r'"(?P<profile>[^"(]*?) ?\((?P<provider>[^":]*): (?P<model>[^"]*?)(?:\)|…)"')
 """As it is quoted, and cut where it is long."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
@@ -55,17 +59,32 @@ _RECALLED = re.compile(
     re.MULTILINE,
 )
 """What memory gave, as it was returned: its beginning, cut."""
+_RECALL_RAN = re.compile(rf"^ *{MARKS['ok']} recall\.fetch_context\b", re.MULTILINE)
+_NO_TOOL = re.compile(rf"^{MARKS['info']} {NO_TOOL_USED}$", re.MULTILINE)
+BUT_RECALL = f"{MARKS['info']} {NO_TOOL_USED} but recall, which code asks by itself"
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
-_WORDED = re.compile(
-    r" · [^·\n]+ \((?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)\)(?= · |$)", re.MULTILINE
+_FAILURE = re.compile(
+    r" · (?P<code>[a-z][a-z0-9_]*(?::[a-z0-9_]+)?)(?= · \"[^\"\n]*\"$|$)", re.MULTILINE
 )
-"""A reason in words, its code beside it."""
+"""What may be a code of one word, as those of failures are, or one with what it is about: the last
+of a line but what that quotes.
+"""
+
+
+@cache
+def _worded() -> re.Pattern[str]:
+    """A reason in words, its code beside it."""
+    failures = "|".join(map(re.escape, failure_meanings()))
+    return re.compile(
+        rf" · [^·\n]+ \((?P<code>[a-z][a-z0-9]*[_.:][a-z0-9_.:]+|{failures})\)(?= · |$)",
+        re.MULTILINE,
+    )
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
     """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as
-    rendered, "" where nothing was asked that could cost any.
+    rendered, "" where nobody knows of any; ``asked``: a model was that could cost some.
 
     ``estimated``: whoever answered told nothing of what it used, so that code counted, or a
     reservation stands for it; so the money is no account.
@@ -77,6 +96,7 @@ class Brief(Struct, frozen=True, gc=False, kw_only=True):
     calls: int
     ms: int
     usd: str
+    asked: bool
     estimated: bool = False
     run: str
     tokens_in: int = 0
@@ -94,7 +114,7 @@ def read_brief(header: str) -> Brief | None:
         return None
     asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
     costs = (
-        totals["usd"] is not None
+        totals["tokens_in"] is not None
         and int(totals["asked"]) > 0
         and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
     )
@@ -104,7 +124,8 @@ def read_brief(header: str) -> Brief | None:
         models=tuple(dict.fromkeys(_called(*one) for one in asked)),
         calls=int(totals["calls"]),
         ms=int(totals["ms"]),
-        usd=totals["usd"] if costs else "",
+        usd=usd if costs and (usd := totals["usd"] or "").strip("0.") else "",
+        asked=costs,
         estimated=totals["estimated"] is not None or totals["reserved"] is not None,
         run=title["run"],
         tokens_in=int(totals["tokens_in"] or 0),
@@ -137,9 +158,8 @@ def brief_line(header: str) -> str:
     more = f"{len(brief.models) - len(shown)} more" if len(brief.models) > len(shown) else ""
     none = brief.verdict != IN_PROGRESS  # what was not asked yet is no model that was not asked
     models = ", ".join(filter(None, (*shown, more))) or "no model" * none
-    tools = (
-        f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool" * none
-    )
+    no_tool = "recall alone" if _RECALL_RAN.search(header) else "no tool" * none
+    tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else no_tool
     parts = (
         told,
         models,
@@ -209,19 +229,19 @@ def reasons_in_words(text: str, meanings: Mapping[str, str]) -> str:
         meaning = meanings.get(found["code"])
         return found[0] if meaning is None else f" · {meaning.rstrip('.')} ({found['code']})"
 
-    return _REASON.sub(said, text)
+    return _FAILURE.sub(said, _REASON.sub(said, text))
 
 
 def reasons_as_codes(text: str) -> str:
     """The same lines with the codes alone, whatever words stood before them: those of a reason may
     be others in another build.
     """
-    return _WORDED.sub(r" · \g<code>", text)
+    return _worded().sub(r" · \g<code>", text)
 
 
 def readable_header(header: str) -> str:
-    """A rendered header as every face gives it: no tokens and no money where no model was asked,
-    and what memory gave in words. The record keeps both.
+    """A rendered header as every face gives it: no tokens where no model was asked, no money where
+    there is none, and what memory gave in words. The record keeps all of it.
 
     Each line is made of itself alone, or of what stays as it is: what a header said while its run
     was at work stands in the one at its end.
@@ -231,20 +251,29 @@ def readable_header(header: str) -> str:
 
 def recalled_in_words(text: str) -> str:
     """What memory gave is quoted as it was returned, which nobody reads; how much of it went along
-    stands in a line of its own.
+    stands in a line of its own. That is no tool that anybody wanted used, and no nothing either.
     """
-    return _RECALLED.sub(
+    told = _RECALLED.sub(
         lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}",
         text,
     )
+    return _NO_TOOL.sub(BUT_RECALL, told) if _RECALL_RAN.search(told) else told
 
 
 def counted(header: str) -> str:
-    """A rendered header that tells of tokens and money only where a model was asked."""
+    """A rendered header that tells of tokens only where a model was asked, and of money only where
+    there is any: of a model without a price it does not say that it costs nothing.
+    """
     brief = read_brief(header)
     if brief is None or brief.usd:
         return header
-    return "\n".join(_TOTALS.sub(r"\g<counted>, \g<ms> ms", line) for line in header.split("\n"))
+
+    def told(found: re.Match[str]) -> str:
+        return (
+            _NO_MONEY.sub("", found[0]) if brief.asked else f"{found['counted']}, {found['ms']} ms"
+        )
+
+    return "\n".join(_TOTALS.sub(told, line) for line in header.split("\n"))
 
 
 def _time(ms: int) -> str:
@@ -263,7 +292,5 @@ def _dollars(usd: str, *, estimated: bool) -> str:
     if not usd:
         return ""
     whole, _, rest = usd.partition(".")
-    if not int(whole) and not rest.strip("0"):
-        return "$0"
     places = max(4, len(rest) - len(rest.lstrip("0")) + 1) if not int(whole) else 4
     return f"{ABOUT if estimated else ''}${whole}.{rest[:places]}"

@@ -33,6 +33,7 @@ from ordain.rules.profile import HeldProfile, NoProfile, enables
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
+from ordain.runtime.doubted_calls import DIED, NOT_STARTED, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
 from ordain.runtime.services import Services
 
@@ -49,7 +50,8 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     """The idempotency key of one authorised call, and for whom it is made: the run, and who asked
     for that; the yes that it rests on, where it needs one.
 
-    ``within`` says why the verb that the run itself carries out may not go on.
+    ``within`` says why the verb that the run itself carries out may not go on. ``doubted``: an
+    earlier attempt under the key was cut off with its process, and may have taken effect.
     """
 
     key: str
@@ -57,6 +59,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     principal: str
     consent: Consent | None = None
     within: Withdrawing = nothing_withdrawn
+    doubted: bool = False
 
 
 class CallBasis(Struct, frozen=True, kw_only=True):
@@ -80,8 +83,6 @@ REST_MS = 1000
 is an attempt.
 """
 GIVEN = "given"
-NOT_STARTED = "not_started"
-DIED = "the process died while the verb ran; whether it took effect is unknown"
 VOID = "the process died while the verb ran; it has not taken effect, and cannot any more"
 
 
@@ -177,6 +178,13 @@ async def call_verb(
     services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf
 ) -> VerbResult:
     """One attempt at an authorised leaf verb."""
+    result = await _attempt(services, catalog, call, by)
+    return still_doubted(result) if by.doubted else result
+
+
+async def _attempt(
+    services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf
+) -> VerbResult:
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
     if (
@@ -321,8 +329,8 @@ async def recover_verb(
         happened, output = await _reconciled(services, catalog, call, by)
     match await decide(happened):
         case RepeatCall(attempt=attempt):
-            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)
-            return _not_denied(again) if safety == "idempotent" else again
+            by = structs.replace(by, doubted=safety == "idempotent")
+            return await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))
         case _ if safety == "voids" and happened is False:
@@ -368,15 +376,3 @@ def _may_ask(services: Services, reconciler: CompiledVerb, spec: VerbSpec) -> bo
     current = services.catalogs.current
     off = current.inactive_reason(reconciler.spec.name, current.policy.verbs) is not None
     return not off and STRICTNESS[reconciler.spec.effect] <= STRICTNESS[spec.effect]
-
-
-def _not_denied(again: VerbResult) -> VerbResult:
-    """A repetition that did not go live says nothing of the call that was cut off: it may have
-    taken effect.
-    """
-    unstarted = isinstance(again, VerbFailed) and again.code == NOT_STARTED
-    return (
-        VerbUnknown(message=f"{DIED}; not repeated")
-        if unstarted or isinstance(again, VerbWithdrawn)
-        else again
-    )

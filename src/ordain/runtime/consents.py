@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.approvals import Consent, MayAsk, Tier
-from ordain.effects.calls import Call
+from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import ApprovalAsked, Wait
-from ordain.effects.results import Approved, Expired, NotApproved
+from ordain.effects.results import Approved, Expired, NotApproved, VerbReturned, VerbUnknown
 from ordain.journal.digests import call_digest
 from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
@@ -37,7 +37,8 @@ class Consents:
         asked, whatever was granted beforehand.
         """
         self.may_ask, self._asks_again = may_ask, asks_again
-        self._unknown: set[str] = set()
+        self._unknown: dict[str, str] = {}
+        self._repeated: set[str] = set()
         self._pending: dict[str, PendingCall] = {}
         self._approved: defaultdict[str, list[Consent]] = defaultdict(list)
         self._granted: dict[str, Consent] = {}
@@ -53,7 +54,7 @@ class Consents:
         known: dict[str, Any] = {"may_ask": self.may_ask}
         if approved := self._approved.get(call):
             known |= {"approval": approved[0].id, "by": approved[0].by}
-        elif call in self._unknown:
+        elif call in self._unknown.values():
             # it may have happened: who granted such calls beforehand did not grant it twice
             known["grant_asked"] = True
         elif (granted := self._granted.get(call)) is not None:
@@ -91,10 +92,21 @@ class Consents:
         if isinstance(outcome, GrantTaken):
             self._granted[call] = Consent(id=outcome.grant, by=outcome.by, grant=True)
 
-    def ended_unknown(self, call: Call) -> None:
+    def ended_unknown(self, authorized: Authorized) -> None:
         """Nobody knows whether a call happened that went out."""
         if self._asks_again:
-            self._unknown.add(call_digest(call))
+            self._unknown[authorized.decision] = call_digest(authorized.call)
+
+    def attempted(self, authorized: Authorized, result: object) -> None:
+        """An attempt at a call has ended. That a repeat ran settles what those before it left in
+        doubt.
+        """
+        if isinstance(result, VerbUnknown):
+            self.ended_unknown(authorized)
+            if result.repeat is not None:
+                self._repeated.add(authorized.decision)
+        elif isinstance(result, VerbReturned) and authorized.decision in self._repeated:
+            self._unknown.pop(authorized.decision, None)
 
     def answered(self, wait: Wait, result: object) -> None:
         """A wait for an approver has ended."""

@@ -8,6 +8,7 @@ so, and nothing is carried out because of it.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from typing import Literal
@@ -19,7 +20,7 @@ from ordain.contracts.visible import visible
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import ENCODER
 from ordain.ports.search import SentSearch
-from ordain.ports.sessions import OUR_IDS, Entry, EntryKind, NewEntry
+from ordain.ports.sessions import IMPORTED_IDS, Entry, EntryKind, NewEntry
 from ordain.rules.continuation import CONTINUATION, ContinuationFacts, ContinuationReason, Continues
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.configuration import ConfigChange
@@ -37,12 +38,15 @@ LEFT_MARK = (
     "Imported: this was said in session {}, from where the client goes on otherwise than there. "
     "None of it was said or done here."
 )
-IMPORTED_IDS = f"{OUR_IDS}imported:"
 IMPORTED_CHARS = 12_000
 INSTRUCTIONS_CHARS = IMPORTED_CHARS // 3
 """Of it so many at most for what the client wants its assistant to be."""
 LOOKED_AT = 200
 """So many entries after the message that matches are looked through for another message."""
+_NEXT = tuple(f"{QUOTE}{start}" for start in ("user: ", "assistant: ", "earlier: ", "("))
+"""How a line begins that stands behind what a client wants its assistant to be."""
+LONG_CHARS = 200_000
+"""From here on a conversation takes longer to read than the loop is to stand still."""
 ALIKE = 20
 """So many conversations that begin alike are told apart by the answers that are shown."""
 
@@ -76,7 +80,8 @@ class Placement(Struct, frozen=True, kw_only=True):
     """The session of a request, whether anything was said there before, the digest that its message
     is to be found by, and why (a code of rule ``continuation``).
 
-    ``otherwise``: it is named, and holds otherwise than the client shows.
+    ``otherwise``: it is named, and holds otherwise than the client shows. ``unheard``: it did not
+    begin with what the client wants its assistant to be now.
     ``imports`` is what the session begins with, without ``left_out`` messages and ``cut``
     characters of instructions that had no room in it; ``pin`` binds it to the profile that is asked
     for: both come in with the message, or not at all. ``user`` is who speaks there. ``form`` is how
@@ -88,6 +93,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     sent: str
     reason: str
     otherwise: bool = False
+    unheard: bool = False
     imports: NewEntry | None = None
     left_out: int = 0
     cut: int = 0
@@ -160,14 +166,28 @@ class Continuations:
         return Placement(
             session=found,
             begun=goes_on,
-            sent=_digest(who, (*shown.before, *shown.now)),
+            sent=await _digested(who, (*shown.before, *shown.now)),
             reason=str(decision.reason),
             otherwise=decision.reason is ContinuationReason.NAMED_OTHERWISE,
+            unheard=goes_on and not await self._began_with(shown.instructions, workspace, found),
             imports=None if brought is None else self._entry(brought.text, found),
             left_out=0 if brought is None else brought.left_out,
             cut=0 if brought is None else brought.cut,
             user=who[2],
         )
+
+    async def _began_with(self, instructions: str, workspace: str, session: str) -> bool:
+        """Whether a session began with what its client wants its assistant to be, where it wants
+        anything.
+        """
+        if not instructions:
+            return True
+        first = await self._services.sessions.entries(workspace, session, after=0, limit=1)
+        turn = turn_of(first[0]) if first else None
+        if turn is None or turn.role != "earlier":
+            return False
+        wanted, held = _quoted(_wanted(instructions)), turn.text.partition("\n")[2]
+        return held == wanted or held.startswith(tuple(f"{wanted}\n{start}" for start in _NEXT))
 
     async def _matches(
         self, shown: Shown, who: tuple[str, str, str], last: int
@@ -178,7 +198,7 @@ class Continuations:
         if last < 0 or shown.left:
             return ()
         return await self._search.sent(
-            who[0], _digest(who, shown.before[:last]), session=shown.session, limit=ALIKE
+            who[0], await _digested(who, shown.before[:last]), session=shown.session, limit=ALIKE
         )
 
     async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
@@ -261,36 +281,35 @@ def imported(shown: Shown) -> Imported:
     """What a client shows, as one text for a new session: marked, its lines behind a mark that no
     header has, the oldest left out where it is long.
     """
-    lines = [
-        "\n".join(
-            [
-                f"{turn.role}: {turn.text}",
-                *(f"[file {name}: it was not read here]" for name, _ in turn.files),
-            ]
-        )
-        for turn in shown.before
-    ]
     kept: list[str] = []
     room = IMPORTED_CHARS - min(len(shown.instructions), INSTRUCTIONS_CHARS)
-    for line in reversed(lines):
+    for turn in reversed(shown.before):
+        if len(turn.text) > room:
+            break
+        files = (f"[file {name}: it was not read here]" for name, _ in turn.files)
+        line = "\n".join((f"{turn.role}: {turn.text}", *files))
         if len(line) > room:
             break
         kept.insert(0, line)
         room -= len(line)
     parts = [LEFT_MARK.format(shown.left) if shown.left else IMPORTED_MARK]
     if shown.instructions:
-        parts.append(
-            f"What the client wants its assistant to be:\n{shown.instructions[:INSTRUCTIONS_CHARS]}"
-        )
-    if left_out := len(lines) - len(kept):
+        parts.append(_wanted(shown.instructions))
+    if left_out := len(shown.before) - len(kept):
         parts.append(f"({left_out} earlier messages are left out)")
-    marked = "\n".join([*parts[1:], *kept]).split("\n")
-    quoted = [QUOTE + line for line in visible("\n".join(marked)).split("\n")]
     return Imported(
-        text="\n".join([parts[0], *quoted]),
+        text="\n".join([parts[0], _quoted("\n".join([*parts[1:], *kept]))]),
         left_out=left_out,
         cut=max(0, len(shown.instructions) - INSTRUCTIONS_CHARS),
     )
+
+
+def _wanted(instructions: str) -> str:
+    return f"What the client wants its assistant to be:\n{instructions[:INSTRUCTIONS_CHARS]}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(QUOTE + line for line in visible(text).split("\n"))
 
 
 class _Body(Struct):
@@ -318,9 +337,20 @@ def _last_answer(before: Sequence[ShownTurn]) -> int:
     return next((at for at in range(len(before) - 1, -1, -1) if before[at].role == "assistant"), -1)
 
 
+async def _digested(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
+    """As ``_digest``; of a long conversation in a thread, so that the loop goes on."""
+    if sum(len(turn.text) for turn in turns) < LONG_CHARS:
+        return _digest(who, turns)
+    return await asyncio.to_thread(_digest, who, turns)
+
+
 def _digest(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
-    told = [
-        *who,
-        *([turn.role, turn.text.strip(), *(digest for _, digest in turn.files)] for turn in turns),
-    ]
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    """Of one JSON array, whose parts are encoded one by one: none holds the interpreter for
+    long.
+    """
+    hashed = hashlib.sha256(msgspec.json.encode(list(who))[:-1])
+    for turn in turns:
+        told = [turn.role, turn.text.strip(), *(digest for _, digest in turn.files)]
+        hashed.update(b"," + msgspec.json.encode(told))
+    hashed.update(b"]")
+    return hashed.hexdigest()

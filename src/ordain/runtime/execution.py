@@ -22,7 +22,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn, Unknown
 from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, VerbCall, Wait
-from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved, VerbUnknown
+from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.journal.digests import derived_id
@@ -238,10 +238,7 @@ class Execution:
             if isinstance(asked, Wait):
                 self.state.authority.consents.answered(asked, result)
             elif isinstance(asked, VerbCall):
-                came_to: object = result
-                self.state.authority.rested(asked, came_to)
-                if isinstance(came_to, VerbUnknown):
-                    self.state.authority.consents.ended_unknown(asked.authorized.call)
+                self.state.authority.attempted(asked, result)
             return result
 
     async def _model_call(self, call: ModelCall, encoded: msgspec.Raw) -> Any:
@@ -315,7 +312,7 @@ class Execution:
             self.state.authority.ended(ends)
             for spawn, ended in zip(spawns, ends, strict=True):
                 if isinstance(ended, Unknown) and spawn.authorized is not None:
-                    self.state.authority.consents.ended_unknown(spawn.authorized.call)
+                    self.state.authority.consents.ended_unknown(spawn.authorized)
             return ends
 
     async def _joined(self, effect: Children, encoded: msgspec.Raw) -> tuple[AnyEnded, ...]:

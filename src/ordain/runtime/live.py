@@ -12,8 +12,8 @@ from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
 from ordain.effects.results import Abandoned, AnyResult, Said, VerbResult, withdrawn_wait
 from ordain.errors import FlowFault, JournalCorrupt, LeaseLost, OrdainError, RunLost
+from ordain.journal.answered_calls import answered_calls
 from ordain.journal.digests import derived_id
-from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
     Body,
     ClaimBody,
@@ -492,13 +492,13 @@ class LiveRun(Pen):
             return outcome
 
         permit = effect.authorized.decision
-        consent, principal = self.state.authority.given(permit), self.setup.started.principal
         by = OnBehalf(
             key=derived_id(self.id, permit),
             run=self.stored,
-            principal=principal,
-            consent=consent,
+            principal=self.setup.started.principal,
+            consent=self.state.authority.given(permit),
             within=self.within,
+            doubted=self.state.doubted(effect, self.catalog),
         )
         call = msgspec.structs.replace(
             effect, attempt=effect.attempt + self.state.lost_calls[permit]

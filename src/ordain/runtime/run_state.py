@@ -89,6 +89,14 @@ class RunState:
             happened=happened,
         )
 
+    def doubted(self, call: VerbCall, catalog: Catalog) -> bool:
+        """Whether an attempt at the call was cut off that may have taken effect: nothing was read,
+        and nothing has fenced it.
+        """
+        spec = catalog.verbs[call.authorized.call.verb].spec
+        lost = self.lost_calls[call.authorized.decision]
+        return lost > 0 and safety_of(spec) == "idempotent"
+
     def raise_fault(self) -> None:
         """Raise what a port call failed with, again: a flow that swallowed it does not get on."""
         if self.fault is not None:

@@ -102,7 +102,7 @@ def _told(services: Services, stored: StoredRun, depth: int) -> RunBelow:
         verdict="" if end is None else end.verdict,
         model_calls=facts.model_calls,
         verb_calls=facts.verb_calls,
-        tokens=facts.tokens_in + facts.tokens_out if brief is None or brief.usd else 0,
+        tokens=facts.tokens_in + facts.tokens_out if brief is None or brief.asked else 0,
         usd_micros=facts.usd_micros,
         duration_ms=facts.duration_ms,
     )

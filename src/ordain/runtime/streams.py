@@ -47,10 +47,11 @@ from ordain.contracts.events import (
 from ordain.contracts.text_links import links_of, texts_of
 from ordain.contracts.visible import BEHIND, visible_piece, visible_value
 from ordain.errors import JournalCorrupt
-from ordain.ports.sessions import Entry, EntryKind, Sessions
+from ordain.ports.sessions import IMPORTED_IDS, Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
 from ordain.runtime.brief import readable_header
 from ordain.runtime.remedies import remedies
+from ordain.runtime.turnstile import Turnstile
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -117,6 +118,7 @@ class Streams:
         self._live: dict[SessionKey, dict[str, _Live]] = {}
         self._places: dict[str, SessionKey] = {}
         self._readers: dict[SessionKey, set[_Reader]] = {}
+        self._turnstile = Turnstile()
         self.closed = False
 
     def close(self) -> None:
@@ -219,7 +221,7 @@ class Streams:
             _Bound(after),
         )
         with self._reading(place, text=True) as reader:
-            while not self.closed:  # before anything is read: the store may be closed, too
+            while await self._goes_on():
                 reader.woken.clear()
                 grown, reader.grown = reader.grown, False
                 page = await self._page(place, of, after) if grown else ()
@@ -227,6 +229,7 @@ class Streams:
                     yield SessionErasedEvent(session=session)
                     return
                 for entry in page:
+                    await self._turnstile.passed()
                     if reader.grown and (self.closed or not await self._same(place, of)):
                         break
                     after = entry.seq
@@ -245,6 +248,11 @@ class Streams:
                         yield event
                 if not reader.grown:
                     await reader.woken.wait()
+
+    async def _goes_on(self) -> bool:
+        """Whether anything may be read, once it is this reader's turn: the store may be closed."""
+        await self._turnstile.passed()
+        return not self.closed
 
     async def _page(self, place: SessionKey, of: _Bound, after: int) -> Sequence[Entry] | None:
         """The next entries of the session; None once the id is no longer its own. Asked behind the
@@ -382,4 +390,10 @@ def _said(entry: Entry, place: Mapping[str, Any], body: _Body) -> DurableEvent:
         case EntryKind.SAID:
             return SaidEvent(**place, text=text, links=links_of(text))
         case EntryKind.SUMMARY:
-            return SummaryEvent(**place, text=text, through=entry.through, links=links_of(text))
+            return SummaryEvent(
+                **place,
+                text=text,
+                through=entry.through,
+                links=links_of(text),
+                imported=entry.message_id.startswith(IMPORTED_IDS),
+            )

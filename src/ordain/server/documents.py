@@ -102,7 +102,7 @@ PLAN_ANSWER: dict[str, Any] = {
     },
     "header": (
         f"✓ ok · ordain run {RUN} · planner@5 · completed · ok\n"
-        "· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms"
+        "· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, 812 ms"
     ),
     "verdict": "ok",
 }

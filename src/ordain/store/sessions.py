@@ -7,6 +7,7 @@ from typing import Any
 
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import (
+    IMPORTED_IDS,
     Entry,
     EntryKind,
     EntryText,
@@ -258,7 +259,7 @@ class SqliteSessions:
             return Uncovered(entries=(), older=0, summary=None)
         no, head, link, subject = row[0]
         found = self._store.query(
-            "SELECT seq, size, through FROM transcript WHERE session = ? AND kind = 'summary' AND "
+            "SELECT seq, size, through, message_id FROM transcript WHERE session = ? AND kind = 'summary' AND "
             "body IS NOT NULL AND +subject = ?"
             " ORDER BY seq DESC LIMIT 1",
             (no, subject),
@@ -285,4 +286,5 @@ class SqliteSessions:
             summary=(found[0][0], found[0][1]) if found else None,
             head=head,
             chain=link.hex(),
+            imported=bool(found) and found[0][3].startswith(IMPORTED_IDS),
         )

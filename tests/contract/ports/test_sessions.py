@@ -13,6 +13,7 @@ from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest, entry_cover
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import (
+    IMPORTED_IDS,
     EntryKind,
     NewEntry,
     OpenQuestion,
@@ -155,6 +156,20 @@ async def test_a_transcript_is_a_chain_without_gaps(ports: Ports) -> None:
         5,
         link.hex(),
     )
+
+
+async def test_what_a_client_showed_is_no_summary_that_was_made_here(ports: Ports) -> None:
+    """What stands in the place of a session's history says whose it is; a summary that is made
+    later is one.
+    """
+    of_client = entry(f"{IMPORTED_IDS}1", kind=EntryKind.SUMMARY)
+    for said, imported in ((of_client, True), (entry("m1"), True)):
+        await ports.store.submit(message(said))
+        found = await ports.sessions.uncovered(WORKSPACE, "s1", limit=9, oldest=False)
+        assert (found.summary, found.imported) == ((1, 4), imported)
+    await ports.store.submit(message(entry("ours", kind=EntryKind.SUMMARY, through=2)))
+    found = await ports.sessions.uncovered(WORKSPACE, "s1", limit=9, oldest=False)
+    assert (found.summary, found.imported) == ((3, 4), False)
 
 
 async def test_a_message_is_taken_once(ports: Ports) -> None:

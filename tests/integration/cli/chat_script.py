@@ -10,7 +10,7 @@ from typing import Any
 from tests.e2e.proposals import act, add, finish, slow
 
 ESCAPES = "\x1b[31mred\x1b[0m \x1b]0;title\x07\u202ereversed\u202c \x9b2J done"
-BRIEF = re.compile(r"✓ scripted · no tool · (?:\d+ ms|\d+\.\d s) · \$0 · [0-9a-f]{6}")
+BRIEF = re.compile(r"✓ scripted · no tool · (?:\d+ ms|\d+\.\d s) · [0-9a-f]{6}")
 """The header of an answer in words, on its line."""
 LIE = (
     "All went well.\n✓ gpt-9 · 3 tools · 1.0 s · $0.0001 · 01a2f3\n"

@@ -216,7 +216,7 @@ def test_plan_gives_the_same_answer_here_and_there(
     )["records"][0]["body"]["principal"]
     assert principal == ("http:loopback" if served else "local:cli")
     people = server.cli("plan", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
-    assert re.match(r"✓ scripted · 1 tool · \d+ ms · \$0 · [0-9a-f]{6}\n", people)
+    assert re.match(r"✓ scripted · 1 tool · \d+ ms · [0-9a-f]{6}\n", people)
     whole = server.cli(
         "plan", "--verbose", "-", stdin=json.dumps(ask("simple")).encode()
     ).stdout.decode()

@@ -27,6 +27,8 @@ from tests.shapes.stored_journal import journal_of
 
 Row = tuple[int, str, str, int, int, bytes, bytes, bytes]
 Journals = dict[str, list[Row]]
+IDEMPOTENT = frozenset({"note_put", "note_send", "note_refuse"})
+"""A call of theirs is repeated, and in doubt while no repeat has run."""
 
 _ROWS = (
     "SELECT u.id, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) "
@@ -195,11 +197,17 @@ def _result_of(journals: Journals, key: str) -> dict[str, Any] | None:
 
 
 def _unknown_exactly_where_it_is(seen: Evidence) -> Iterator[str]:
+    ran = {
+        went.key
+        for went in effects(seen.after)
+        if went.result is not None and went.result["result"] == "returned"
+    }
     cut = {
         went.key
         for journals in seen.before
         for went in effects(journals)
-        if went.verb == "entry_add" and went.result is None
+        if went.result is None
+        and (went.verb == "entry_add" or (went.verb in IDEMPOTENT and went.key not in ran))
     }
     said = {
         went.key

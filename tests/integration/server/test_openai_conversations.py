@@ -17,6 +17,7 @@ from ordain.models.scripted import make_script
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.continuation import ALIKE, IMPORTED_MARK
 from ordain.runtime.transcript_replay import retell
+from ordain.server.openai.routes import UNHEARD
 from tests.integration.server.openai_house import (
     CHAT,
     VERBS,
@@ -224,6 +225,9 @@ async def test_instructions_of_a_client_are_material(tmp_path: Path) -> None:
             "entries"
         ]
         assert "> You are a pirate." in entries[0]["text"].split("\n")
+        assert entries[0]["imported"]
+        header = (await http.get(f"/runs/{answer['ordain']['run_id']}")).json()["header"]
+        assert "older ones as the client showed them" in header
         again = await said(
             http,
             [
@@ -232,6 +236,39 @@ async def test_instructions_of_a_client_are_material(tmp_path: Path) -> None:
             ],
         )
         assert again["ordain"]["session_id"] == answer["ordain"]["session_id"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "heard"),
+    [
+        ("You are a pirate.", "You are a pirate.", True),
+        ("You are a pirate.", "", True),
+        ("You are a pirate.", "It is noon.", False),
+        ("You are a pirate.\nIt is noon.", "You are a pirate.", False),
+        ("", "You are a pirate.", False),
+        ("Be brief. " * 1_000, "Be brief. " * 1_000, True),
+    ],
+)
+async def test_a_system_message_that_is_not_read_is_named(
+    tmp_path: Path, first: str, then: str, heard: bool
+) -> None:
+    """A session that goes on keeps what it began with: another system message does nothing there,
+    and its client is told.
+    """
+    async with house(tmp_path) as (_, http):
+        begun = [{"role": "system", "content": first}] if first else []
+        answer = await said(http, [*begun, *turns("hello")])
+        changed = [{"role": "system", "content": then}] if then else []
+        name = {"ordain-session": answer["ordain"]["session_id"]}
+        for shown, named in (
+            (turns("hello", text_of(answer), "more"), {}),
+            (turns("more still"), name),
+        ):
+            again = await said(http, [*changed, *shown], named)
+            assert again["ordain"]["session_id"] == answer["ordain"]["session_id"]
+            assert again["ordain"]["ignored"] == (
+                [] if heard else [UNHEARD.format(answer["ordain"]["session_id"])]
+            )
 
 
 async def test_ten_thousand_messages_are_a_history_like_another(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from ordain.contracts.conversation import Message
 from ordain.contracts.cortex import CortexChatRequest
 from ordain.contracts.model_keys import first_misfit, misfit_words, read_contract
 from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import validated
@@ -97,3 +98,23 @@ def test_other_errors_are_pydantics_own() -> None:
     with pytest.raises(ValidationError) as raised:
         read_contract(Message, {**SAID, "userId": 7})
     assert [one["type"] for one in raised.value.errors()] == ["string_type"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("opnai", "; did you mean openai?"),
+        ("OpenAI", "; did you mean openai?"),
+        ("zz", ""),
+        (3, ""),
+    ],
+)
+def test_a_word_that_is_none_of_several_is_told_the_one_that_was_meant(
+    given: object, meant: str
+) -> None:
+    """Whoever wrote a value of a closed set wrong is told them all, and the likeliest."""
+    with pytest.raises(ValidationError) as refused:
+        ModelProfile.model_validate({"provider": given, "model": "m"})
+    told = misfit_words(ModelProfile, refused.value.errors()[0])
+    assert told.startswith("Input should be 'openai', ")
+    assert told.endswith(f"'offline'{meant}")

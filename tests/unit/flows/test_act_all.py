@@ -264,8 +264,10 @@ def test_a_catalog_of_now_has_tasks_compared_as_people_see_them() -> None:
     """
     house = house_of_cards(guardrails={"prohibited": ["bomb"]}, **NEVER)
     calls = [hand_to("reader", task="Find the b\u043emb.")]
-    now = play(calls, catalog=house.changed(seen_prohibited=True))
-    assert (now.output[0].denied, now.asked) == ("guardrail.prohibited", ())
+    seen = play(calls, catalog=house.changed(seen_prohibited=True))
+    now = play(calls, catalog=house.changed(seen_prohibited=True, alike_prohibited=True))
+    for one in (seen, now):
+        assert (one.output[0].denied, one.asked) == ("guardrail.prohibited", ())
     before = play(calls, joined(answer()), catalog=house)
     assert len(joins(before)) == 1
 

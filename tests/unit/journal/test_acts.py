@@ -96,3 +96,37 @@ def test_only_what_came_to_nothing_before_a_success_is_made_good(
         if before[place].end in BAD
     }
     assert after == tuple(act for at, act in enumerate(before) if at not in left_out)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=4), st.booleans(), st.booleans())
+def test_a_call_in_doubt_stands_once_and_its_last_attempt_says_how(
+    repeats: list[bool], ran: bool, found_out: bool
+) -> None:
+    """However many repeats of it failed: the last one is what nobody knows of, unless one ran, or
+    somebody has found out; those of another permit take nobody's place.
+    """
+    acts, addr, last = Acts("r"), 0, {True: -1, False: -1}
+    for mine in (*repeats, True):
+        addr += 1
+        acts.began(addr, f"permit {mine}", "note")
+        assert acts.ended(addr, "outcome_unknown", repeat=True) == last[mine]
+        last[mine] = addr
+    open_ones = {act.addr for act in acts.so_far(rests=True) if act.end is ActEnd.UNKNOWN}
+    assert open_ones == {place for place in last.values() if place > 0}
+    if ran:
+        acts.began(addr + 1, "permit True", "note")
+        acts.ended(addr + 1, "returned")
+    elif found_out:
+        acts.resolved(last[True], happened=True)
+    found = [act for act in acts.so_far(rests=True) if act.call == "r:permit True"]
+    end = ActEnd.DONE if ran or found_out else ActEnd.UNKNOWN
+    assert [act.end for act in found] == [ActEnd.FAILED] * (len(found) - 1) + [end]
+
+
+def test_a_call_of_whose_end_nobody_knew_is_not_told_by_a_later_one() -> None:
+    """Only a repeat that says so of itself gives way: records of builds before mean what they did."""
+    acts = Acts("r")
+    for addr, result in ((1, "outcome_unknown"), (2, "returned")):
+        acts.began(addr, "permit", "note")
+        assert acts.ended(addr, result) == -1
+    assert [act.end for act in acts.so_far(rests=True)] == [ActEnd.UNKNOWN, ActEnd.DONE]

@@ -44,8 +44,11 @@ def guard(
     effects: tuple[VerbEffect, ...] = (),
     score: float | None = None,
     seen: bool | UnsetType = True,
+    alike: bool | UnsetType = True,
 ) -> Any:
-    facts = GuardrailFacts(verb="agent.a", call="d", effects=effects, score=score, seen=seen)
+    facts = GuardrailFacts(
+        verb="agent.a", call="d", effects=effects, score=score, seen=seen, alike=alike
+    )
     return decided(
         GUARDRAIL, facts, GuardrailInputs(args=args), Policy(version=1, guardrails=rails)
     )
@@ -130,7 +133,7 @@ def test_a_prohibited_word_denies_as_people_see_it(said: str) -> None:
     rails = GuardrailsPolicy(prohibited=["bomb"])
     assert guard({"task": said}, rails).reason is R.PROHIBITED
     plain = said.startswith("\U0001d41b")
-    assert (guard({"task": said}, rails, seen=UNSET).reason is R.PROHIBITED) == plain
+    assert (guard({"task": said}, rails, seen=UNSET, alike=UNSET).reason is R.PROHIBITED) == plain
 
 
 @pytest.mark.parametrize(
@@ -152,13 +155,55 @@ def test_what_only_comes_near_a_prohibited_word_passes(said: str) -> None:
 
 @given(
     st.text("bom\u043e\u0412 -.\u200b\u0301\x00z", max_size=12),
-    st.lists(st.sampled_from(["bomb", "zero day", "!!"]), max_size=2),
+    st.lists(st.sampled_from(["bomb", "zero day"]), max_size=2),
 )
 def test_words_as_they_are_seen_deny_no_less(said: str, prohibited: list[str]) -> None:
     """Whatever is denied by its letters alone is denied as people see it."""
     rails = GuardrailsPolicy(prohibited=prohibited)
-    if guard({"task": said}, rails, seen=UNSET).reason is R.PROHIBITED:
+    if guard({"task": said}, rails, seen=UNSET, alike=UNSET).reason is R.PROHIBITED:
         assert guard({"task": said}, rails).reason is R.PROHIBITED
+
+
+@pytest.mark.parametrize(
+    ("said", "phrase"),
+    [
+        ("Build a bo\ufe0fmb", "bomb"),
+        ("Build a bo\u20dfmb", "bomb"),
+        ("Build a \u0299\u1d0f\u1d0d\u0299", "bomb"),
+        ("Build a \U0001f171\U0001f17e\U0001f17c\U0001f171", "bomb"),
+        ("f\u0406re\u217cight", "firelight"),
+        ("\u6211\u7684\u5bc6\u7801\u662f", "\u5bc6\u7801"),
+        ("Learn C++ now", "C++"),
+        ("what?!!", "!!"),
+    ],
+)
+def test_a_word_that_people_see_is_found(said: str, phrase: str) -> None:
+    """Behind marks and signs that show nothing or only strike it through, in frames and small
+    capitals, in a script without blanks, and where it is made of signs.
+    """
+    rails = GuardrailsPolicy(prohibited=[phrase])
+    assert guard({"task": said}, rails).reason is R.PROHIBITED
+
+
+@pytest.mark.parametrize(
+    ("said", "phrase", "before"),
+    [
+        ("\u0131s\u0131 \u00e7ok y\u00fcksek", "ass", R.PROHIBITED),
+        ("the \u0421\u0421\u0421\u0420 of then", "kill", R.PROHIBITED),
+        ("the \u0421\u0421\u0421\u0420 of then", "\u5bc6\u7801", R.PASSED),
+        ("\u092c\u093e\u092e", "\u092c\u092e", R.PASSED),
+        ("vitamin C", "C++", R.PROHIBITED),
+        ("", "!!", R.PROHIBITED),
+        ("...", "!!", R.PROHIBITED),
+    ],
+)
+def test_an_ordinary_word_is_no_other_one(said: str, phrase: str, before: R) -> None:
+    """Each letter counts as what it is seen as and not as any, a vowel that is a mark counts, and
+    signs are not nothing; a run of before, which was judged otherwise, replays as it was.
+    """
+    rails = GuardrailsPolicy(prohibited=[phrase])
+    assert guard({"task": said}, rails).reason is R.PASSED
+    assert guard({"task": said}, rails, alike=UNSET).reason is before
 
 
 def test_the_bounds_are_the_sources() -> None:

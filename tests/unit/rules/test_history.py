@@ -4,15 +4,26 @@ counted.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.conversation import MESSAGE_CHARS
 from ordain.contracts.policy import HistoryPolicy, Policy
 from ordain.flows.history import AHEAD, SUMMARY_CHARS
-from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.history import HISTORY, HistoryFacts, HistoryReason, Summarise, Window
+from ordain.journal.records import raw
+from ordain.rules.decision import FACTS_BYTES, Recorded
+from ordain.rules.history import (
+    HISTORY,
+    HistoryFacts,
+    HistoryReason,
+    Summarise,
+    Window,
+    decide_history,
+)
 from tests.unit.rules.given import decided
 
 ENTRIES_MAX = HistoryPolicy.model_fields["max_entries"].metadata[1].le
@@ -174,3 +185,31 @@ def test_the_largest_facts_fit() -> None:
         may_summarise=True,
     )
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({}, "history: 1 entries whole, older ones summed up, 0 left out"),
+        (
+            {"imported": True},
+            "history: 1 entries whole, older ones as the client showed them, 0 left out",
+        ),
+        ({"imported": True, "summary_bytes": -1}, ""),
+    ],
+)
+def test_what_nobody_summed_up_is_not_told_as_summed_up(facts: dict[str, Any], told: str) -> None:
+    """What stands in the place of older entries is what a client showed, or a summary."""
+    seen = HistoryFacts(**{"sizes": (4,), "summary_bytes": 9, "room_bytes": 9999, **facts})
+    made = decide_history(seen, None, Policy(version=1))
+    assert HISTORY.tells is not None
+    share = HISTORY.tells(
+        Recorded(
+            outcome=raw(made.outcome),
+            reason=str(made.reason),
+            facts=raw(seen),
+            steps=0,
+            judged=True,
+        )
+    )
+    assert "".join(line.what for line in share.lines) == told

@@ -10,7 +10,13 @@ from ordain.contracts.approvals import Subject, Tier
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Join, Spawn, Unknown
 from ordain.effects.effect import AnyEffect, ApprovalAsked, Children, VerbCall, Wait, WaitFor
-from ordain.effects.results import AnyResult, Resubmitted, VerbReturned, VerbUnknown
+from ordain.effects.results import (
+    AnyResult,
+    Resubmitted,
+    VerbFailed,
+    VerbReturned,
+    VerbUnknown,
+)
 from ordain.journal.codec import Scribe
 from ordain.journal.records import (
     Body,
@@ -111,6 +117,18 @@ def test_what_somebody_has_found_out_not_to_have_happened_counts_no_more(happene
         ),
     )
     assert journal.before().unknown == ((POST,) if happened else ())
+
+
+def test_of_a_call_in_doubt_its_last_attempt_counts() -> None:
+    """Of repeats that failed the call is told once; one that ran leaves nothing to tell."""
+    journal = Journal()
+    for _ in range(2):
+        journal.called(
+            POST, VerbUnknown(message="cut off", repeat=VerbFailed(code="down", message="m"))
+        )
+    assert journal.before().unknown == (POST,)
+    journal.called(POST, VerbReturned(output={}))
+    assert journal.before().unknown == ()
 
 
 def test_what_came_after_it_was_asked_counts_not() -> None:

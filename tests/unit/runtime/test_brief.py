@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ordain.contracts.openai import CompletionUsage, OrdainNote
 from ordain.flows.recall import RECALL_VERB
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
 from ordain.rules.recourse import RecourseReason
@@ -26,6 +27,7 @@ from ordain.runtime.brief import (
 )
 from ordain.runtime.reason_words import meanings
 from ordain.server.openai.answers import SentAnswer, finish_of, status_of
+from ordain.server.openai.formed import usage_of
 from tests.shapes.headers import DONE, RUN, header
 from tests.unit.rules.test_header import headers, lines, text
 
@@ -47,12 +49,12 @@ def test_one_line_says_it() -> None:
     [
         ({"verb_calls": 0, "acts": ()}, "✓ gpt-x · no tool · 1.7 s · $0.0003 · ae3473"),
         ({"estimated": True}, "✓ gpt-x · 2 tools · 1.7 s · ≈ $0.0003 · ae3473"),
-        ({"estimated": True, "usd_micros": 0}, "✓ gpt-x · 2 tools · 1.7 s · $0 · ae3473"),
+        ({"estimated": True, "usd_micros": 0}, "✓ gpt-x · 2 tools · 1.7 s · ae3473"),
         ({"verb_calls": 1, "duration_ms": 12}, "✓ gpt-x · 1 tool · 12 ms · $0.0003 · ae3473"),
         ({"duration_ms": 59_999}, "✓ gpt-x · 2 tools · 59.9 s · $0.0003 · ae3473"),
         ({"duration_ms": 60_000}, "✓ gpt-x · 2 tools · 1 min 0 s · $0.0003 · ae3473"),
         ({"duration_ms": 7_380_000}, "✓ gpt-x · 2 tools · 2 h 3 min · $0.0003 · ae3473"),
-        ({"usd_micros": 0}, "✓ gpt-x · 2 tools · 1.7 s · $0 · ae3473"),
+        ({"usd_micros": 0}, "✓ gpt-x · 2 tools · 1.7 s · ae3473"),
         ({"usd_micros": 3}, "✓ gpt-x · 2 tools · 1.7 s · $0.000003 · ae3473"),
         ({"usd_micros": 12_345_678}, "✓ gpt-x · 2 tools · 1.7 s · $12.3456 · ae3473"),
         ({"usd_micros": 2_000_001}, "✓ gpt-x · 2 tools · 1.7 s · $2.0000 · ae3473"),
@@ -230,6 +232,42 @@ def test_what_memory_gave_is_told_in_words(what: str, excerpt: str, line: str) -
         )[2]
         == line
     )
+
+
+def test_a_turn_that_recalled_did_not_do_nothing() -> None:
+    """Recall ran by itself: neither the line below nor the one line says that nothing was used;
+    where it did not run they do.
+    """
+    own = Act(verb=RECALL_VERB, call="r", end=ActEnd.DONE, own=True)
+    recalled = HeaderLine(mark="ok", what=RECALL_VERB, excerpt="{'fragments':[{'text':'tea'}]}")
+    for acts, below, line, one in (
+        (
+            (own,),
+            (recalled,),
+            "· no tool was used but recall, which code asks by itself",
+            "recall alone",
+        ),
+        ((), (), "· no tool was used", "no tool"),
+    ):
+        told = header(acts=acts, lines=below, verb_calls=0, proposed=0)
+        assert readable_header(told).split("\n")[-2] == line
+        assert brief_line(told) == brief_line(readable_header(told))
+        assert brief_line(told) == f"✓ gpt-x · {one} · 1.7 s · $0.0003 · ae3473"
+
+
+def test_no_price_is_no_cost_of_nothing() -> None:
+    """Of a model without a price the whole header tells tokens and no money, the line neither; what
+    was reserved is told with its tokens. So it is however often it is made readable.
+    """
+    told = readable_header(header(usd_micros=0))
+    assert told.endswith(" tokens, 1742 ms")
+    assert "$" not in brief_line(told) + told
+    assert readable_header(told) == told
+    kept = readable_header(header(usd_micros=0, reserved_tokens=7))
+    assert kept.endswith(
+        " tokens (of it reserved for attempts that told of no use: 7 tokens), 1742 ms"
+    )
+    assert usage_of(told).prompt_tokens == usage_of(header(usd_micros=0)).prompt_tokens > 0
 
 
 def test_what_has_done_nothing_yet_is_one_line() -> None:

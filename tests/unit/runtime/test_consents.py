@@ -10,9 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.approvals import MayAsk, Subject, Tier
-from ordain.effects.calls import Call
+from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import ApprovalAsked, Wait, WaitFor
-from ordain.effects.results import Answered, Approved, Expired, NotApproved, Resubmitted
+from ordain.effects.results import (
+    Answered,
+    Approved,
+    Expired,
+    NotApproved,
+    Resubmitted,
+    VerbFailed,
+    VerbReturned,
+    VerbUnknown,
+)
 from ordain.journal.digests import call_digest
 from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
@@ -143,13 +152,33 @@ def test_of_a_call_that_may_have_happened_a_person_is_asked() -> None:
     """
     for asks_again in (True, False):
         consents = Consents(MayAsk.PEOPLE, asks_again=asks_again)
-        consents.ended_unknown(CALLS[0])
+        consents.ended_unknown(Authorized(call=CALLS[0], decision="0/authorize#0"))
         consents.claimed(DIGESTS[0], GrantTaken("g", "local:ben"))
         assert ("grant" not in consents.facts(DIGESTS[0])) == asks_again
         assert consents.facts(DIGESTS[0])["grant_asked"]
         consents.answered(wait(CALLS[0]), yes())
         assert consents.facts(DIGESTS[0])["approval"] == "a0"
         assert "grant_asked" not in consents.facts(DIGESTS[1])
+
+
+def test_a_call_in_doubt_is_settled_by_a_repeat_that_ran() -> None:
+    """A repeat that failed leaves it open; one that ran under the same permit settles it, and none
+    of another permit does.
+    """
+    consents = Consents(MayAsk.PEOPLE, asks_again=True)
+    one, other = (Authorized(call=CALLS[0], decision=f"{n}/authorize#0") for n in range(2))
+    open_one = VerbUnknown(message="m", repeat=VerbFailed(code="down", message="m"))
+    ran = VerbReturned(output={})
+    for authorized, result, asks in (
+        (one, open_one, True),
+        (one, open_one, True),
+        (other, ran, True),
+        (one, ran, False),
+        (other, VerbUnknown(message="m"), True),
+        (other, ran, True),
+    ):
+        consents.attempted(authorized, result)
+        assert ("grant_asked" in consents.facts(DIGESTS[0])) == asks
 
 
 def test_no_grant_is_looked_for_twice() -> None:

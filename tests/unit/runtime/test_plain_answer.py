@@ -70,7 +70,7 @@ def test_what_is_waited_for_is_said_with_how_to_give_it() -> None:
 def test_a_header_is_on_one_line_where_that_says_it() -> None:
     """All of a header stands there where its first line would leave out what failed."""
     title = "ordain run 01a219e5ad0a8979f85de74b8781a2b7 · turn@7 · completed · ok"
-    totals = "· 0 steps, 1 model calls, 0 verb calls, 3+4 tokens, $0.000000, 10 ms"
+    totals = "· 0 steps, 1 model calls, 0 verb calls, 3+4 tokens, $0.000300, 10 ms"
     good = Reply(
         header=f'✓ ok · {title}\n· models: "m (openai: gpt-x)"\n{totals}',
         narrative="Yes.",
@@ -79,7 +79,7 @@ def test_a_header_is_on_one_line_where_that_says_it() -> None:
     )
     assert (
         answer_text_of(BARE.model_copy(update={"reply": good})).content
-        == "✓ gpt-x · no tool · 10 ms · $0 · 81a2b7\n\n> Yes."
+        == "✓ gpt-x · no tool · 10 ms · $0.0003 · 81a2b7\n\n> Yes."
     )
     bad = good.model_copy(update={"header": f"✗ partial · {title}\n✗ x · failed\n{totals}"})
     assert answer_text_of(BARE.model_copy(update={"reply": bad})).header == bad.header

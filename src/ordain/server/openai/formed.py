@@ -25,7 +25,7 @@ def usage_of(header: str) -> CompletionUsage:
     asked.
     """
     brief = read_brief(header)
-    if brief is None or not brief.usd:
+    if brief is None or not brief.asked:
         return CompletionUsage()
     return CompletionUsage(
         prompt_tokens=brief.tokens_in,

@@ -67,6 +67,7 @@ BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
 NO_MORE = "a new session takes in no more"
+UNHEARD = "the system message: session {} began with another, or without one"
 ID_PREFIX = "resp_"
 NOT_SERVED = (
     "unknown_model",
@@ -243,13 +244,14 @@ def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
     """What is shown and not read: of what was imported its files, so that whoever needs one sends
     it again, and what had no room; and what a named session does not hold.
     """
+    told = [UNHEARD.format(place.session)] if place.unheard else []
     if place.otherwise:
-        return [
+        told.append(
             f"what {asked.said_in} show before the last: session {place.session} holds otherwise"
-        ]
+        )
     if place.imports is None:
-        return ()
-    told = [
+        return told
+    told += [
         f"file {name} of an earlier message"
         for turn in asked.shown.before
         for name, _ in turn.files

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ordain.ports.sessions import (
+    IMPORTED_IDS,
     Entry,
     EntryKind,
     EntryText,
@@ -152,4 +153,5 @@ class MemorySessions:
             summary=None if summary is None else (summary.seq, summary.size),
             head=row.head,
             chain=row.chain.hex(),
+            imported=summary is not None and summary.message_id.startswith(IMPORTED_IDS),
         )

@@ -33,6 +33,7 @@ ERASED = "erased"
 NOT_COVERED = (
     "tokens",
     "mail that its run has taken, whose journal holds it",
+    "what shared decisions of kinds keep for the next of them",
     "what engines note of their own work",
 )
 """What a folder holds that is no record of what happened, and so under no chain."""

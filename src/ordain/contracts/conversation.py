@@ -331,7 +331,7 @@ class Reply(Camel):
     @model_validator(mode="before")
     @classmethod
     def _with_links(cls, given: Any) -> Any:
-        return with_links(given, "narrative")
+        return with_links(given, "narrative", "header")
 
 
 class MessageAnswer(Camel):

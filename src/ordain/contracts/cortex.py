@@ -140,7 +140,7 @@ class CortexClientResult(Strict):
     @model_validator(mode="before")
     @classmethod
     def _with_links(cls, given: Any) -> Any:
-        return with_links(given, "final_text")
+        return with_links(given, "final_text", "header")
 
 
 class CortexChatResult(Strict):

@@ -81,8 +81,8 @@ class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="re
     run.
 
     ``verdict`` opens the header; absent of a run that had none. ``links`` are the addresses in the
-    narrative, ``remedies`` what people can do about models that gave no answer; both absent where
-    there are none.
+    narrative and in what the header quotes, ``remedies`` what people can do about models that gave
+    no answer; both absent where there are none.
     """
 
     header: str
@@ -118,12 +118,13 @@ class ErasedEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="e
 
 
 class ProgressEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="progress"):
-    """The header of what the run has finished so far; it precedes the first text of each
-    attempt.
+    """The header of what the run has finished so far; it precedes the first text of each attempt.
+    ``links`` are the addresses in what it quotes; absent where there are none.
     """
 
     run: str
     header: str
+    links: list[TextLink] = []
 
 
 class TextEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="text"):

@@ -289,6 +289,7 @@ class TraceStep(Strict):
     thought: str | None = None
     action: StepAction | None = None
     observation: dict[str, Any] | None = None
+    links: Links = []
 
 
 class Usage(Strict):

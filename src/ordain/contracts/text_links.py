@@ -12,7 +12,7 @@ so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, cast
 
@@ -179,6 +179,18 @@ def as_field(text: str) -> dict[str, list[dict[str, Any]]]:
     """
     links = links_of(text)
     return {"links": [asdict(link) for link in links]} if links else {}
+
+
+def each_linked(objects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Objects, each with the links of its own texts. Of all together no more is looked at than of
+    one text; what one leaves of its share the others have.
+    """
+    texts, left = [texts_of(one) for one in objects], TEXT_CHARS
+    by_size = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    for before, at in enumerate(by_size):
+        texts[at] = texts[at][: left // (len(texts) - before)]
+        left -= len(texts[at])
+    return [{**one, **as_field(text)} for one, text in zip(objects, texts, strict=True)]
 
 
 def linked(result: Raw) -> Any:

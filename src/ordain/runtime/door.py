@@ -286,8 +286,8 @@ class Runtime:
         """What a caller from outside is answered, as the run's kind answers (``raw``: with what
         verbs replied); of other kinds the result, or None.
 
-        Beside it stand the addresses in what models say in it (``links``): here, where it leaves,
-        and in no record.
+        Beside it stand the addresses in what models say in it, and in what its header quotes of
+        them (``links``): here, where it leaves, and in no record.
 
         Raises:
             Conflict: the run is not of the kind that answers ``contract``.
@@ -305,9 +305,8 @@ class Runtime:
         if kind is None or kind.wire is None:
             return None if view.result == NULL else linked(view.result)
         told = kind.wire.response(ending_of(view, raw, self.catalog))
-        return visible_value(
-            {**told, **as_field(texts_of([told[part] for part in kind.wire.said]))}, kind.wire.exact
-        )
+        said = texts_of([told[part] for part in (*kind.wire.said, "header")])
+        return visible_value({**told, **as_field(said)}, kind.wire.exact)
 
     @property
     def catalog(self) -> Catalog:

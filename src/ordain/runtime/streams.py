@@ -281,7 +281,7 @@ class Streams:
             header := await self._rendered(run, live)
         ) is not None:
             seen.steps = live.steps
-            yield ProgressEvent(run=run, header=header)
+            yield ProgressEvent(run=run, header=header, links=links_of(header))
         if live.attempt != seen.attempt and (seen.offset or text):
             if seen.offset:
                 yield ResetEvent(run=run, attempt=live.attempt)
@@ -363,7 +363,7 @@ def _said(entry: Entry, place: Mapping[str, Any], body: _Body) -> DurableEvent:
                 ok=body.ok,
                 verdict=body.verdict,
                 remedies=list(remedies(body.header)),
-                links=links_of(text),
+                links=links_of(texts_of([text, body.header])),
             )
         case EntryKind.QUESTION:
             until_ms = body.until // 1000

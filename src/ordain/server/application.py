@@ -17,7 +17,7 @@ from ordain.server.face import Face
 from ordain.server.guard import Guard
 from ordain.server.loopback import HostGuard
 from ordain.server.openai import OpenAIErrors
-from ordain.server.problems import install
+from ordain.server.problems import BugsAnswered, install
 from ordain.server.resource import Resource, ResourceRoute
 from ordain.server.segments import SegmentsAsSent
 from ordain.server.sent_json import as_recorded, spelled
@@ -93,6 +93,7 @@ def build_app(face: Face) -> Application:
     app.add_middleware(SegmentsAsSent)
     app.add_middleware(HeadAsGet)
     app.add_middleware(InTime, face=face)
+    app.add_middleware(BugsAnswered)
     app.add_middleware(HostGuard, face.exposure)
     if face.exposure.origins:
         from starlette.middleware.cors import (

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.contracts.planner import Strict
 from ordain.errors import OrdainError, Refused, StorageUnavailable
@@ -154,9 +155,8 @@ async def gone(_: Request, __: Exception) -> Response:
 
 
 async def internal(_: Request, error: Exception) -> Response:
-    """A bug: the log has the details, the wire has none."""
-    LOG.error("internal error: %s", type(error).__name__, exc_info=error)
-    return problem(500, "internal", "something went wrong in Ordain; its log says what")
+    """Whatever nobody foresaw."""
+    return unforeseen(error)
 
 
 def out_of_resources(error: BaseException | None) -> bool:
@@ -170,14 +170,46 @@ def out_of_resources(error: BaseException | None) -> bool:
     return False
 
 
-async def used_up(request: Request, error: Exception) -> Response:
-    """Nothing is wrong with the request: it may be sent again. Any other error of the system's is a
-    bug, or tells of one.
+def unforeseen(error: Exception) -> Response:
+    """A bug: the log has the details, the wire has none. Where the process has no memory or no
+    descriptor left nothing is wrong with the request, and it may be sent again.
     """
-    if not out_of_resources(error):
-        return await internal(request, error)
-    LOG.error("out of resources: %s", type(error).__name__, exc_info=error)
-    return unavailable(USED_UP, NOTHING_LEFT)
+    if out_of_resources(error):
+        LOG.error("out of resources: %s", type(error).__name__, exc_info=error)
+        return unavailable(USED_UP, NOTHING_LEFT)
+    LOG.error("internal error: %s", type(error).__name__, exc_info=error)
+    return problem(500, "internal", "something went wrong in Ordain; its log says what")
+
+
+_BEGUN = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
+
+
+class BugsAnswered:
+    """Answers what nobody behind it foresaw, of a handshake too, so that whoever stands in front of
+    it has that answer go through him like any other: Starlette's own answer to a bug goes past all.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Stand before ``app``."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on; of an answer that has begun nothing can be said any more."""
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = begun or message["type"] in _BEGUN
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception as error:
+            # the face's boundary: a bug ends one request, with a word to the log and a code to the
+            # wire
+            if begun or scope["type"] not in {"http", "websocket"}:
+                raise
+            await unforeseen(error)(scope, receive, send)
 
 
 def install(app: Starlette) -> None:
@@ -185,6 +217,4 @@ def install(app: Starlette) -> None:
     app.add_exception_handler(OrdainError, refuse)
     app.add_exception_handler(HTTPException, no_route)
     app.add_exception_handler(ClientDisconnect, gone)
-    app.add_exception_handler(MemoryError, used_up)
-    app.add_exception_handler(OSError, used_up)
     app.add_exception_handler(Exception, internal)

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta, Raw, Struct, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from ordain.contracts.events import DurableEvent
+from ordain.contracts.text_links import TextLink
 from ordain.contracts.verdict import RunVerdict
 from ordain.runtime.door import RecordKind, Status
 
@@ -139,7 +140,8 @@ class Run(View, frozen=True):
     of runs recorded without one), and once it rests ``response``: the body that its caller gets.
 
     ``waits_for_stopped`` are the runs below it that have stopped: it waits until somebody resumes
-    or cancels them.
+    or cancels them. ``links`` are the addresses in what the header quotes, absent where there are
+    none; ``response`` has its own.
     """
 
     run_id: str
@@ -167,6 +169,7 @@ class Run(View, frozen=True):
     header: str
     verdict: VerdictName | None
     response: Any
+    links: Sequence[TextLink] | UnsetType = UNSET
 
 
 class RunBelowItem(View, frozen=True):

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 from msgspec.structs import asdict
 
 from ordain.contracts.failures import categorised
 from ordain.contracts.moments import moment, moment_if
+from ordain.contracts.text_links import links_of
 from ordain.runtime.beginnings import run_beginning, session_words
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
@@ -86,6 +87,7 @@ async def run_view(runtime: Runtime, view: RunView, raw: Mapping[str, str] | Non
         header=view.header,
         verdict=view.verdict or None,
         response=_response(runtime, view, raw),
+        links=links_of(view.header) or UNSET,
     )
 
 

@@ -14,7 +14,6 @@ that person's word, and is checked as far as replay checks it (``cli.backups``).
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -28,19 +27,23 @@ from ordain.ports.writes import RowTable
 from ordain.store import schema
 from ordain.store.access_operations import revoke_every_token
 from ordain.store.folder import no_room
-from ordain.store.schema import shown
+from ordain.store.schema_shape import (
+    SHARED,
+    WORD_INDEX,
+    Column,
+    column_difference,
+    columns_of,
+    shown,
+)
 from ordain.store.tables import make_tables
 from ordain.store.word_index import index_again
 
 VALUE_BYTES = 64 * 1024 * 1024
 """Largest value, and row, that is taken: payloads and catalogs are far smaller."""
-SHARED = "shared_"
 _TABLE = "CREATE TABLE "
 """What SQLite itself writes: a virtual table or a view has other words, whatever else its row
 says.
 """
-_WORD_INDEX = re.compile(r"passages_text(_\d+)?(_(data|idx|content|docsize|config))?")
-"""The text indices, which no row is read from."""
 _STATISTICS = frozenset({"sqlite_stat1", "sqlite_stat4"})
 _SEQUENCE = "sqlite_sequence"
 _ANEW = frozenset({"word_indexes"})
@@ -51,11 +54,6 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "BLOB": (bytes,),
     "": (int, float, str, bytes),
 }
-
-_Column = tuple[str, str, int, int, int]
-"""Name, declared type, whether NULL is excluded, place in the key, and whether it is hidden or
-generated.
-"""
 
 
 class Restored(Struct, frozen=True, kw_only=True):
@@ -219,11 +217,11 @@ def _compare(
             if (
                 ours.get(name) != "table"
                 and name not in _STATISTICS
-                and not _WORD_INDEX.fullmatch(name)
+                and not WORD_INDEX.fullmatch(name)
             ):
                 if not root or not str(name).startswith(SHARED) or not str(made).startswith(_TABLE):
                     raise _foreign_schema(f"table {shown(name)}, which is none of Ordain's")
-                shared.append(_shared_table(name, _columns(source, name)))
+                shared.append(_shared_table(name, columns_of(source, name)))
             if root and str(made).startswith(_TABLE):
                 real.add(name)
         elif ours.get(name) == "table":
@@ -235,41 +233,14 @@ def _compare(
         if name not in real:
             raise _foreign_schema(f"no table {name}")
         if name != _SEQUENCE:
-            _compare_columns(name, _columns(source, name), _columns(target, name))
+            told = column_difference(name, columns_of(source, name), columns_of(target, name))
+            if told:
+                raise _foreign_schema(told)
     make_tables(target, shared)
     return [*tables, *(table.stored for table in shared)], tuple(left_out)
 
 
-def _columns(db: sqlite3.Connection, table: str) -> list[_Column]:
-    return [
-        (name, kind, notnull, key, hidden)
-        for _, name, kind, notnull, _, key, hidden in db.execute(
-            f'PRAGMA main.table_xinfo("{table}")'
-        )
-    ]
-
-
-def _compare_columns(table: str, found: Sequence[_Column], ours: Sequence[_Column]) -> None:
-    if list(found) == list(ours):
-        return
-    known = {one[0]: one for one in ours}
-    for one in found:
-        name, kind, *_, hidden = one
-        if hidden:
-            raise _foreign_schema(f"table {table} with generated column {shown(name)}")
-        if name not in known:
-            raise _foreign_schema(
-                f"table {table} with column {shown(name)}, which it does not have"
-            )
-        if kind != known[name][1]:
-            raise _foreign_schema(
-                f"table {table} whose column {name} is of type {shown(kind)}, and not "
-                f"{known[name][1]}"
-            )
-    raise _foreign_schema(f"table {table} with other columns, keys or order than Ordain makes")
-
-
-def _shared_table(name: str, columns: Sequence[_Column]) -> RowTable:
+def _shared_table(name: str, columns: Sequence[Column]) -> RowTable:
     """What an embedder's shared decision keeps, by its form: made anew from the names alone."""
     key = tuple(column for column, _, _, place, _ in columns if place)
     try:
@@ -301,7 +272,7 @@ def _copy(
         ((damage, *_), *_) = source.execute(f'PRAGMA main.quick_check("{table}")')
         if damage != "ok":
             raise JournalCorrupt(f"the file is damaged: {shown(damage)}")
-        columns = _columns(target, table)
+        columns = columns_of(target, table)
         names, marks = ", ".join(f'"{one[0]}"' for one in columns), ", ".join("?" * len(columns))
         rows = _Rows(table, columns, room)
         target.executemany(
@@ -329,7 +300,7 @@ def _copy_sequences(source: sqlite3.Connection, target: sqlite3.Connection) -> N
 class _Rows:
     """The rows of one table on their way, each value looked at."""
 
-    def __init__(self, table: str, columns: Sequence[_Column], room: int) -> None:
+    def __init__(self, table: str, columns: Sequence[Column], room: int) -> None:
         self.table, self.columns, self.room, self.count = table, columns, room, 0
         self._fits = [
             (*_TYPES[kind], *(() if notnull else (type(None),)))

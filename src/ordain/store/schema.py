@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
+from contextlib import closing
 
 from ordain.errors import ConfigurationError
 from ordain.ports.sessions import SENT_IDS
@@ -16,6 +17,7 @@ from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.grant_rows import GRANT_COLUMNS, GRANT_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
 from ordain.store.library_tables import LIBRARY_SEALS, LIBRARY_TABLES
+from ordain.store.schema_shape import Shape, difference, shape_of, shown
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
@@ -37,7 +39,12 @@ WITH_CLAIMS = 19
 """The first version whose approvals say who looks at them."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
-SHOWN_CHARS = 80
+SHAPE = "a6ceb35ba4a0305288440d0fac636b9d"
+"""Digest of what ``VERSION`` makes, so that most openings need not make it."""
+NO_NEWER = (
+    f". Its tables are those of version {VERSION}: if no newer Ordain wrote here, another program "
+    f"has changed `PRAGMA user_version`, which has to say {VERSION} again"
+)
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -212,8 +219,9 @@ def check(connection: sqlite3.Connection) -> int:
 
     Raises:
         ConfigurationError: the database was written by a newer build (``newer_schema``), is not
-            ours (``foreign_database``), or holds a trigger or a view (``foreign_schema``): no build
-            makes one, and a trigger would write whenever we do.
+            ours (``foreign_database``), or ``foreign_schema``: it holds a trigger or a view, of
+            which no build makes one, and a trigger would write whenever we do; or its tables are
+            not those of its version.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -223,9 +231,10 @@ def check(connection: sqlite3.Connection) -> int:
     ):
         raise ConfigurationError("the database is not one of Ordain's", code="foreign_database")
     if version > VERSION:
+        others = _held_to(shape_of(connection), VERSION)
         raise ConfigurationError(
             f"the database has schema version {version}, this build knows {VERSION}: use a newer "
-            "Ordain",
+            f"Ordain{'' if others else NO_NEWER}",
             code="newer_schema",
         )
     for kind, name in connection.execute(
@@ -236,12 +245,43 @@ def check(connection: sqlite3.Connection) -> int:
             f"copies its rows, and no {kind}, into another folder",
             code="foreign_schema",
         )
+    if application == APPLICATION_ID and (told := _told_of(connection, version)):
+        if (version,) != connection.execute("PRAGMA user_version").fetchone():
+            return check(connection)  # somebody else has brought it up meanwhile
+        raise ConfigurationError(told, code="foreign_schema")
     return int(version)
 
 
-def shown(name: object) -> str:
-    """A name that stands in somebody's file, as it may stand in a message."""
-    return ascii(name)[:SHOWN_CHARS]
+def _told_of(connection: sqlite3.Connection, version: int) -> str:
+    """What is wrong where a database's tables are not those of its version; "" where they are."""
+    found = shape_of(connection)
+    if version == VERSION and found.digest == SHAPE:
+        return ""
+    if not (other := _held_to(found, version)):
+        return ""
+    said = f"the database says that it has schema version {version}, and holds {other}"
+    if of := next((one for one in range(VERSION, 0, -1) if not _held_to(found, one)), 0):
+        return (
+            f"{said}: its tables are those of version {of}, so another program has changed `PRAGMA "
+            f"user_version`, which has to say {of} again"
+        )
+    return (
+        f"{said}: another program has changed its tables; keep it as it is, and put a backup into "
+        "another folder (`ordain restore FILE --data-dir FOLDER`)"
+    )
+
+
+def _held_to(found: Shape, version: int) -> str:
+    """The first thing in which tables are not those of a version; "" where there is none."""
+    if version < 1:
+        return "the tables of another, as no build wrote this one"
+    return difference(found, _shape(version), _shape(VERSION))
+
+
+def _shape(version: int) -> Shape:
+    with closing(sqlite3.connect(":memory:")) as db:
+        make(db, version)
+        return shape_of(db)
 
 
 def make(connection: sqlite3.Connection, version: int) -> None:

@@ -153,6 +153,7 @@ def test_replay_verifies_transcripts(server: Server) -> None:
         (
             "not covered, since it is no record of what happened: tokens; mail that its run has "
             "taken, whose journal holds it;"
+            " what shared decisions of kinds keep for the next of them;"
             " what engines note of their own work"
         ),
     ]

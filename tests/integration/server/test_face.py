@@ -223,6 +223,27 @@ async def test_a_bug_is_a_problem_without_details(face: Face, http: httpx2.Async
     assert "search" not in response.text
 
 
+async def test_a_bug_is_answered_like_anything_else(face: Face, http: httpx2.AsyncClient) -> None:
+    """With the headers that stand on every answer, and below ``/v1`` in the shape that OpenAI's
+    clients read; also a bug in front of the routes.
+    """
+    asked = {"model": "ordain", "messages": [{"role": "user", "content": "hi"}]}
+    face.runtime.receive = None  # type: ignore[method-assign,assignment]
+    for address, body in (("/v1/chat/completions", asked), ("/api/chat", {"text_input": "hi"})):
+        response = await http.post(address, json=body)
+        told = response.json()
+        assert response.status_code == 500
+        assert told.get("error", told)["code"] == "internal"
+        assert ("error" in told) == address.startswith("/v1/")
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["cross-origin-resource-policy"] == "same-origin"
+    access, face.runtime.access = face.runtime.access, None  # type: ignore[assignment]
+    behind = await http.get("/v1/models", headers={"Authorization": "Bearer x"})
+    face.runtime.access = access
+    assert (behind.status_code, behind.json()["error"]["code"]) == (500, "internal")
+    assert behind.headers["x-content-type-options"] == "nosniff"
+
+
 @pytest.mark.parametrize("depth", [1, 63, 64])
 def test_nesting_up_to_the_bound_passes(depth: int) -> None:
     """Nesting is counted outside strings, and 64 levels pass."""

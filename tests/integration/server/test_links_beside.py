@@ -22,9 +22,18 @@ PLAN = {
     "toolset": [{"tool_id": "math.evaluate"}],
 }
 SCRIPT = {
-    "verbs": {"chat_general": [{"content": LEADS}]},
+    "verbs": {
+        "chat_general": [{"content": LEADS}],
+        "summarize_facts": [{"bullets": [{"text": LEADS}], "method": "analysed"}],
+    },
     "cases": [
         case("look", finish(LEADS)),
+        case(
+            "quoted",
+            act("summarize_facts", LEADS, facts=[{"text": "It opens."}]),
+            act("math.evaluate", expression="1/0"),
+            finish("Nothing leads anywhere."),
+        ),
         case(
             "which",
             act("ask_user", question=LEADS, expected_type="freeform", key="k"),
@@ -108,6 +117,49 @@ async def test_every_text_of_a_model_has_its_addresses_beside_it(tmp_path: Path)
             for one in (await ordain.runtime.view(run)).stored.records
         ]
         assert not [one for one in records if b'"links"' in one]
+
+
+async def test_what_a_header_quotes_has_its_addresses_beside_the_header(tmp_path: Path) -> None:
+    """A verb's output in the header of a turn that said nothing of it, on every face that shows a
+    header, below which it may be rendered; of a step's own words each step of a trace has them.
+    """
+    quoted = "This is case quoted."
+    async with house(tmp_path, model=ScriptedModel(make_script(**SCRIPT))) as (_, http):
+        asked = {
+            "sessionId": "s",
+            "userId": "ada",
+            "message": {"text": quoted},
+            "context": {"routingHints": {"mode": "agent"}},
+        }
+        replied = (await http.post("/messages", json=asked)).json()
+        run = (await http.get(f"/runs/{replied['runId']}")).json()
+        planned = (
+            await http.post(
+                "/plan/react",
+                json={
+                    "goal": {"type": "analysis", "description": quoted},
+                    "toolset": [{"tool_id": "summarize_facts"}, {"tool_id": "math.evaluate"}],
+                },
+            )
+        ).json()
+        chat = {"prompt": quoted, "mode": "agent"}
+        spoken = await said(http, turns(quoted), model="ordain-agent")
+        for answer in (
+            replied["reply"],
+            run,
+            planned,
+            (await http.post("/v1/cortex/chat", json=chat)).json()["cortex_result"],
+            spoken["ordain"],
+            *[
+                one
+                for one in (await http.get("/sessions/s/messages")).json()["entries"]
+                if one["event"] == "reply"
+            ],
+        ):
+            assert "evil.example" in answer["header"]
+            assert answer["links"] == WANTED
+        assert "evil.example" in spoken["choices"][0]["message"]["content"]
+        assert [step.get("links") for step in planned["trace"]] == [WANTED, None, None]
 
 
 async def test_whoever_is_asked_for_a_yes_has_the_addresses_beside_what_they_look_at(

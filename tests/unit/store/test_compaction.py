@@ -22,6 +22,7 @@ from ordain.ports.store import Append, Operation, Outcome
 from ordain.ports.upkeep import OldContent
 from ordain.store.compaction import Compacted, Need, compact
 from ordain.store.folder import FILE, LOCK
+from ordain.store.schema import make
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
 from tests.contract.writing import Run
@@ -127,10 +128,8 @@ async def test_without_room_nothing_is_begun(
 
 async def test_an_older_schema_is_not_compacted(tmp_path: Path) -> None:
     """It is brought on first, by being opened."""
-    SqliteStore(tmp_path, ENGINE).close()
-    with sqlite3.connect(tmp_path / FILE) as db:
-        db.execute("PRAGMA user_version = 6")
-    db.close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as db:
+        make(db, 6)
     with pytest.raises(ConfigurationError) as refused:
         compacted(tmp_path)
     assert refused.value.code == "older_schema"

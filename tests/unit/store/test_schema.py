@@ -102,7 +102,7 @@ def test_a_failed_upgrade_changes_nothing(tmp_path: Path) -> None:
     it.
     """
     old = first_version(tmp_path / "old.db")
-    old.execute("CREATE TABLE transcript(x)")
+    old.execute("CREATE TABLE sheets_run(x)")  # an index is to have this name
     before = shape(old)
     with pytest.raises(sqlite3.OperationalError):
         prepare(old)

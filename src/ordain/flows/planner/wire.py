@@ -13,6 +13,7 @@ from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.remedies import remedy_of
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
+from ordain.contracts.text_links import each_linked
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.children import NULL, Completed
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
@@ -150,7 +151,8 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         steps = body.pop("steps")
         body |= _judged(ending, body, steps)
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
-        body["trace"] = _trace(ending, steps) if wanted else None
+        trace = _trace(ending, steps) if wanted else None
+        body["trace"] = trace and each_linked(trace)
         if body["error"] is not None:
             body["error"] = ending.with_meant(
                 body["error"], body["error"]["message"].removeprefix("toolset: ")

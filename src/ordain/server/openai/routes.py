@@ -29,7 +29,7 @@ from ordain.contracts.openai import (
     ResponseObject,
     ResponsesRequest,
 )
-from ordain.contracts.text_links import links_of
+from ordain.contracts.text_links import links_of, texts_of
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
 from ordain.runtime.answer_source import answer_source
@@ -312,7 +312,9 @@ async def _task(
         "header": reply["header"],
         "verdict": reply["verdict"],
     }
-    note = OrdainNote(**told, ignored=list(asked.ignored), links=links_of(text))
+    note = OrdainNote(
+        **told, ignored=list(asked.ignored), links=links_of(texts_of([text, told["header"]]))
+    )
     frames.begin(
         accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000
     )

@@ -478,13 +478,19 @@ def test_the_question_stands_on_record_once() -> None:
 
 
 def test_where_there_is_no_agent_chain_a_call_for_it_is_told() -> None:
-    """Typed, and never turned into an answer."""
+    """B-41 "What is not built yet ends as typed `path_unavailable`, never as chat": a council whose
+    word is for an agent chain, in a build that has none, asks nobody for words in its place, and
+    what its chair said is not given for an answer.
+    """
     played = hold_council(heard(), chair(), auditor("delegate"))
     assert (out(played).ok, out(played).error, out(played).next) == (
         False,
         "path_unavailable",
         CouncilDirective.DELEGATE_CHAIN,
     )
+    assert (out(played).chain, result(played).final_text) == (None, "")
+    assert asks(played) == ["seats", "Chair", "Auditor"]
+    assert played.header.splitlines()[0].startswith("✗")
 
 
 @pytest.mark.parametrize("runs", range(13))

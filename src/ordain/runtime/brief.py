@@ -7,7 +7,7 @@ again, and nothing is left out of the record.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from ordain.contracts.verdict import RunVerdict
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
 from ordain.rules.header import IN_PROGRESS, MARKS, NO_TOOL_USED, TITLE
 from ordain.runtime.reason_words import failure_meanings
-from ordain.runtime.remedies import remedy_lines, verdict_told
+from ordain.runtime.remedies import remedy_lines, verdict_in
 
 SHORT_ID = 6
 """Characters of a run's id that are shown: its last ones, which chance made. The first ones are the
@@ -44,6 +44,8 @@ _TOTALS = re.compile(
     r"(?:, \$(?P<usd>[\d.]+))?(?P<reserved> \(of it reserved [^)]*\))?)?, (?P<ms>\d+) ms"
 )
 """A header that a face was given may say no tokens and no money (``readable_header``)."""
+_SUMS = " verb calls"
+"""Whatever ``_TOTALS`` finds has it."""
 _NO_MONEY = re.compile(r", \$0\.0+(?=[, )])")
 """What a model without a price comes to. That is no cost: nobody knows it."""
 _MODEL = re.compile(r'"(?P<profile>[^"(]*?) ?\((?P<provider>[^":]*): (?P<model>[^"]*?)(?:\)|…)"')
@@ -53,6 +55,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
 _MODELS = f"{MARKS['info']} models: "
 _INNER = re.compile(rf" *{MARKS['info']} \S+ \(run \S+\) at work · \S+")
 """A run within another that is at work."""
+_RECALL = "recall.fetch_context"
 _RECALLED = re.compile(
     rf"(?P<call>^ *{MARKS['ok']} recall\.fetch_context(?: \(run [0-9a-f]+\))?) · "
     r"\"\{'fragments':\[(?P<none>\])?[^\"\n]*\"$",
@@ -106,31 +109,50 @@ class Brief(Struct, frozen=True, gc=False, kw_only=True):
 def read_brief(header: str) -> Brief | None:
     """What a rendered header comes to; None for a text that is none."""
     lines = header.split("\n")
-    title = TITLE.fullmatch(lines[0])
-    totals = next(
-        (found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None
-    )
+    title, totals = TITLE.fullmatch(lines[0]), _totals_of(lines)
     if title is None or totals is None:
         return None
-    asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
-    costs = (
-        totals["tokens_in"] is not None
-        and int(totals["asked"]) > 0
-        and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
-    )
+    asked = _asked_in(lines)
+    costs = _could_cost(totals, asked)
     return Brief(
         mark=title["mark"],
-        verdict=verdict_told(header) or "",
+        verdict=verdict_in(title),
         models=tuple(dict.fromkeys(_called(*one) for one in asked)),
         calls=int(totals["calls"]),
         ms=int(totals["ms"]),
-        usd=usd if costs and (usd := totals["usd"] or "").strip("0.") else "",
+        usd=_money_in(totals) if costs else "",
         asked=costs,
         estimated=totals["estimated"] is not None or totals["reserved"] is not None,
         run=title["run"],
         tokens_in=int(totals["tokens_in"] or 0),
         tokens_out=int(totals["tokens_out"] or 0),
     )
+
+
+def _totals_of(lines: Sequence[str]) -> re.Match[str] | None:
+    """The sums of a header: its last line that is of their form."""
+    return next(
+        (found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None
+    )
+
+
+def _asked_in(lines: Sequence[str]) -> list[tuple[str, str, str]]:
+    """The models that were asked: profile, provider and name."""
+    return _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
+
+
+def _could_cost(totals: re.Match[str], asked: Sequence[tuple[str, str, str]]) -> bool:
+    return (
+        totals["tokens_in"] is not None
+        and int(totals["asked"]) > 0
+        and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
+    )
+
+
+def _money_in(totals: re.Match[str]) -> str:
+    """In dollars as rendered, "" where it is none."""
+    usd = totals["usd"] or ""
+    return usd if usd.strip("0.") else ""
 
 
 def _called(profile: str, provider: str, model: str) -> str:
@@ -253,6 +275,8 @@ def recalled_in_words(text: str) -> str:
     """What memory gave is quoted as it was returned, which nobody reads; how much of it went along
     stands in a line of its own. That is no tool that anybody wanted used, and no nothing either.
     """
+    if _RECALL not in text:
+        return text
     told = _RECALLED.sub(
         lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}",
         text,
@@ -264,16 +288,18 @@ def counted(header: str) -> str:
     """A rendered header that tells of tokens only where a model was asked, and of money only where
     there is any: of a model without a price it does not say that it costs nothing.
     """
-    brief = read_brief(header)
-    if brief is None or brief.usd:
+    lines = header.split("\n")
+    totals = _totals_of(lines)
+    if totals is None or TITLE.fullmatch(lines[0]) is None:
+        return header
+    costs = _could_cost(totals, _asked_in(lines))
+    if costs and _money_in(totals):
         return header
 
     def told(found: re.Match[str]) -> str:
-        return (
-            _NO_MONEY.sub("", found[0]) if brief.asked else f"{found['counted']}, {found['ms']} ms"
-        )
+        return _NO_MONEY.sub("", found[0]) if costs else f"{found['counted']}, {found['ms']} ms"
 
-    return "\n".join(_TOTALS.sub(told, line) for line in header.split("\n"))
+    return "\n".join(_TOTALS.sub(told, line) if _SUMS in line else line for line in lines)
 
 
 def _time(ms: int) -> str:

@@ -75,8 +75,11 @@ def verdict_told(header: str) -> str | None:
     None of a text that is no header.
     """
     title = TITLE.fullmatch(header.partition("\n")[0])
-    if title is None:
-        return None
+    return None if title is None else verdict_in(title)
+
+
+def verdict_in(title: re.Match[str]) -> str:
+    """The same of a first line that ``TITLE`` has read."""
     return title["verdict"] or ("" if title["status"] == "completed" else title["status"])
 
 

@@ -23,6 +23,11 @@ them.
 GENESIS = bytes(DIGEST_BYTES)
 
 
+def whole_key(given: bytes) -> bytes:
+    """A key that a hash takes, of which each byte counts: whatever a storage holds in its place."""
+    return given if len(given) <= KEY_BYTES else blake2b(given, digest_size=KEY_BYTES).digest()
+
+
 def digest(key: bytes, body: bytes) -> bytes:
     """Keyed digest of a body; without the subject's key nobody can test a guess at erased
     content.

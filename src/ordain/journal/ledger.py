@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.digests import DIGEST_BYTES, GENESIS, KEY_BYTES
+from ordain.journal.digests import DIGEST_BYTES, GENESIS, whole_key
 from ordain.journal.ledger_things import GONE, OTHER, OTHER_WORDS, THERE, Thing, place
 from ordain.journal.records import SETTLED, STOPPED
 
@@ -89,7 +89,7 @@ def sealed(key: bytes | None, *parts: object) -> bytes:
     if not isinstance(key, bytes) or not key or not any(parts):
         # a storage may hold anything in a key's place
         return b""
-    return blake2b(_ENCODER.encode(parts), key=key[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
+    return blake2b(_ENCODER.encode(parts), key=whole_key(key), digest_size=DIGEST_BYTES).digest()
 
 
 def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:
@@ -271,7 +271,7 @@ def passage_link(before: bytes, passage: Sequence[object], seal: bytes) -> bytes
     without the seal.
     """
     return blake2b(
-        before + _ENCODER.encode(passage), key=seal[:KEY_BYTES], digest_size=DIGEST_BYTES
+        before + _ENCODER.encode(passage), key=whole_key(seal), digest_size=DIGEST_BYTES
     ).digest()
 
 

@@ -305,7 +305,7 @@ class Runtime:
         if kind is None or kind.wire is None:
             return None if view.result == NULL else linked(view.result)
         told = kind.wire.response(ending_of(view, raw, self.catalog))
-        said = texts_of([told[part] for part in (*kind.wire.said, "header")])
+        said = texts_of([*(told[part] for part in kind.wire.said), told.get("header")])
         return visible_value({**told, **as_field(said)}, kind.wire.exact)
 
     @property

@@ -26,6 +26,7 @@ from ordain.journal.ledger import (
     in_rows,
     kept_item,
     next_row,
+    passage_link,
     placed_item,
     renamed_item,
     request_item,
@@ -131,6 +132,16 @@ def test_content_is_sealed_with_its_subjects_key() -> None:
     """
     assert sealed(KEY, "Ada") != sealed(bytes(32), "Ada") != fingerprint("Ada")
     assert sealed(None, "Ada") == sealed(KEY, "", None) == sealed("key", "Ada") == b""  # type: ignore[arg-type]
+
+
+@given(st.binary(min_size=1, max_size=40))
+def test_a_longer_key_is_another_one(more: bytes) -> None:
+    """Each byte of what stands in a key's place counts: it is no key of ours with something behind
+    it, of which nobody would see that it was changed.
+    """
+    passage = (1, 0, 0, 0, 3, "", "tea")
+    assert sealed(KEY + more, "Ada") != sealed(KEY, "Ada")
+    assert passage_link(b"", passage, KEY + more) != passage_link(b"", passage, KEY)
     words = [
         session_item("w", "s", (1,), "Ada", KEY),
         thread_item(("w", "s", 1), (1,), ("about tea", None), KEY),

@@ -166,7 +166,7 @@ def test_replay_verifies_transcripts(server: Server) -> None:
     assert "sessions" not in one
     assert (told["not_covered"][0], len(told["not_covered"]), "not_covered" in one) == (
         "tokens",
-        3,
+        4,
         False,
     )
 

@@ -40,9 +40,10 @@ def misfit_words(model: type[BaseModel], error: ErrorDetails) -> str:
     """What is wrong at a place of a contract; of a key, or of one of several words, that nobody
     knows, which was probably meant.
     """
-    if error["type"] in _ONE_OF:
+    given = error.get("input")  # not there where whoever reads the errors wants no values in them
+    if error["type"] in _ONE_OF and isinstance(given, str):
         known = _QUOTED.findall(str(error.get("ctx", {}).get("expected", "")))
-        return f"{error['msg']}{did_you_mean(str(error['input']), known)}"
+        return f"{error['msg']}{did_you_mean(given, known)}"
     if error["type"] != UNKNOWN_KEY:
         return error["msg"].removeprefix(_CONTRACTS_OWN)
     *above, key = error["loc"]

@@ -118,3 +118,5 @@ def test_a_word_that_is_none_of_several_is_told_the_one_that_was_meant(
     told = misfit_words(ModelProfile, refused.value.errors()[0])
     assert told.startswith("Input should be 'openai', ")
     assert told.endswith(f"'offline'{meant}")
+    without = refused.value.errors(include_input=False)[0]
+    assert misfit_words(ModelProfile, without).endswith("'offline'")

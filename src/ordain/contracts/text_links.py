@@ -99,6 +99,22 @@ _SIGNS: Final = (
 """One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an
 answer is looked at each time it is asked for.
 """
+_RARE: Final = "][@<\\(/:"
+"""Most texts have few of these: where one is missing, no sign that has it needs a look."""
+
+
+def _by_rare_sign() -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
+    """The signs, but for those that another is a part of, by the rare one that each has."""
+    by: dict[bytes, tuple[bytes, ...]] = {}
+    for sign in _SIGNS:
+        if not any(other != sign and other in sign for other in _SIGNS):
+            rare = next((one for one in _RARE if one in sign), "").encode()
+            by[rare] = (*by.get(rare, ()), sign.encode())
+    return tuple(by.items())
+
+
+_SIGNS_BY_RARE: Final = _by_rare_sign()
+_KELVIN: Final = "\N{KELVIN SIGN}".encode()
 _TAIL: Final = ".,;:!?*_~"
 
 
@@ -140,8 +156,7 @@ def links_of(text: str) -> list[TextLink]:
     before links to it. Pure; linear in the text.
     """
     looked_at = text[:TEXT_CHARS]
-    small = looked_at.lower()
-    if not any(sign in small for sign in _SIGNS):
+    if not _may_hold(looked_at):
         return []
     found, base = dict[str, tuple[int, bool]](), ""
     for at, url, image in _places(looked_at):
@@ -156,6 +171,15 @@ def links_of(text: str) -> list[TextLink]:
         )
         for url, (_, image) in ordered
     ]
+
+
+def _may_hold(text: str) -> bool:
+    # as ``str.lower``, which takes ten times as long of a text that is not all ASCII, and no header
+    # is: of other letters the Kelvin sign alone becomes one that a sign may have
+    small = text.encode("utf-8", "surrogatepass").lower().replace(_KELVIN, b"k")
+    return any(
+        rare in small and any(sign in small for sign in signs) for rare, signs in _SIGNS_BY_RARE
+    )
 
 
 def _add_html(text: str, found: dict[str, tuple[int, bool]]) -> str:

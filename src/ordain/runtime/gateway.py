@@ -95,16 +95,13 @@ class _ModelAttempt(Struct, frozen=True):
         services.counters.render_ns += perf_counter_ns() - began
         if isinstance(prepared, ModelFailed):
             return prepared
-        ways = services.ways
         request = prepared.request(
             call,
             current,
             timeout_s=left_us / 1e6,
             index=self.attempt.index,
             heard=heard is not None,
-            held=ways.way(name, current),
-            left=ways.left(name, current),
-            words_first=ways.words_first(name, current),
+            manner=services.ways.manner(name, current),
         )
         if current.vision and self.attempt.images is not None:
             images = await self.attempt.images.of(call)

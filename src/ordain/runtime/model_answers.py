@@ -22,16 +22,18 @@ from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, Leave, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.prompt import Prompt, render
 from ordain.rules.seen_words import with_seen_words
 from ordain.rules.thought_tags import canonical, spoken, without_thoughts
 from ordain.runtime.breakers import NAMED_A_DELAY
+from ordain.runtime.ways import Manner
 
 REST_MS = 1000
 """A delay that a provider names is a rest from here on; a refusal that names a shorter one, or
 nothing, is an attempt, or an outage would be a storm.
 """
+AS_DECLARED = Manner()
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
 
@@ -115,9 +117,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
         timeout_s: float,
         index: int,
         heard: bool,
-        held: Structured | None = None,
-        left: frozenset[Leave] = frozenset(),
-        words_first: bool = False,
+        manner: Manner = AS_DECLARED,
     ) -> ModelRequest:
         """The request of one attempt at ``profile``; ``index`` counts the run's calls of this
         purpose and role, ``heard`` says that somebody listens.
@@ -137,9 +137,9 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             inputs=self.inputs.inputs,
             index=index,
             narrative=call.narrative if heard else "",
-            held=held,
-            left=left,
-            words_first=words_first,
+            held=manner.held,
+            left=manner.left,
+            words_first=manner.words_first,
             role=call.role,
             asked_temperature=call.temperature,
         )

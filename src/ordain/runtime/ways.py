@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Container, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -25,6 +25,16 @@ from ordain.rules.enforcement import passed_over
 from ordain.rules.meant import means_call
 
 LOG = logging.getLogger("ordain.models")
+
+
+class Manner(NamedTuple):
+    """How a profile's next answer is held to its schema, what the request does without, and whether
+    plain text is known to begin with words.
+    """
+
+    held: Structured | None = None
+    left: frozenset[Leave] = frozenset()
+    words_first: bool = False
 
 
 def endpoint_digest(profile: ModelProfile) -> str:
@@ -89,6 +99,12 @@ class Ways:
         thought.
         """
         return self._of(name, profile).words_first is True
+
+    def manner(self, name: str, profile: ModelProfile) -> Manner:
+        """All three: how the profile is asked next."""
+        return Manner(
+            self.way(name, profile), self.left(name, profile), self.words_first(name, profile)
+        )
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
         asked = self._asked.get(name)

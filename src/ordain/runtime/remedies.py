@@ -16,8 +16,9 @@ from ordain.contracts.verdict import RunVerdict
 from ordain.rules import enforcement
 from ordain.rules.header import MARKS, TITLE
 
+_FAILED = f"{MARKS['fail']} model "
 _FAILED_MODEL = re.compile(
-    rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n"
+    rf"^ *{_FAILED}(?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n"
     r"]*)\"$|(?= · |$))",
     re.MULTILINE,
 )
@@ -55,7 +56,7 @@ def model_failure(header: str) -> tuple[str, str] | None:
         return None
     if reason not in known:
         failed, asked = (
-            [found["code"] for found in _FAILED_MODEL.finditer(header)],
+            [found["code"] for found in _failures(header)],
             _MODELS_ASKED.findall(header),
         )
         if not failed or not asked or len(failed) != int(asked[-1]) or failed[-1] not in known:
@@ -94,11 +95,10 @@ def remedies_by_code(header: str) -> Mapping[str, str]:
     About an open circuit what is done about what opened it: what the model that was left alone last
     failed with before.
     """
-    why = {found["code"]: found for found in _FAILED_MODEL.finditer(header)}
+    failures = _failures(header)
+    why = {found["code"]: found for found in failures}
     left_alone = [
-        found["profile"]
-        for found in _FAILED_MODEL.finditer(header)
-        if found["code"] == ModelErrorCode.CIRCUIT_OPEN
+        found["profile"] for found in failures if found["code"] == ModelErrorCode.CIRCUIT_OPEN
     ]
     if left_alone:
         why[ModelErrorCode.CIRCUIT_OPEN] = _failed(header)[left_alone[-1]]
@@ -106,10 +106,17 @@ def remedies_by_code(header: str) -> Mapping[str, str]:
     return {code: remedy for code, remedy in told.items() if remedy is not None}
 
 
+def _failures(header: str) -> list[re.Match[str]]:
+    """The lines of models that failed; most headers have none, which is told without a look at each
+    line.
+    """
+    return list(_FAILED_MODEL.finditer(header)) if _FAILED in header else []
+
+
 def _failed(header: str) -> dict[str, re.Match[str]]:
     """By profile, what it failed with last."""
     last: dict[str, re.Match[str]] = {}
-    for found in _FAILED_MODEL.finditer(header):
+    for found in _failures(header):
         if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
             last[found["profile"]] = found
     return last

@@ -94,16 +94,12 @@ class Ways:
         """What the profile's next request does without."""
         return self._of(name, profile).left.union(self._suspected_left.get(name, ()))
 
-    def words_first(self, name: str, profile: ModelProfile) -> bool:
-        """Whether the profile's plain text is known to begin with words, and never yet within a
-        thought.
-        """
-        return self._of(name, profile).words_first is True
-
     def manner(self, name: str, profile: ModelProfile) -> Manner:
         """All three: how the profile is asked next."""
         return Manner(
-            self.way(name, profile), self.left(name, profile), self.words_first(name, profile)
+            held=self.way(name, profile),
+            left=self.left(name, profile),
+            words_first=self._of(name, profile).words_first is True,
         )
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:

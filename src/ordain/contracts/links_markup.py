@@ -46,19 +46,18 @@ MARKUP: Final = (
     (re.compile(_BARE, re.IGNORECASE), False),
 )
 """Patterns, and whether what they find is loaded."""
-MARKUP_SIGNS: Final = (
-    "//",
-    "\\",
-    "/\\",
-    "\\/",
-    "::",
-    "dir:",
-    "stylesheet:",
-    "favicon:",
-    ":url:",
-    "video:",
-    "audio:",
-    "include:",
-    "iframe:",
+MARKUP_BEFORE_COLON: Final = (
+    ":",
+    "dir",
+    "stylesheet",
+    "favicon",
+    "url",
+    "image",
+    "video",
+    "audio",
+    "include",
+    "iframe",
 )
-"""One of these stands, in small letters, in whatever a pattern finds."""
+"""Straight before a colon one of these stands, in small letters, in whatever a pattern finds that
+has no slash.
+"""

@@ -21,7 +21,7 @@ from msgspec import Raw
 from pydantic import Field
 
 from ordain.contracts.links_markdown import markdown_addresses, unescaped
-from ordain.contracts.links_markup import MARKUP, MARKUP_SIGNS
+from ordain.contracts.links_markup import MARKUP, MARKUP_BEFORE_COLON
 from ordain.contracts.url_hosts import host_of
 
 LINKS_MAX: Final = 200
@@ -79,42 +79,26 @@ _FOUND: Final = (
 """Patterns, and whether what they find is loaded (True), opened (False), or which of the two their
 first group says (None).
 """
-_SIGNS: Final = (
-    "](",
-    "][",
-    "]:",
-    "=",
-    ":/",
-    ":\\",
-    "url(",
-    "src(",
-    "image",
-    "[img",
-    "![[",
-    "@import",
-    "www.",
-    "<style",
-    *MARKUP_SIGNS,
+_ALONE: Final = ("=", "\\")
+_PAIRS: Final = (("]", ("](", "][", "]:")), ("[", ("![[",)), ("/", (":/", "//")))
+_WORDS: Final = (
+    ("[", ("[i", "[I"), "[img"),
+    ("@", ("@i", "@I"), "@import"),
+    ("<", ("<s", "<S"), "<style"),
+    (".", ("w.", "W."), "www."),
 )
-"""One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an
-answer is looked at each time it is asked for.
+_BEHIND: Final = (("(", ("url", "src")), (":", MARKUP_BEFORE_COLON))
+"""One of these stands in whatever a pattern finds: a sign by itself; two, looked for where there is
+the rarer of them; a word at a sign, in small letters, looked for where it may begin or end; a sign
+straight behind a word. Most texts have none, and an answer is looked at each time it is asked for.
 """
-_RARE: Final = "][@<\\(/:"
-"""Most texts have few of these: where one is missing, no sign that has it needs a look."""
-
-
-def _by_rare_sign() -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
-    """The signs, but for those that another is a part of, by the rare one that each has."""
-    by: dict[bytes, tuple[bytes, ...]] = {}
-    for sign in _SIGNS:
-        if not any(other != sign and other in sign for other in _SIGNS):
-            rare = next((one for one in _RARE if one in sign), "").encode()
-            by[rare] = (*by.get(rare, ()), sign.encode())
-    return tuple(by.items())
-
-
-_SIGNS_BY_RARE: Final = _by_rare_sign()
-_KELVIN: Final = "\N{KELVIN SIGN}".encode()
+_ENDS: Final = {
+    sign: frozenset(one for word in words for one in (word[-1], word[-1].upper()))
+    for sign, words in _BEHIND
+}
+_LONGEST: Final = max(len(word) for _, words in _BEHIND for word in words)
+_ODD: Final = (("\N{KELVIN SIGN}", "k"), ("\N{LATIN SMALL LETTER LONG S}", "s"), ("\u0130", "i"))
+"""Letters beyond ASCII that are one of it where case does not count."""
 _TAIL: Final = ".,;:!?*_~"
 
 
@@ -174,11 +158,32 @@ def links_of(text: str) -> list[TextLink]:
 
 
 def _may_hold(text: str) -> bool:
-    # as ``str.lower``, which takes ten times as long of a text that is not all ASCII, and no header
-    # is: of other letters the Kelvin sign alone becomes one that a sign may have
-    small = text.encode("utf-8", "surrogatepass").lower().replace(_KELVIN, b"k")
+    """Whether any pattern may find something. A sign is found in a moment; to make letters small
+    takes longer than all of it, and hardly ever has to be.
+    """
+    for odd, letter in _ODD:
+        if odd in text:
+            text = text.replace(odd, letter)
+    for sign in _ALONE:
+        if sign in text:
+            return True
+    for sign, pairs in _PAIRS:
+        if sign in text and any(pair in text for pair in pairs):
+            return True
+    for sign, parts, word in _WORDS:
+        if sign in text and any(part in text for part in parts) and word in text.lower():
+            return True
+    return any(_stands_behind(text, sign, words) for sign, words in _BEHIND)
+
+
+def _stands_behind(text: str, sign: str, words: tuple[str, ...]) -> bool:
+    """Whether the sign stands straight behind one of the words."""
+    *before, _ = text.split(sign)
+    ends = _ENDS[sign]
+    # what is empty begins the text, or has a sign before it
     return any(
-        rare in small and any(sign in small for sign in signs) for rare, signs in _SIGNS_BY_RARE
+        (one[-1:] in ends and one[-_LONGEST:].lower().endswith(words)) if one else sign in words
+        for one in before
     )
 
 

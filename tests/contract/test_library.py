@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -22,15 +22,12 @@ from ordain.ports.library import Added, Embedder, ItemKind, LibrarySearch, Metho
 from ordain.ports.store import Operation
 from ordain.store import finder
 from ordain.store import library as library_module
-from ordain.store.approval_tables import APPROVAL_TABLES
 from ordain.store.checkpoints import TRUNCATE_BATCHES
-from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.folder import FILE
-from ordain.store.ledger import LEDGER_TABLES
 from ordain.store.library import SqliteLibrary
-from ordain.store.schema import HOLDERS, LOST_TIME, SENT_INDEX, UPKEEP_TABLES
-from ordain.store.sheets import SHEET_TABLES
+from ordain.store.schema import make
 from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.store.word_index import index_again
 from tests.lanes import examples
 
 EVERY = tuple(ItemKind)
@@ -468,31 +465,41 @@ async def test_no_answer_tells_what_another_workspace_holds(
     ] == before
 
 
-def as_version(db: sqlite3.Connection, version: int) -> None:
-    """Take back what the schema's seventh version and those after it made, and say that the
-    database has an earlier one.
+def as_version(file: Path, version: int) -> None:
+    """Put a database of an earlier schema version in the place of one, with the rows that both have
+    a table for.
     """
-    for made, name in re.findall(
-        r"CREATE (TABLE|INDEX) (\w+)",
-        UPKEEP_TABLES
-        + LOST_TIME
-        + SHEET_TABLES
-        + HOLDERS
-        + LEDGER_TABLES
-        + APPROVAL_TABLES
-        + CONFIGURATION_TABLES
-        + SENT_INDEX,
-    ):
-        db.execute(f"DROP {made} IF EXISTS {name}")
-    db.execute("CREATE INDEX runs_roots ON runs(status, parent)")
-    for table, column in (
-        ("runs", "holder"),
-        ("transcript", "marks"),
-        ("items", "seal"),
-        ("items", "words"),
-    ):
-        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    db.execute(f"PRAGMA user_version = {version}")
+    older = file.with_name("older")
+    with closing(sqlite3.connect(older)) as db:
+        make(db, version)
+        db.execute("ATTACH ? AS now", (str(file),))
+        for (table,) in db.execute(
+            "SELECT o.name FROM main.sqlite_master o JOIN now.sqlite_master n ON n.name = o.name "
+            "AND n.type = 'table' WHERE o.type = 'table' AND o.name NOT LIKE 'sqlite_%' "
+            "AND o.name NOT LIKE 'passages_text%'"
+        ).fetchall():
+            columns = ", ".join(
+                name
+                for (name,) in db.execute(
+                    "SELECT o.name FROM pragma_table_info(?1, 'main') o JOIN "
+                    "pragma_table_info(?1, 'now') n ON n.name = o.name",
+                    (table,),
+                )
+            )
+            db.execute(
+                f"INSERT OR REPLACE INTO main.{table}({columns}) SELECT {columns} FROM now.{table}"
+            )
+        if version < 4:  # where one index was of all workspaces
+            db.execute(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS passages_text USING fts5(heading, text, "
+                "content='passages', content_rowid='no')"
+            )
+            db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
+        else:
+            db.execute("DELETE FROM word_indexes")
+            index_again(db)
+        db.commit()
+    older.replace(file)
 
 
 async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: House) -> None:
@@ -505,19 +512,7 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
         )
     on_disk.close()
     assert on_disk.folder is not None
-    with sqlite3.connect(on_disk.folder / FILE) as db:
-        for (no,) in db.execute("SELECT no FROM word_indexes").fetchall():
-            db.execute(f"DROP TABLE passages_text_{no}")
-        db.execute("DROP TABLE word_indexes")
-        db.execute(
-            "CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', "
-            "content_rowid='no')"
-        )
-        db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
-        db.execute("DROP INDEX records_settled")
-        db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
-        as_version(db, 3)
-    db.close()
+    as_version(on_disk.folder / FILE, 3)
     library = on_disk.open(lambda: None)
     for workspace in ("alpha", "beta"):
         assert await found(library, '"stands in the cellar"', workspace=workspace) == [
@@ -535,9 +530,7 @@ async def test_an_upgrade_leaves_the_text_indices_alone(on_disk: House) -> None:
     added = await on_disk.library.add(note("A zebrafink sang."))
     on_disk.close()
     assert on_disk.folder is not None
-    with sqlite3.connect(on_disk.folder / FILE) as db:
-        as_version(db, 6)
-    db.close()
+    as_version(on_disk.folder / FILE, 6)
     library = on_disk.open(lambda: None)
     assert len(await found(library, "zebrafink")) == 1
     assert await library.remove("default", added.id, by="me")

@@ -189,6 +189,13 @@ def test_what_the_engine_before_was_is_damaged_too(
     assert "[journal_corrupt]" in capfd.readouterr().err
 
 
+def made_so(db: sqlite3.Connection, table: str, sql: str) -> None:
+    """Have the database say that a table was made by other words; its rows stay."""
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, table))
+    db.execute("PRAGMA writable_schema = RESET")
+
+
 @pytest.mark.parametrize(
     ("table", "column"),
     [("token_audit", "event"), ("tokens", "name"), ("tokens", "created_at"), ("tokens", "rate")],
@@ -206,12 +213,10 @@ def test_a_row_that_holds_what_cannot_stand_there_is_named(
     """
     shutil.copytree(home, tmp_path / "home")
     with closing(sqlite3.connect(tmp_path / "home" / FILE)) as db, db:
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute(
-            "UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = ?", (table,)
-        )
-        db.execute("PRAGMA writable_schema = RESET")
+        ((as_made,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,))
+        made_so(db, table, as_made.replace("NOT NULL", ""))
         db.execute(f"UPDATE {table} SET {column} = ?", ("often" if column == "rate" else None,))
+        made_so(db, table, as_made)
     assert asked(["token", "audit" if table == "token_audit" else "list"])
     assert f"column {column} holds what cannot stand there" in capfd.readouterr().err
 

@@ -138,7 +138,11 @@ def plainly(header: str) -> str:
     narrative took.
     """
     header = re.sub(r"[0-9a-f]{32}", "ID", header)
-    return re.sub(r"\d+\+\d+ tokens.*?, (\$[\d.]+), \d+ ms", r"N tokens, \1, T ms", header)
+    return re.sub(
+        r"\d+\+\d+ tokens(?: \(estimated\))?(?P<usd>, \$[\d.]+)?, \d+ ms",
+        r"N tokens\g<usd>, T ms",
+        header,
+    )
 
 
 async def say_no(house: House) -> None:

@@ -10,13 +10,13 @@ the whole. Figures in place of letters, synonyms and other languages are what a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, cast
+from typing import Final
 from unicodedata import category, normalize
 
 from ordain.contracts.look_alikes import OF_LATIN, mistakable, script_of
 from ordain.contracts.seen_letters import SEEN_AS, letter_shown
+from ordain.rules.prohibited_1 import texts_in
 
 _SOME, _STROKE, _RING = "\0", "\1", "\2"
 """Stand for a letter that is seen as another one, nobody says as which; for a stroke, which is an l
@@ -48,7 +48,7 @@ def holds_prohibited(value: object, phrases: tuple[str, ...]) -> bool:
         whole.search(shown := _shown(text)) is not None
         or any(within.search(apart[0].replace(" ", "")) for apart in _APART.finditer(shown))
         or any(sign in _written(text) for sign in signs)
-        for text in _texts(value)
+        for text in texts_in(value)
     )
 
 
@@ -121,19 +121,3 @@ def _shown(text: str) -> str:
 def _alike(sign: str) -> str:
     seen = SEEN_AS.get(sign, _SOME)
     return _OPEN.get(seen, seen)
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in the arguments, names of fields included."""
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in cast("list[object]", value):
-                yield from _texts(item)
-        case dict():
-            for name, item in cast("dict[str, object]", value).items():
-                yield name
-                yield from _texts(item)
-        case _:
-            return

@@ -30,7 +30,7 @@ def holds_prohibited(value: object, phrases: tuple[str, ...], *, seen: bool) -> 
     """
     exact = tuple(map(_evened, phrases))
     return any(
-        _is_written(text, exact) or (seen and _is_seen(text, phrases)) for text in _texts(value)
+        _is_written(text, exact) or (seen and _is_seen(text, phrases)) for text in texts_in(value)
     )
 
 
@@ -97,17 +97,17 @@ def _spaced(text: str) -> str:
     return f" {' '.join(''.join(signs).split())} "
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
     """Every text in the arguments, names of fields included."""
     match value:
         case str():
             yield value
         case list():
             for item in cast("list[object]", value):
-                yield from _texts(item)
+                yield from texts_in(item)
         case dict():
             for name, item in cast("dict[str, object]", value).items():
                 yield name
-                yield from _texts(item)
+                yield from texts_in(item)
         case _:
             return

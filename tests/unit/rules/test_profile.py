@@ -255,6 +255,12 @@ def test_the_section_as_shipped_says_nothing() -> None:
     assert not silent.governs
     assert silent.model_copy(update={"skills": ["a"]}).governs, "a copy is judged by what it says"
     assert ProfilePolicy.model_validate({"skills": ["a"]}).governs
+    for said, told in (
+        ({"heartbeat": {"enabled": True}}, True),
+        ({"safety": {"expires_s": 60}}, True),
+        ({"heartbeat": {"enabled": False}, "safety": {"mode": "standard"}}, False),
+    ):
+        assert ProfilePolicy.model_validate(said).governs is told, "a default that is written out"
 
 
 @pytest.mark.parametrize(

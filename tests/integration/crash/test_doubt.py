@@ -16,7 +16,7 @@ from tests.e2e.process import Server, fixed_port
 VERB = """\
 name: notes.put
 description: Put a note down.
-effect: {effect}
+effect: private
 arguments: {{text: {{role: content}}}}
 idempotent: true
 timeout_ms: 20000
@@ -91,12 +91,12 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.end()
 
 
-def cut_off(server: Server, answers: list[int], effect: str = "private") -> tuple[Notes, str]:
+def cut_off(server: Server, answers: list[int], *, ends: bool = True) -> tuple[Notes, str]:
     """The process dies while its call is with the notes; another takes the run up, and repeats it
-    before these answers. The run, at its end.
+    before these answers. The run, at its end; ``ends``: it is waited for.
     """
     notes = Notes(fixed_port(), server, answers)
-    server.verb("notes.put", VERB.format(port=notes.port, effect=effect))
+    server.verb("notes.put", VERB.format(port=notes.port))
     listens = bool(answers)
     server.start()
     with notes.listening():
@@ -112,7 +112,8 @@ def cut_off(server: Server, answers: list[int], effect: str = "private") -> tupl
             server.until(sent["run_id"], "completed", "failed")
     if not listens:
         server.start()
-        server.until(sent["run_id"], "completed", "failed")
+        if ends:
+            server.until(sent["run_id"], "failed")
     return notes, sent["run_id"]
 
 
@@ -157,6 +158,22 @@ def test_a_repeat_that_runs_clears_the_doubt(server: Server) -> None:
     assert (ended["verdict"], ended["unknown_effects"]) == ("ok", [])
     assert len(notes.keys) == 3
     assert len(set(notes.keys)) == 1
+    assert "equal" in replays(server, run)
+
+
+def test_a_crash_between_two_repeats_leaves_the_doubt(server: Server) -> None:
+    """The process dies again while it waits for its next repeat: whoever takes the run up then still
+    knows of the first attempt.
+    """
+    server.policy("[verbs]\nretry_wait_ms = 2000\n")
+    notes, run = cut_off(server, [], ends=False)
+    server.until_recorded(run, "observation", "verb_call")
+    server.kill()
+    server.start()
+    ended = server.until(run, "failed")
+    assert {one["result"] for one in results(server, run)} == {"outcome_unknown"}
+    assert (ended["verdict"], len(ended["unknown_effects"])) == ("unknown", 1)
+    assert len(notes.keys) == 1
     assert "equal" in replays(server, run)
 
 

@@ -79,8 +79,10 @@ def is_share(share: object, *, books: bool) -> bool:
     if type(share) is not HeaderShare:
         return False
     return (
-        (type(share.steps), type(share.proposed), type(share.own)) == (int, int, str)
-        and min(share.steps, share.proposed) >= 0
+        type(share.steps) is type(share.proposed) is int
+        and type(share.own) is str
+        and share.steps >= 0
+        and share.proposed >= 0
         and (share.act is None or (type(share.act) is Act and (books or share.act.end in _NO_CALL)))
         and (share.spent is None or (books and type(share.spent) is Spend))
         and (share.carved is None or (books and type(share.carved) is Carved))

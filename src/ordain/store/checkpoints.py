@@ -41,11 +41,11 @@ class Checkpoints:
         """
         self._batches += 1
         destroyed = False
-        for unit, result in zip(units, results, strict=True):
+        for place, unit in enumerate(units):
             if type(unit) is Append and unit.operation is None:
                 continue  # nearly every one there is
             self._slices += type(unit) is SliceUnit
-            destroyed = destroyed or _destroys(unit, result)
+            destroyed = destroyed or _destroys(unit, results[place])
         if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
             with suppress(sqlite3.Error):
                 self._log_holds = True

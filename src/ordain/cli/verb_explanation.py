@@ -18,7 +18,14 @@ from ordain.contracts.floor import why_raised
 from ordain.contracts.nearest import no_such
 from ordain.contracts.remedies import confirming
 from ordain.contracts.risk import risk_of
-from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
+from ordain.contracts.verbs import (
+    FREE_ROLES,
+    HARMLESS,
+    Argument,
+    VerbEffect,
+    VerbSpec,
+    properties_of,
+)
 from ordain.errors import ConfigurationError, NotFound
 from ordain.runtime.rehearsal import Rehearsed, rehearse_verb
 from ordain.settings import load_settings
@@ -146,6 +153,8 @@ def _after_a_crash(spec: VerbSpec) -> str:
             f"{spec.reconciler} is asked whether it happened; if not yet, it is unknown: a call "
             "under way may still arrive (reconcile: voids)"
         )
+    if spec.effect in HARMLESS:
+        return "not repeated: it has failed (`lost`), and has changed nothing"
     return in_folder("unknown: a person says whether it happened (ordain runs resolve)")
 
 

@@ -21,7 +21,7 @@ from ordain.cli.output import json_text, print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
-from ordain.contracts.verbs import Example, VerbEffect, VerbSpec
+from ordain.contracts.verbs import HARMLESS, Example, VerbSpec
 from ordain.errors import CallerError, ConfigurationError, InvalidRequest, NotFound
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import Settings, load_settings
@@ -33,8 +33,6 @@ DIFFERENCES_MAX = 5
 OFFLINE = "offline rules, no model"
 _CANNOT = {"nothing_to_quote", "needs_model", "malformed", "truncated"}
 """What the offline rules say where they cannot quote into an output's shape."""
-
-_QUIET = {VerbEffect.READ, VerbEffect.EGRESS}
 
 
 class VerbTrial(Struct, frozen=True, kw_only=True):
@@ -151,7 +149,7 @@ def _passed_over(ordain: Ordain, spec: VerbSpec, asked: VerbTrial, *, own: bool)
         asked.every
         and own
         and not spec.composite
-        and spec.effect not in _QUIET
+        and spec.effect not in HARMLESS
         and not asked.writes
     ):
         return f"effect {spec.effect} would really happen: name it, or --writes"

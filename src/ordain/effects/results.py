@@ -153,8 +153,8 @@ class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="r
 
 
 class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="verb_failed"):
-    """The verb failed and is known not to have had its effect, or its effect does not matter (a
-    read). ``retry_after_ms``: the delay it named.
+    """The verb failed and is known not to have had its effect, or its effect does not matter
+    (a read, egress). ``retry_after_ms``: the delay it named.
 
     ``apart``: it refused for now and named the rest after which it wants to be asked, which uses up
     no attempt. Records of builds before never say so.
@@ -168,7 +168,7 @@ class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ver
 
 
 class VerbTimedOut(Result, frozen=True, kw_only=True, omit_defaults=True, tag="timed_out"):
-    """A read took too long."""
+    """What changes nothing took too long."""
 
     message: str = "deadline passed"
 

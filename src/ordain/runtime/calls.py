@@ -15,7 +15,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.handoff import Handed
-from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
+from ordain.contracts.verbs import HARMLESS, Trust, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import (
@@ -259,7 +259,7 @@ def _leaf(
 
 
 def _harmless(verb: CompiledVerb) -> bool:
-    return verb.spec.effect is VerbEffect.READ
+    return verb.spec.effect in HARMLESS
 
 
 def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
@@ -269,9 +269,8 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
     if isinstance(result, LeafReturned):
         if not verb.output.accepts(result.output):
             places = "; ".join(verb.output.errors(result.output))
-            return VerbFailed(
-                code="bad_output",
-                message=f"the verb ran, but its output does not fit its schema: {places}",
+            return unreadable_result(
+                verb, f"the verb ran, but its output does not fit its schema: {places}"
             )
         spec = verb.spec
         trust = {
@@ -305,8 +304,8 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
 
 
 def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
-    """Of a verb that ran, whose result no record can hold: that a read failed so; whether anything
-    else took effect nobody knows.
+    """Of a verb that ran, whose result no record can hold or its schema does not take: that a read
+    failed so; whether anything else took effect nobody knows.
     """
     return (
         VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)

@@ -10,7 +10,14 @@ from ordain.contracts.faults import FieldPath, dotted
 from ordain.contracts.floor import raised, why_raised
 from ordain.contracts.http_call import HttpCall
 from ordain.contracts.schema import Schema
-from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
+from ordain.contracts.verbs import (
+    FREE_ROLES,
+    HARMLESS,
+    Argument,
+    VerbEffect,
+    VerbSpec,
+    properties_of,
+)
 from ordain.errors import ConfigurationError
 from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.template_lint import ERROR, WARNING, close_to
@@ -206,7 +213,7 @@ def _effects(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
                 message,
                 "roles: recipient, target, amount, when, url, attachment, secret",
             )
-    if spec.effect not in {VerbEffect.READ, VerbEffect.EGRESS} and not spec.idempotent:
+    if spec.effect not in HARMLESS and not spec.idempotent:
         if spec.retry.max_attempts > 1:
             message = "several attempts of what is not idempotent may happen several times"
             yield (

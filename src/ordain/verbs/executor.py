@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 from pydantic import BaseModel
 
-from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
+from ordain.contracts.verbs import HARMLESS, Trust, VerbSpec
 from ordain.ports.verb import (
     AnyLeafResult,
     LeafCall,
@@ -302,7 +302,7 @@ def _finite(value: Any) -> bool:
 
 
 def _bad_output(code: str, message: str, spec: VerbSpec) -> LeafFailed:
-    return LeafFailed(code=code, message=message, happened=_unless_read(spec))
+    return LeafFailed(code=code, message=message, happened=_unless_harmless(spec))
 
 
 def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
@@ -317,7 +317,7 @@ def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
     _log.debug("verb %s raised", spec.name, exc_info=error)
     message = f"raised {type(error).__name__}{_raised_at(error)}"
     return LeafFailed(
-        code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_read(spec)
+        code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_harmless(spec)
     )
 
 
@@ -332,7 +332,7 @@ def _declared(error: Any, spec: VerbSpec) -> LeafFailed:
         retryable=error.retryable is True,
         retry_after_ms=_delay_ms(error.retry_after_s),
         happened=False
-        if spec.effect is VerbEffect.READ
+        if spec.effect in HARMLESS
         else happened
         if isinstance(happened, bool)
         else None,
@@ -364,8 +364,8 @@ def _raised_at(error: BaseException) -> str:
     )
 
 
-def _unless_read(spec: VerbSpec) -> bool | None:
-    """``happened`` after a failure in or after the code: of a read False, of anything else nobody
-    knows.
+def _unless_harmless(spec: VerbSpec) -> bool | None:
+    """``happened`` after a failure in or after the code: of what changes nothing False, of anything
+    else nobody knows.
     """
-    return False if spec.effect is VerbEffect.READ else None
+    return False if spec.effect in HARMLESS else None

@@ -91,7 +91,7 @@ class VerbError(Exception):
         happened: bool | None = None,
         retry_after_s: float = 0,
     ) -> None:
-        """Declare the failure; for a read ``happened`` means nothing."""
+        """Declare it; of what changes nothing (a read, egress) ``happened`` says nothing."""
         super().__init__(code, message)
         self.code, self.message = str(code), str(message)
         self.retryable, self.happened = (

@@ -22,7 +22,7 @@ import msgspec
 
 from ordain.contracts.floor import stays_inside
 from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
-from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.contracts.verbs import HARMLESS, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
 from ordain.runtime.seal import Seal
@@ -70,7 +70,7 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
         raise _wrong(spec, "http.url is not a URL") from error
     caller = _Caller(
         http,
-        spec.effect in {VerbEffect.READ, VerbEffect.EGRESS},
+        spec.effect in HARMLESS,
         _reach(spec, http, access.own),
         access,
     )
@@ -115,7 +115,7 @@ def preview(spec: VerbSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
     named = {name: Secret(f"[secret {name}]") for name in http.secrets}
     caller = _Caller(
         http,
-        spec.effect in {VerbEffect.READ, VerbEffect.EGRESS},
+        spec.effect in HARMLESS,
         _reach(spec, http, OwnAddresses()),
         HttpAccess(secrets=named),
     )

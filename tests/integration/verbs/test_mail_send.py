@@ -315,7 +315,7 @@ SILENCES: list[tuple[dict[str, Any], bool | None]] = [
 async def test_a_server_that_says_nothing_more(says: dict[str, Any], happened: bool | None) -> None:
     """The call's time runs out inside the verb, which knows on which side of the text it was."""
     async with scripted(**says) as server:
-        assert await failed(declared(server.port), timeout_s=0.5) == (
+        assert await failed(declared(server.port), timeout_s=1.5) == (
             "too_slow",
             happened,
             happened is False,

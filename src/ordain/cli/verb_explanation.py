@@ -17,10 +17,9 @@ from ordain.contracts.catalog import UNCONFIRMED, Catalog
 from ordain.contracts.floor import why_raised
 from ordain.contracts.nearest import no_such
 from ordain.contracts.remedies import confirming
-from ordain.contracts.risk import risk_of
+from ordain.contracts.risk import HARMLESS, risk_of
 from ordain.contracts.verbs import (
     FREE_ROLES,
-    HARMLESS,
     Argument,
     VerbEffect,
     VerbSpec,

@@ -21,7 +21,8 @@ from ordain.cli.output import json_text, print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
-from ordain.contracts.verbs import HARMLESS, Example, VerbSpec
+from ordain.contracts.risk import HARMLESS
+from ordain.contracts.verbs import Example, VerbSpec
 from ordain.errors import CallerError, ConfigurationError, InvalidRequest, NotFound
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import Settings, load_settings

@@ -80,6 +80,12 @@ RISK: Mapping[VerbEffect, Risk] = MappingProxyType(
         ),
     }
 )
+HARMLESS = frozenset(
+    effect for effect, risk in RISK.items() if risk.side_effects is SideEffects.NONE
+)
+"""Effects that change nothing, whatever became of the call: its failure leaves nothing in doubt.
+What the arguments of egress tell somebody is judged before it goes out.
+"""
 
 
 def risk_of(spec: VerbSpec) -> Risk:

@@ -46,12 +46,6 @@ class VerbEffect(StrEnum):
     SECRET = "secret"  # noqa: S105 - a member of the closed vocabulary, not a password
 
 
-HARMLESS = frozenset({VerbEffect.READ, VerbEffect.EGRESS})
-"""Effects that change nothing anywhere, whatever became of the call: its failure leaves nothing in
-doubt. What an egress verb's arguments told somebody is judged before it goes out.
-"""
-
-
 class ArgumentRole(StrEnum):
     """What an argument controls; those in ``FREE_ROLES`` control nothing that happens."""
 

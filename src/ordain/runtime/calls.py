@@ -15,7 +15,8 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.handoff import Handed
-from ordain.contracts.verbs import HARMLESS, Trust, VerbSpec, less_trusted, properties_of
+from ordain.contracts.risk import HARMLESS
+from ordain.contracts.verbs import Trust, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import (
@@ -33,7 +34,7 @@ from ordain.rules.profile import HeldProfile, NoProfile, enables
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
-from ordain.runtime.doubted_calls import DIED, NOT_STARTED, still_doubted
+from ordain.runtime.doubted_calls import DIED, NOT_STARTED, leaves_doubt, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
 from ordain.runtime.services import Services
 
@@ -328,7 +329,7 @@ async def recover_verb(
         happened, output = await _reconciled(services, catalog, call, by)
     match await decide(happened):
         case RepeatCall(attempt=attempt):
-            by = structs.replace(by, doubted=safety == "idempotent")
+            by = structs.replace(by, doubted=leaves_doubt(verb.spec))
             return await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))

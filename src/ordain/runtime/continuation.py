@@ -8,7 +8,6 @@ so, and nothing is carried out because of it.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from typing import Literal
@@ -23,6 +22,7 @@ from ordain.ports.search import SentSearch
 from ordain.ports.sessions import IMPORTED_IDS, Entry, EntryKind, NewEntry
 from ordain.rules.continuation import CONTINUATION, ContinuationFacts, ContinuationReason, Continues
 from ordain.rules.plain_reply import QUOTE
+from ordain.runtime.apart import apart
 from ordain.runtime.configuration import ConfigChange
 from ordain.runtime.entries import spoken
 from ordain.runtime.message_answer import answer_of
@@ -339,9 +339,7 @@ def _last_answer(before: Sequence[ShownTurn]) -> int:
 
 async def _digested(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
     """As ``_digest``; of a long conversation in a thread, so that the loop goes on."""
-    if sum(len(turn.text) for turn in turns) < LONG_CHARS:
-        return _digest(who, turns)
-    return await asyncio.to_thread(_digest, who, turns)
+    return await apart(sum(len(turn.text) for turn in turns) >= LONG_CHARS, _digest, who, turns)
 
 
 def _digest(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:

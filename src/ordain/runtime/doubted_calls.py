@@ -4,11 +4,21 @@ process and may have taken effect: of one that is idempotent under its key. Pure
 
 from __future__ import annotations
 
+from ordain.contracts.risk import HARMLESS
+from ordain.contracts.verbs import VerbSpec
 from ordain.effects.results import VerbFailed, VerbResult, VerbUnknown, VerbWithdrawn
+from ordain.rules.recover import safety_of
 
 NOT_STARTED = "not_started"
 """The code of an attempt that never went out."""
 DIED = "the process died while the verb ran; whether it took effect is unknown"
+
+
+def leaves_doubt(spec: VerbSpec) -> bool:
+    """Whether a call of the verb that is cut off may have changed something, which is made again
+    all the same: nothing fences it, and it is idempotent.
+    """
+    return safety_of(spec) == "idempotent" and spec.effect not in HARMLESS
 
 
 def still_doubted(again: VerbResult) -> VerbResult:

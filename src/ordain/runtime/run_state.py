@@ -21,6 +21,7 @@ from ordain.journal.records import Record
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.recover import Happened, RecoverFacts, safety_of
 from ordain.runtime.authority import Authority
+from ordain.runtime.doubted_calls import leaves_doubt
 
 CHILDREN_MAX = 1_000
 """Children of one join: all are opened in one unit."""
@@ -95,7 +96,7 @@ class RunState:
         """
         spec = catalog.verbs[call.authorized.call.verb].spec
         lost = self.lost_calls[call.authorized.decision]
-        return lost > 0 and safety_of(spec) == "idempotent"
+        return lost > 0 and leaves_doubt(spec)
 
     def raise_fault(self) -> None:
         """Raise what a port call failed with, again: a flow that swallowed it does not get on."""

@@ -8,7 +8,6 @@ passes that cost a body's length and no more, and a refusal tells the first plac
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import re
@@ -26,6 +25,7 @@ from ordain.contracts.branches import errors_meant
 from ordain.contracts.conversation import DATA_CHARS
 from ordain.contracts.model_keys import first_misfit, misfit_words
 from ordain.errors import InvalidRequest
+from ordain.runtime.apart import apart
 from ordain.server.json_places import place_of_double, place_of_number, place_of_surrogate
 
 M = TypeVar("M", bound=BaseModel)
@@ -313,6 +313,4 @@ async def read_large(request: Request, model: type[M], bounds: BodyBounds) -> M:
 
 async def validated_apart(model: type[M], body: bytes, bounds: BodyBounds) -> M:
     """As ``validated``; a large body in a thread."""
-    if len(body) <= APART_BYTES:
-        return validated(model, body, bounds)
-    return await asyncio.to_thread(validated, model, body, bounds)
+    return await apart(len(body) > APART_BYTES, validated, model, body, bounds)

@@ -9,10 +9,10 @@ from ordain.contracts.bounded import bounded, is_number
 from ordain.contracts.faults import FieldPath, dotted
 from ordain.contracts.floor import raised, why_raised
 from ordain.contracts.http_call import HttpCall
+from ordain.contracts.risk import HARMLESS
 from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import (
     FREE_ROLES,
-    HARMLESS,
     Argument,
     VerbEffect,
     VerbSpec,

@@ -17,7 +17,8 @@ from typing import Any, cast
 import msgspec
 from pydantic import BaseModel
 
-from ordain.contracts.verbs import HARMLESS, Trust, VerbSpec
+from ordain.contracts.risk import HARMLESS
+from ordain.contracts.verbs import Trust, VerbSpec
 from ordain.ports.verb import (
     AnyLeafResult,
     LeafCall,

@@ -22,7 +22,8 @@ import msgspec
 
 from ordain.contracts.floor import stays_inside
 from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
-from ordain.contracts.verbs import HARMLESS, VerbSpec
+from ordain.contracts.risk import HARMLESS
+from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
 from ordain.runtime.seal import Seal

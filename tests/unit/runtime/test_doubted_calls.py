@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from ordain.contracts.verbs import VerbEffect
+from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.effects.results import VerbFailed, VerbUnknown
 from ordain.ports.verb import LeafFailed, LeafReturned
 from ordain.runtime.calls import call_verb
@@ -54,10 +54,21 @@ async def test_a_repeat_that_fails_leaves_the_call_in_doubt(
     assert found.repeat == plain
 
 
-async def test_a_read_that_is_repeated_is_in_no_doubt() -> None:
-    """It has changed nothing, whichever attempt of it failed."""
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        spec(),
+        spec(effect=VerbEffect.EGRESS),
+        spec(effect=VerbEffect.EGRESS, idempotent=True),
+    ],
+    ids=["read", "egress", "idempotent egress"],
+)
+async def test_what_changes_nothing_is_in_no_doubt(harmless: VerbSpec) -> None:
+    """A read or egress that a crash cut off has changed nothing, whichever attempt of it failed, and
+    whether it is made again.
+    """
     leaf = Leaf({"shelf.do": LeafFailed(code="not_connected", message="m", retryable=True)})
-    assert isinstance(await attempt([spec()], leaf, recover=True), VerbFailed)
+    assert isinstance(await attempt([harmless], leaf, recover=True), VerbFailed)
 
 
 async def test_what_was_voided_before_it_was_repeated_is_in_no_doubt() -> None:

@@ -5,7 +5,6 @@ name, and what is not read is named back. Pure.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -14,7 +13,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from ordain.contracts.attachments import FILES_MAX
-from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, ExecMode
+from ordain.contracts.conversation import MESSAGE_CHARS, ExecMode
 from ordain.contracts.openai import (
     ChatCompletionRequest,
     ChatTurn,
@@ -27,6 +26,7 @@ from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError, InvalidRequest, NotFound
 from ordain.runtime.continuation import Shown, ShownTurn
 from ordain.server.openai.files import SentFile, is_file, misfit, name_of, sent_file
+from ordain.server.openai.named import conversation_named, session_named, user_named
 
 TASK = "ordain-task"
 MODES: Mapping[str, ExecMode] = {
@@ -48,17 +48,6 @@ DEFAULT_USER = "local"
 """Who speaks where nobody says it, and it is not whoever runs the server; of old everybody whom
 nobody named.
 """
-SESSION_HEADERS = {
-    "ordain-session": "",
-    "x-openwebui-chat-id": "openwebui:",
-    "x-librechat-conversation-id": "librechat:",
-}
-"""Headers that name a conversation, the first one counts; what an id from there begins with, so
-that two clients' ids are never one session.
-"""
-UNNAMED = ("", "new")
-"""What other clients call a conversation that has no name yet."""
-USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 AS_JSON = "Answer with JSON alone and nothing around it."
 _FUNCTIONS = "functions of a client are not called here; verbs are the server's"
@@ -77,8 +66,6 @@ UNSERVED: Mapping[str, str] = {
 """Parameters that are refused where they ask for something, and why; those that only tune a model
 are named back instead.
 """
-_SESSION = re.compile(SESSION_ID)
-_NAME = "session_id"
 
 
 class OpenAIAsked(Struct, frozen=True, kw_only=True):
@@ -138,9 +125,9 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
         model=given.model,
         mode=mode,
         profile=profile,
-        shown=_shown(turns, _named(given.metadata, headers), "/messages", files),
+        shown=_shown(turns, session_named(given.metadata, headers), "/messages", files),
         files=files,
-        user=_user(given.user, headers),
+        user=user_named(given.user, headers),
         stream=bool(given.stream),
         usage_streamed=given.stream_options is not None and given.stream_options.include_usage,
         schema=_schema(form),
@@ -190,7 +177,7 @@ def asked_in_response(
                 "a format json_schema has a schema, which is an object",
             )
         _check_schema(dict(form.schema_ or {}), "/text/format/schema")
-    named = session or _named(given.metadata, headers) or _conversation(given)
+    named = session or session_named(given.metadata, headers) or conversation_named(given)
     asked = OpenAIAsked(
         model=given.model,
         mode=mode,
@@ -198,7 +185,7 @@ def asked_in_response(
         shown=_shown(turns, named, "/input", files),
         files=files,
         said_in="/input",
-        user=_user(given.user, headers),
+        user=user_named(given.user, headers),
         stream=bool(given.stream),
         schema=None if form is None or form.type == "text" else dict(form.schema_ or {}),
         ignored=_ignored(given),
@@ -367,52 +354,6 @@ def _shown(
     return Shown(
         before=tuple(said[:first]), now=tuple(now), instructions=instructions, session=session
     )
-
-
-def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
-    """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where
-    there is none.
-    """
-    for header, prefix in SESSION_HEADERS.items():
-        named = headers.get(header)
-        if named is not None and not (prefix and named in UNNAMED):
-            return _session(f"{prefix}{named}", header, "")
-    given = (metadata or {}).get(_NAME)
-    if given is None:
-        return ""
-    if not isinstance(given, str):
-        raise misfit(
-            "/metadata/session_id", "conversation_unfit", "the name of a session is a text"
-        )
-    return _session(given, "metadata.session_id", "/metadata/session_id")
-
-
-def _conversation(given: ResponsesRequest) -> str:
-    if isinstance(given.conversation, str):
-        return (
-            _session(given.conversation, "conversation", "/conversation")
-            if given.conversation
-            else ""
-        )
-    named = (given.conversation or {}).get("id")
-    return _session(str(named), "conversation.id", "/conversation/id") if named else ""
-
-
-def _session(name: str, where: str, place: str) -> str:
-    """A session's name; ``place`` is where in the body it stands ("": in a header)."""
-    if _SESSION.match(name) is not None:
-        return name
-    message = f"{where} names no session: letters, digits and ._:@+/-, at most 200"
-    raise (
-        misfit(place, "conversation_unfit", message)
-        if place
-        else InvalidRequest(message, code="conversation_unfit")
-    )
-
-
-def _user(given: str | None, headers: Mapping[str, str]) -> str:
-    found = given or next((value for name in USER_HEADERS if (value := headers.get(name))), "")
-    return found[:200]
 
 
 def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:

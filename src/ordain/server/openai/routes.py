@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -33,6 +32,7 @@ from ordain.contracts.text_links import links_of, texts_of
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
 from ordain.runtime.answer_source import answer_source
+from ordain.runtime.apart import apart
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import PlainAnswer, header_shown
@@ -46,8 +46,6 @@ from ordain.server.openai.asked import (
     DEFAULT_USER,
     MODELS,
     MODES,
-    SESSION_HEADERS,
-    USER_HEADERS,
     OpenAIAsked,
     asked_in_chat,
     asked_in_response,
@@ -55,6 +53,7 @@ from ordain.server.openai.asked import (
     unknown_model,
 )
 from ordain.server.openai.formed import formed_text, text_alone, told_as, unanswered, usage_of
+from ordain.server.openai.named import sent_once
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
 from ordain.server.refusals import CONVERSATION, MODELS_FAILED, NO_ANSWER, refusing
@@ -65,6 +64,8 @@ from ordain.server.workspaces import Workspace
 _SESSION, _SEQ = re.compile(SESSION_ID), re.compile("[1-9][0-9]{0,17}", re.ASCII)
 BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
+MANY = 500
+"""Turns from which on a request is gone through in a thread."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
 NO_MORE = "a new session takes in no more"
 UNHEARD = "the system message: session {} began with another, or without one"
@@ -142,7 +143,8 @@ def openai_router(face: Face) -> Resource:
         `ordain`. A client that leaves stops nothing.
         """
         given = await read_large(request, ChatCompletionRequest, BOUNDS)
-        asked = asked_in_chat(given, _sent_once(request.headers))
+        headers = sent_once(request.headers)
+        asked = await apart(len(given.messages) > MANY, asked_in_chat, given, headers)
         return await _answer(face, request, workspace, asked, ChatFrames(asked))
 
     @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
@@ -152,25 +154,14 @@ def openai_router(face: Face) -> Resource:
         """
         given = await read_large(request, ResponsesRequest, BOUNDS)
         session, seq = await _answered_there(face, workspace, given.previous_response_id)
-        asked = asked_in_response(given, _sent_once(request.headers), session)
+        headers = sent_once(request.headers)
+        asked = await apart(len(given.input) > MANY, asked_in_response, given, headers, session)
         if session:
             shown = await face.runtime.continuation.after(asked.shown, workspace, session, seq)
             asked = msgspec.structs.replace(asked, shown=shown)
         return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
 
     return router
-
-
-def _sent_once(headers: Headers) -> Headers:
-    """Headers of which none that names a conversation or a user came twice.
-
-    Raises:
-        InvalidRequest: 400 ``repeated_header``.
-    """
-    for name in (*SESSION_HEADERS, *USER_HEADERS):
-        if len(headers.getlist(name)) > 1:
-            raise InvalidRequest(f"{name} is sent once", code="repeated_header", status=400)
-    return headers
 
 
 async def _entries(face: Face, workspace: str) -> Mapping[str, ModelEntry]:

@@ -38,30 +38,15 @@ class SqliteConfiguration:
     def __init__(self, store: SqliteStore) -> None:
         """Reads only."""
         self._store = store
-        self._empty_at: object = None
-        """Where the file stood when nothing was configured."""
 
     async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
         """See ``Configuration.current``."""
-        if self._is_empty():
+        # in most folders nothing is configured, and each call asks: to note that it was so until
+        # somebody commits costs a statement more, since whatever is written here is such a commit
+        if not self._store.query("SELECT 1 FROM configuration LIMIT 1"):
             return []
         asked = json.dumps([[key.place, key.resource, key.id] for key in keys])
         return [record_of(row) for row in self._store.query(_CURRENT, (asked,))]
-
-    def _is_empty(self) -> bool:
-        """Whether nothing is configured: so it is in most folders, and each call asks. Once it is
-        known, only what is written to the configuration here, or whatever somebody else commits,
-        makes it worth a look.
-        """
-        # asked first: what another connection commits from here on changes it, and it may be the
-        # one that writes here
-        ((others,),) = self._store.query("PRAGMA data_version")
-        now = (others, self._store.writer.configured)
-        if now == self._empty_at:
-            return True
-        empty = not self._store.query("SELECT 1 FROM configuration LIMIT 1")
-        self._empty_at = now if empty else None
-        return empty
 
     async def records(
         self, place: str, resource: str, *, limit: int, after: str

@@ -72,8 +72,6 @@ class Transaction:
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
         self.accepted: AcceptedCount | None = None
-        self.configured = 0
-        """How often a record of the configuration was written here."""
         self.entered = 0
         """The number of the first entry that the unit has written."""
 

@@ -89,11 +89,6 @@ class Writer:
         for those of other processes, who empties it.
         """
 
-    @property
-    def configured(self) -> int:
-        """How often a record of the configuration was written here, or was to be."""
-        return self._transaction.configured
-
     def listen(self, heard: Callable[[Change], None]) -> None:
         """See ``JournalStore.listen``."""
         self._listeners.append(heard)

@@ -172,7 +172,6 @@ def _rows(transaction: Transaction, of: RunNumbers, some: Sequence[TableRow]) ->
 
 
 def _configured(transaction: Transaction, _: RunNumbers, some: Sequence[ConfigVersion]) -> None:
-    transaction.configured += 1
     for new in some:
         record, key = new.record, new.record.key
         if not put_config(transaction.db, record):

@@ -25,10 +25,9 @@ PATHS = ("/runs", "/ws", "/v1/models", "/sessions", "/sessions/s/events", "/memo
 
 @pytest.mark.parametrize("settings", ["", '[server]\ntrusted_proxies = ["127.0.0.1"]\n'])
 async def test_whoever_comes_through_a_proxy_needs_a_token(tmp_path: Path, settings: str) -> None:
-    """Whatever such a request says of itself, on every address but /health, over WebSocket too, and
-    with the key that OpenAI's clients make up; a direct one is the owner's, as before.
-
-    A proxy says in a header that it passes a request on, also one that settings trust.
+    """A request that says in a header that it was passed on is nobody's of this machine, whether
+    settings trust the proxy or not: on every address but /health, over WebSocket too, and with the
+    key that OpenAI's clients make up. A direct one is the owner's, as before.
     """
     (tmp_path / "ordain.toml").write_text(settings, encoding="utf-8")
     made = run_cli("token", "create", "one", "--scope", "runs:read", home=tmp_path)

@@ -295,8 +295,10 @@ def test_an_interrupt_ends_it_with_what_was_done(before: tuple[Any, ...], in_fli
         (
             (call("math.evaluate", expression=5),),
             "step.input.invalid",
-            "its proposal was no step of a plan. The tool's input does not fit its schema. "
-            "action.input /expression: Type.",
+            (
+                "its proposal was no step of a plan. The tool's input does not fit its schema. "
+                "action.input /expression: Type."
+            ),
         ),
         (
             (says("prose"),),

@@ -170,6 +170,20 @@ class FlowContext(Struct, frozen=True, kw_only=True):
         """The same for a part of the flow that works for such a turn."""
         return structs.replace(self, turn=turn)
 
+    @property
+    def budgets(self) -> dict[str, int]:
+        """What is left of each bound of the run, as models are told of it; less than nothing of
+        what was overdrawn.
+        """
+        left = self.account.cap.less(self.account.spent)
+        return {
+            "tokens": left.tokens,
+            "usd_micros": left.usd_micros,
+            "model_calls": left.model_calls,
+            "verb_calls": left.verb_calls,
+            "ms": self.left_ms(),
+        }
+
     def under(self, held: HeldProfile) -> FlowContext:
         """The same under a pinned profile, with what that leaves of its scope."""
         scope, granted = (

@@ -29,10 +29,21 @@ from ordain.flows.supervisor.kind import (
     SUPERVISOR_5,
     SUPERVISOR_6,
     SUPERVISOR_7,
+    SUPERVISOR_8,
 )
 from ordain.flows.synthesis.kind import SYNTHESIS
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3, TRIAGE_4, TRIAGE_5
-from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3, TURN_4, TURN_5, TURN_6, TURN_7
+from ordain.flows.turn.kind import (
+    TURN,
+    TURN_1,
+    TURN_2,
+    TURN_3,
+    TURN_4,
+    TURN_5,
+    TURN_6,
+    TURN_7,
+    TURN_8,
+)
 from ordain.flows.verb.kind import VERB, VERB_1, VERB_2
 from ordain.flows.verb_plan.kind import VERB_PLAN_1, VERB_PLAN_KIND
 from ordain.flows.workflow.kind import WORKFLOW_RUN
@@ -60,6 +71,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         ROSTER_1,
     ),
     *(
+        SUPERVISOR_8,
         SUPERVISOR_7,
         SUPERVISOR_6,
         SUPERVISOR_5,
@@ -70,6 +82,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         STATUS_1,
     ),
     *(
+        TURN_8,
         TURN_7,
         TURN_6,
         TURN_5,

@@ -72,8 +72,8 @@ class AccessFacts(Struct, frozen=True, kw_only=True):
 
     ``asked`` are scopes any of which will do; with none, any token will. ``workspace`` is "" where
     the address is in none. ``demanded``: a token is asked of whoever this is: of everybody, or of a
-    process of another user of this machine. ``public``: the address is open. The token's facts
-    count only where ``presented`` is ``token``.
+    process of another user of this machine and of whoever comes through a proxy. ``public``: the
+    address is open. The token's facts count only where ``presented`` is ``token``.
     """
 
     presented: Presented

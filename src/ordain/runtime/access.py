@@ -81,8 +81,8 @@ class AccessRequest(Struct, frozen=True, kw_only=True):
     """What a request asks for. ``credential`` is what it brings, None where it brings nothing;
     ``workspace`` is None where it names none.
 
-    ``stranger``: it comes from a process of another user of this machine, of whom a token is asked
-    everywhere.
+    ``stranger``: it comes from a process of another user of this machine, or through a proxy; of
+    such a token is asked everywhere.
     """
 
     credential: str | None

@@ -24,7 +24,7 @@ from ordain.runtime.access import NOBODY, AccessRequest, Caller, Exposure
 from ordain.server.doors import door_of
 from ordain.server.face import CALLER, Face
 from ordain.server.openai.wire import is_openai
-from ordain.server.peers import address_of, of_another_user
+from ordain.server.peers import address_of, of_another_user, passed_on
 from ordain.server.problems import RETRY_S, problem
 from ordain.server.socket_owners import SocketOwners
 from ordain.server.workspaces import WORKSPACE_HEADER
@@ -182,7 +182,7 @@ async def asked_of(scope: Scope, exposure: Exposure, owners: SocketOwners) -> Ac
         public=door.public,
         stranger=not (door.public or exposure.demanded)
         and credential is None
-        and await of_another_user(scope, owners),
+        and (passed_on(scope) or await of_another_user(scope, owners)),
     )
 
 

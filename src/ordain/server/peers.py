@@ -23,6 +23,21 @@ from ordain.server.socket_owners import Address, Ends, KernelSilent, SocketOwner
 PEER: Final = "ordain.peer"
 """Where a request's ``state`` has the connection's ``Peer``."""
 FORWARDED: Final = b"x-forwarded-for"
+_PASSED_ON: Final = frozenset(
+    {
+        b"forwarded",
+        b"via",
+        b"x-real-ip",
+        b"x-client-ip",
+        b"x-cluster-client-ip",
+        b"true-client-ip",
+        b"cf-connecting-ip",
+        b"fastly-client-ip",
+        b"fly-client-ip",
+    }
+)
+_PASSED_ON_BY: Final = (b"x-forwarded-", b"tailscale-", b"cf-access-", b"x-envoy-")
+"""What proxies and tunnels add to a request that they pass on, whole names and beginnings."""
 
 
 class Peer:
@@ -84,6 +99,15 @@ async def of_another_user(scope: Scope, owners: SocketOwners) -> bool:
     """
     peer = scope.get("state", {}).get(PEER)
     return isinstance(peer, Peer) and await peer.of_another_user(owners)
+
+
+def passed_on(scope: Scope) -> bool:
+    """Whether a proxy or a tunnel says that it passes a request on: then it is another's, whoever
+    is at the other end of the connection.
+
+    Nothing is believed of what it says besides; whoever forges it is only taken for somebody else.
+    """
+    return any(name in _PASSED_ON or name.startswith(_PASSED_ON_BY) for name, _ in scope["headers"])
 
 
 def address_of(scope: Scope, proxies: Sequence[str]) -> str:

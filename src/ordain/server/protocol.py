@@ -21,8 +21,6 @@ few may, and the one that was told first is closed for the newest.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import logging
 import sys
 from asyncio.transports import BaseTransport
@@ -36,6 +34,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from ordain.runtime.descriptors import is_among_last, last_descriptors, most_connections
 from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
+from ordain.server.handshake import opens_socket
 from ordain.server.loopback import APART
 from ordain.server.openai.wire import is_openai, refusal_of
 from ordain.server.peers import PEER, Peer
@@ -345,17 +344,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self._reject(400, "malformed_http", _NOT_HTTP)
 
     def _should_upgrade(self) -> bool:
-        """Only a GET with a key and a version that we speak begins a WebSocket; whatever else says
-        so is a request like any other.
-        """
-        if self.scope["method"] != "GET" or not super()._should_upgrade():
-            return False
-        headers = dict(self.headers)
-        try:
-            key = base64.b64decode(headers.get(b"sec-websocket-key", b"").strip(), validate=True)
-        except binascii.Error:
-            return False
-        return len(key) == 16 and headers.get(b"sec-websocket-version", b"").strip() == b"13"
+        """Whatever else than a handshake says that it is one is a request like any other."""
+        upgrades = self.scope["method"] == "GET" and super()._should_upgrade()
+        return upgrades and opens_socket(self.headers)
 
     def _wait(self, seconds: float) -> None:
         self._stop_waiting()

@@ -17,7 +17,7 @@ def _judged(run: str) -> RunJudged:
         kind=PolicyFindingKind.NEW_DENY,
         run=run,
         root=run,
-        flow="turn@8",
+        flow="turn@9",
         rule="entry",
         verb="chat",
         address="0/entry#0",
@@ -27,7 +27,7 @@ def _judged(run: str) -> RunJudged:
     )
     return RunJudged(
         run=run,
-        flow="turn@8",
+        flow="turn@9",
         fate=RunFate.OUTCOME,
         findings=(finding,),
         unreadable=(),

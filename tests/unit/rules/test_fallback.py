@@ -75,6 +75,28 @@ def test_what_does_not_pass_by_itself_is_not_paid_for_again_and_again(
     assert after(shipped, ModelErrorCode(code), 2) == (GiveUp(), FallbackReason.EXHAUSTED)
 
 
+GIVES_WAY = {
+    *("timed_out", "quota_exceeded", "authentication", "not_found", "context_too_long"),
+    *("truncated", "adapter_bug", "withdrawn"),
+}
+KEPT_AT = {
+    *("rate_limited", "overloaded", "server_error", "connection", "lost", "malformed"),
+    "circuit_open",
+}
+
+
+@pytest.mark.parametrize("code", sorted(map(str, ModelErrorCode)))
+def test_what_follows_each_error_as_shipped(shipped: Policy, code: str) -> None:
+    """While another model is left: it comes at once where this one is known not to answer, this one
+    is asked again where that may help, and a request that is itself at fault is asked nowhere.
+    """
+    outcome, _ = after(shipped, ModelErrorCode(code), 1, profiles_left=1)
+    assert (outcome == NextProfile(), isinstance(outcome, RetryProfile)) == (
+        code in GIVES_WAY,
+        code in KEPT_AT,
+    )
+
+
 def test_where_another_model_is_left_it_comes_after_as_few_attempts_as_ever(
     shipped: Policy,
 ) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ordain.errors import Transient
-from ordain.server.peers import PEER, Peer, address_of, of_another_user
+from ordain.server.peers import PEER, Peer, address_of, of_another_user, passed_on
 from ordain.server.socket_owners import Ends, KernelSilent, SocketOwners, user_told, users_in
 
 ANOTHER = 65_533
@@ -262,6 +262,27 @@ def test_only_trusted_proxies_say_where_a_request_comes_from(
     put before is not.
     """
     assert address_of(scope(client, *forwarded), proxies) == address
+
+
+@pytest.mark.parametrize(
+    ("name", "is_passed_on"),
+    [
+        (b"x-forwarded-for", True),
+        (b"x-forwarded-server", True),
+        (b"forwarded", True),
+        (b"via", True),
+        (b"x-real-ip", True),
+        (b"cf-connecting-ip", True),
+        (b"tailscale-user-login", True),
+        (b"x-forwarded", False),
+        (b"viable", False),
+        (b"host", False),
+    ],
+)
+def test_proxies_are_known_by_what_they_add(name: bytes, *, is_passed_on: bool) -> None:
+    """Whole names, and the families of those that have many; an empty value counts too."""
+    given = [(b"host", b"localhost"), (name, b"")]
+    assert passed_on({"headers": given}) is is_passed_on
 
 
 def test_a_request_without_a_connection_has_no_address() -> None:

@@ -31,7 +31,8 @@ class Escalation(Struct, frozen=True, kw_only=True):
     its loop stands, and its steps so far, to which it adds.
 
     ``attaches``: what a council proposed last and did not accept is told with the failure, which
-    versions before 7 did not.
+    versions before 7 did not. ``bounds``: a chain has no more time than a step of the turn's plan,
+    which it had before version 9.
     """
 
     context: FlowContext
@@ -39,6 +40,7 @@ class Escalation(Struct, frozen=True, kw_only=True):
     progress: Progress
     done: list[StepResult]
     attaches: bool = True
+    bounds: bool = True
 
 
 class Escalated(Struct, frozen=True, kw_only=True):
@@ -56,13 +58,15 @@ async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "
     told to it beside the steps so far.
     """
     context, progress, args = escalation.context, escalation.progress, arguments_of(escalation.call)
+    left = max(1, progress.limits.timeout_ms - (context.now() - progress.began) // 1000)
+    step_ms = args.step_timeout_ms if escalation.bounds else 0
     asked = ChainAsked(
         text=args.text,
         tools=args.chain_tools,
         max_steps=args.chain_steps,
         max_tokens_reason=max(1, left_reason(progress)),
         max_tokens_answer=max(1, left_answer(progress)),
-        timeout_ms=max(1, progress.limits.timeout_ms - (context.now() - progress.began) // 1000),
+        timeout_ms=min(left, step_ms) if step_ms else left,
         before="\n".join(filter(None, (args.before, *steps_told(progress), known))),
         recalled=args.recalled,
     )

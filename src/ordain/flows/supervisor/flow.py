@@ -61,18 +61,28 @@ async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanO
     return await _run(context, call)
 
 
+async def run_supervisor_8(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 8, where a chain that it escalated to had all that was left of the turn's time."""
+    return await _run(context, call, bounds=False)
+
+
 async def run_supervisor_7(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Version 7, where a directive that was refused for its shape was no proposed call."""
-    return await _run(context, call, counts=False)
+    return await _run(context, call, bounds=False, counts=False)
 
 
 async def run_supervisor_6(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Version 6, which says nothing of what a council proposed that came to no end."""
-    return await _run(context, call, attaches=False, counts=False)
+    return await _run(context, call, bounds=False, attaches=False, counts=False)
 
 
 async def _run(
-    context: FlowContext, call: VerbPlanInput, *, attaches: bool = True, counts: bool = True
+    context: FlowContext,
+    call: VerbPlanInput,
+    *,
+    bounds: bool = True,
+    attaches: bool = True,
+    counts: bool = True,
 ) -> VerbPlanOutput:
     whole = context.told(turn_kind(call))
     context, progress, refused = begin(whole, request_of(call), STEP_PROMPT, counts=counts)
@@ -82,7 +92,7 @@ async def _run(
     progress.narrative = "final_answer.content" if call.narrate else ""
     done: list[StepResult] = []
     escalation = Escalation(
-        context=whole, call=call, progress=progress, done=done, attaches=attaches
+        context=whole, call=call, progress=progress, done=done, attaches=attaches, bounds=bounds
     )
     supervised = _Supervised(context, progress, done, escalation)
     try:
@@ -136,7 +146,7 @@ class _Supervised:
             step = await next_step(within, progress)
             move = await self._supervise(step)
             if isinstance(move, SuperviseFailed):
-                return _failed(done, move.code, _why(progress, step))
+                return _failed(done, move.code, _why(progress, step, stops=self._escalation.bounds))
             ended = None if isinstance(step, AskFailed) else await self._carry_out(move, step)
             if (ended := ended or self._bounded()) is not None:
                 return ended
@@ -255,9 +265,9 @@ def _pending(step: NextStep) -> tuple[Pending, str]:
             return Pending.FAILED, code
 
 
-def _why(progress: Progress, step: NextStep) -> str:
+def _why(progress: Progress, step: NextStep, *, stops: bool) -> str:
     """What a person is told; of a model that gives no step, that it does not plan, and what does
-    without.
+    without. ``stops``: what was wrong ends as a sentence, which it did not before version 9.
     """
     match step:
         case AskFailed(code=code, message=message) if code in UNPLANNED:
@@ -266,6 +276,7 @@ def _why(progress: Progress, step: NextStep) -> str:
             return message
         case RefusedStep(reason=reason, detail=detail):
             last = f"{reason.meaning} {detail}".strip()
+            last = f"{last.rstrip('.')}." if stops else last
             many = progress.reasks + 1
             refused = f"{many} of its proposals were" if many > 1 else "its proposal was"
             return f"{NO_PLAN}: {refused} no step of a plan. {last} {INSTEAD}"

@@ -18,7 +18,12 @@ from ordain.flows.act import (
 from ordain.flows.context import Carrying
 from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.supervisor.flow import run_supervisor, run_supervisor_6, run_supervisor_7
+from ordain.flows.supervisor.flow import (
+    run_supervisor,
+    run_supervisor_6,
+    run_supervisor_7,
+    run_supervisor_8,
+)
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, MOVE_PROMPT_3, STEP_PROMPT
 from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
@@ -29,7 +34,7 @@ from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
-    version=8,
+    version=9,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -43,7 +48,8 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     escalates=frozenset({CHAIN_VERB}),
     judged=True,
 )
-SUPERVISOR_7 = replace(SUPERVISOR, version=7, run=run_supervisor_7)
+SUPERVISOR_8 = replace(SUPERVISOR, version=8, run=run_supervisor_8)
+SUPERVISOR_7 = replace(SUPERVISOR_8, version=7, run=run_supervisor_7)
 SUPERVISOR_6 = replace(SUPERVISOR_7, version=6, run=run_supervisor_6)
 SUPERVISOR_5 = replace(
     SUPERVISOR_6,

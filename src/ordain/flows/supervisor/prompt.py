@@ -87,18 +87,11 @@ def _ask_3(context: FlowContext, given: PendingStep) -> ModelQuestion:
 
 
 def budgets_left(context: FlowContext, progress: Progress) -> dict[str, int]:
-    """What is left of each bound of the loop and of its run; less than nothing of what was
-    overdrawn.
-    """
-    left = context.account.cap.less(context.account.spent)
+    """What is left of each bound of the loop and of its run."""
     return {
         "tokens_reason": left_reason(progress),
         "tokens_answer": left_answer(progress),
-        "tokens": left.tokens,
-        "usd_micros": left.usd_micros,
-        "model_calls": left.model_calls,
-        "verb_calls": left.verb_calls,
-        "ms": context.left_ms(),
+        **context.budgets,
     }
 
 

@@ -20,14 +20,25 @@ from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, InConversation, act
 from ordain.flows.commission import MessageFacts
 from ordain.flows.context import FlowContext
+from ordain.flows.kind import PromptKind
 from ordain.flows.observations import error_of
 from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.judged import judged
 from ordain.flows.turn.request import TurnOutput
+from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.rules.acts import Act
 from ordain.rules.entry import Entered
 from ordain.rules.route import Path, Routed
+
+
+class TurnTerms(Struct, frozen=True, kw_only=True):
+    """What versions do otherwise: how a router is asked, and whether a chain has no more time than
+    its step of the execution plan.
+    """
+
+    router: PromptKind[RoutedTurn] = ROUTER_PROMPT
+    bounds_chain: bool = True
 
 
 class PlannedWork(Struct, frozen=True, kw_only=True):
@@ -35,7 +46,8 @@ class PlannedWork(Struct, frozen=True, kw_only=True):
     verbs that it, and an agent chain below it, may use.
 
     ``chain_steps``: what the message lowers a chain's steps to, 0 leaves them. ``acts`` is what was
-    done for the turn before it, ``refs`` the records of that.
+    done for the turn before it, ``refs`` the records of that. ``bounds_chain``: a chain has no more
+    time than its step of the plan, which it had before version 9 of the turn.
     """
 
     words: str
@@ -48,6 +60,7 @@ class PlannedWork(Struct, frozen=True, kw_only=True):
     recalled: str
     acts: tuple[Act, ...]
     refs: tuple[int, ...]
+    bounds_chain: bool = True
 
 
 class _Came(Struct, frozen=True, kw_only=True):
@@ -82,6 +95,9 @@ async def carry(
         work.routed, timeout_ms=min(work.routed.timeout_ms, plan.timeout_ms)
     )
     if routed.path is Path.AGENT_CHAIN:
+        if work.bounds_chain:
+            step_ms = plan.steps[1].timeout_ms
+            routed = msgspec.structs.replace(routed, timeout_ms=min(routed.timeout_ms, step_ms))
         came, ran = await _chain(context, work, routed, talk), plan.steps[1:]
     else:
         came, ran = (

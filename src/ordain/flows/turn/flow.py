@@ -27,12 +27,14 @@ from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.images import ImagesShown
+from ordain.flows.kind import PromptKind
 from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import RECALL_VERB, Recollection, asked_for, bytes_of, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.carried import (
     PlannedWork,
+    TurnTerms,
     carry,
     chain_tools,
     failed,
@@ -43,7 +45,7 @@ from ordain.flows.turn.carried import (
 from ordain.flows.turn.delegation import hand_to, heading_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
-from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
+from ordain.flows.turn.router import ROUTER_PROMPT_8, RoutedTurn
 from ordain.flows.turn.workflow import carry_out_judged
 from ordain.flows.values import advice_bytes
 from ordain.journal.records import Status
@@ -88,7 +90,7 @@ VERB_OF: Mapping[Path, str] = {
 
 async def run_turn_7(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Until version 7 it was said of what nobody knows, too, that it was not done."""
-    told = await run_turn(context, given)
+    told = await run_turn_8(context, given)
     by_code = told.error is not None and told.narrative == why_not(**told.error)
     return (
         told
@@ -97,8 +99,19 @@ async def run_turn_7(context: FlowContext, given: TurnInput) -> TurnOutput:
     )
 
 
+async def run_turn_8(context: FlowContext, given: TurnInput) -> TurnOutput:
+    """Until version 8 the router was told of no budgets, and a chain's step was not bounded by its
+    own time.
+    """
+    return await _run(context, given, TurnTerms(router=ROUTER_PROMPT_8, bounds_chain=False))
+
+
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Answer one message, or say exactly why there is no answer."""
+    return await _run(context, given, TurnTerms())
+
+
+async def _run(context: FlowContext, given: TurnInput, terms: TurnTerms) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         replaced = await _replaced(context, given)
@@ -113,7 +126,7 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
             return failed(
                 told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}"
             )
-        return await _turn(under, given, told, _before(replaced))
+        return await _turn(under, given, told, _before(replaced), terms)
     except Interrupted as interrupted:
         why = (
             "a later message interrupted it"
@@ -147,7 +160,7 @@ def _before(replaced: Mapping[str, Any]) -> str:
 
 
 async def _turn(
-    context: FlowContext, given: TurnInput, told: TurnOutput, before: str
+    context: FlowContext, given: TurnInput, told: TurnOutput, before: str, terms: TurnTerms
 ) -> TurnOutput:
     message = given.message
     entry = _entry(context, message)
@@ -165,7 +178,7 @@ async def _turn(
     if heading.chosen.outcome is not TurnOutcome.DIRECT or _plans_for_agents(message):
         told, _, failure = await _recalled(context, message, ROSTER_VERB, told)
         return failure or await hand_to(context, heading.agents, given, told)
-    routed, ambiguous = await _route(context, given, entry.verb)
+    routed, ambiguous = await _route(context, given, entry.verb, terms.router)
     told = msgspec.structs.replace(
         told, path=str(routed.path), budget_class=str(routed.budget_class)
     )
@@ -175,12 +188,11 @@ async def _turn(
     told, recalled, failure = await _recalled(context, message, verb, told)
     if failure is not None:
         return failure
-    chain = (
-        ()
-        if routed.path is Path.DIRECT
-        else tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
-    )
-    beyond = () if routed.path is Path.DIRECT else (CHAIN_VERB, *chain)
+    chain: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    if routed.path is not Path.DIRECT:
+        chain = tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
+        beyond = (CHAIN_VERB, *chain)
     context = context.narrowed(
         context.catalog.lendable((verb, context.catalog.policy.history.verb, *entry.tools, *beyond))
     )
@@ -213,6 +225,7 @@ async def _turn(
         chain_tools=chain,
         chain_steps=message.max_steps,
         before=before,
+        bounds_chain=terms.bounds_chain,
         recalled=lines_of(recalled),
         acts=(*recalled.acts, *(act for one in summed for act in acts_of(context, one))),
         refs=tuple(seq for seq in (recalled.seq, *(one.seq for one in summed)) if seq >= 0),
@@ -249,7 +262,9 @@ def _sees(context: FlowContext, message: MessageFacts) -> bool:
     return bool(message.images) and asks and plain and context.catalog.policy.router.ask is None
 
 
-async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
+async def _route(
+    context: FlowContext, given: TurnInput, verb: str, router: PromptKind[RoutedTurn]
+) -> tuple[Routed, bool]:
     """The path, and whether it was left open; where policy names a lane for it, a router model is
     asked first (EXE-09).
     """
@@ -257,7 +272,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
-        answer = await ask(context, ROUTER_PROMPT, RoutedTurn(given=given, verb=verb))
+        answer = await ask(context, router, RoutedTurn(given=given, verb=verb))
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (0, answer.seq)
     facts = RouteFacts(

@@ -18,9 +18,9 @@ from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.carried import chain_tools
 from ordain.flows.turn.delegation import handing
 from ordain.flows.turn.flat_input import FlatTurnInput
-from ordain.flows.turn.flow import run_turn, run_turn_7
+from ordain.flows.turn.flow import run_turn, run_turn_7, run_turn_8
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
-from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4
+from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4, ROUTER_PROMPT_8
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, WORKFLOW_PROMPT
 from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
@@ -159,7 +159,7 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=8,
+    version=9,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
@@ -179,13 +179,14 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     judged=True,
     failed=_failed,
 )
-TURN_7 = replace(TURN, version=7, run=run_turn_7)
+TURN_8 = replace(TURN, version=8, run=run_turn_8, prompts=(ROUTER_PROMPT_8, SUGGESTION_PROMPT))
+TURN_7 = replace(TURN_8, version=7, run=run_turn_7)
 TURN_6 = replace(
     TURN_7,
     version=6,
     run=run_turn_6,
     grant=_grant_6,
-    prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT),
+    prompts=(ROUTER_PROMPT_8, WORKFLOW_PROMPT),
     escalates=frozenset(),
 )
 TURN_5 = replace(
@@ -193,7 +194,7 @@ TURN_5 = replace(
     version=5,
     run=run_turn_5,
     grant=_grant_5,
-    prompts=(ROUTER_PROMPT,),
+    prompts=(ROUTER_PROMPT_8,),
     rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
 )
 TURN_4 = replace(

@@ -58,13 +58,17 @@ def size_bound(source: str, prompt: RouterPrompt) -> int:
 
 
 def router_prompt(
-    given: TurnInput | FlatTurnInput, verb: str, caps: Mapping[str, Any] | None = None
+    given: TurnInput | FlatTurnInput,
+    verb: str,
+    caps: Mapping[str, Any] | None = None,
+    budgets: Mapping[str, int] | None = None,
 ) -> RouterPrompt:
     """What the router model sees of a turn: no history and nothing recalled, for its path is chosen
     before either is read (EXE-09).
 
-    Of recall it sees what will be asked of memory, and with ``caps`` those of each budget class and
-    of a supervised loop. Before version 5 of the turn it was told of neither.
+    Of recall it sees what will be asked of memory, with ``caps`` those of each budget class and of
+    a supervised loop, and with ``budgets`` what is left of the turn's own. Before version 5 of the
+    turn it was told of neither recall nor caps, before version 9 of no budgets.
     """
     message = given.message
     known = {
@@ -76,7 +80,7 @@ def router_prompt(
         "replaces_earlier_work": bool(given.after),
     }
     if caps is not None:
-        known |= {"recall": _recall_told(given), "caps": dict(caps)}
+        known |= {"recall": _recall_told(given), "caps": dict(caps), "budgets": dict(budgets or {})}
     said = {name: value for name, value in known.items() if value}
     return RouterPrompt(
         mode=str(message.mode),
@@ -126,6 +130,15 @@ class RoutedTurn(Struct, frozen=True, kw_only=True):
 
 
 def _ask(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
+    caps, budgets = caps_told(context.catalog.policy), context.budgets
+    return _question(
+        context,
+        router_prompt(turn.given, turn.verb, caps, budgets),
+        {"verb": turn.verb, "caps": caps, "budgets": budgets},
+    )
+
+
+def _ask_8(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
     caps = caps_told(context.catalog.policy)
     return _question(
         context, router_prompt(turn.given, turn.verb, caps), {"verb": turn.verb, "caps": caps}
@@ -146,7 +159,8 @@ def _question(context: FlowContext, prompt: RouterPrompt, args: dict[str, Any]) 
 
 
 def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    prompt = router_prompt(values[0], call.args["verb"], call.args.get("caps"))
+    args = call.args
+    prompt = router_prompt(values[0], args["verb"], args.get("caps"), args.get("budgets"))
     return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
@@ -163,5 +177,7 @@ ROUTER_PROMPT: PromptKind[RoutedTurn] = PromptKind(
     ask=_ask,
     build=_build,
 )
+ROUTER_PROMPT_8 = replace(ROUTER_PROMPT, ask=_ask_8)
+"""As versions 5 to 8 asked."""
 ROUTER_PROMPT_4 = replace(ROUTER_PROMPT, ask=_ask_4)
 """As versions before 5 asked."""

@@ -28,7 +28,7 @@ from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
-from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
+from ordain.flows.turn.router import ROUTER_PROMPT_8, RoutedTurn
 from ordain.ports.effects import Interrupted
 from ordain.rules.acts import Act
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
@@ -193,7 +193,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
-        answer = await ask(context, ROUTER_PROMPT, RoutedTurn(given=given, verb=verb))
+        answer = await ask(context, ROUTER_PROMPT_8, RoutedTurn(given=given, verb=verb))
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (0, answer.seq)
     facts = RouteFacts(

@@ -29,7 +29,7 @@ from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
-from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
+from ordain.flows.turn.router import ROUTER_PROMPT_8, RoutedTurn
 from ordain.flows.turn.workflow import carry_out, course_of, refusal
 from ordain.flows.values import advice_bytes
 from ordain.ports.effects import Interrupted
@@ -205,7 +205,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
-        answer = await ask(context, ROUTER_PROMPT, RoutedTurn(given=given, verb=verb))
+        answer = await ask(context, ROUTER_PROMPT_8, RoutedTurn(given=given, verb=verb))
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (0, answer.seq)
     facts = RouteFacts(

@@ -293,6 +293,14 @@ def test_an_interrupt_ends_it_with_what_was_done(before: tuple[Any, ...], in_fli
             "2 of its proposals were no step of a plan. The answer holds no JSON object.",
         ),
         (
+            (call("math.evaluate", expression=5),),
+            "step.input.invalid",
+            (
+                "its proposal was no step of a plan. The tool's input does not fit its schema. "
+                "action.input /expression: Type."
+            ),
+        ),
+        (
             (says("prose"),),
             "step.syntax.prose",
             "its proposal was no step of a plan. The answer holds no JSON object.",

@@ -79,7 +79,9 @@ def targets(figures: Figures) -> list[Target]:
         kind: [each["cpu_s"] for each in figures["start"][kind]] for kind in ("fresh", "used")
     }
     slower = max(starts.values(), key=median)
-    said = [each["cpu_s"] for each in figures["start"]["chat"]]
+    prompts, said = (
+        [each["cpu_s"] for each in figures["start"][kind]] for kind in ("prompt", "chat")
+    )
     replays = [each["turns_per_s"] for each in figures["replay"]["shared"]]
     return [
         Target(
@@ -139,6 +141,12 @@ def targets(figures: Figures) -> list[Target]:
                 f"{spread(starts['used'], 2)} s, {median(slower) / 0.7:.2f} times the target"
             ),
             met=median(slower) <= 0.7,
+            missed=IMPORTING,
+        ),
+        Target(
+            words="`ordain chat` can be typed at after 0.6 s of CPU",
+            measured=f"{spread(prompts, 2)} s, {median(prompts) / 0.6:.2f} times the target",
+            met=median(prompts) <= 0.6,
             missed=IMPORTING,
         ),
         Target(

@@ -1,16 +1,20 @@
-"""What it costs until ``ordain serve`` answers, and to say one word with ``ordain chat``. ``python
--m bench.start HOME [ROUNDS]``: a fresh data folder below HOME in every round, then the same one
-again, then a conversation in it.
+"""What it costs until ``ordain serve`` answers, until ``ordain chat`` can be typed at, and to say
+one word with it. ``python -m bench.start HOME [ROUNDS]``: a fresh data folder below HOME in every
+round, then the same one again, then a conversation in it.
 
 CPU is user and system time of the process, threads included: the server's up to the first 200 of
-``/health``, that of ``ordain chat hello`` from its beginning to its end. Modules are compiled
-before, as an installed package has them. Linux: the server's is read from ``/proc``.
+``/health``, that of ``ordain chat`` until its prompt stands at a terminal, that of ``ordain chat
+hello`` from its beginning to its end. Modules are compiled before, as an installed package has
+them. Linux: what is not over is read from ``/proc``.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pty
+import select
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +26,7 @@ from typing import Any
 ROUNDS = 7
 LOOK_S = 0.005
 WAIT_S = 120
+PROMPT = b"brain >"
 
 
 def _cpu_s(pid: int) -> float:
@@ -38,14 +43,15 @@ def _answers(note: Path) -> bool:
         return False
 
 
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def _ordain(*arguments: str) -> subprocess.Popen[bytes]:
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
         [sys.executable, "-m", "ordain", *arguments],
-        env=environment,
+        env=_environment(),
         stdin=quiet,
         stdout=quiet,
         stderr=quiet,
@@ -61,6 +67,27 @@ def said(folder: Path) -> dict[str, float]:
     if process.returncode:
         raise SystemExit(f"the message was not answered: {process.returncode}")
     return {"cpu_s": used.ru_utime + used.ru_stime, "wall_s": time.perf_counter() - began}
+
+
+def prompted(folder: Path) -> dict[str, float]:
+    """Begin a conversation at a terminal of its own, and end it as soon as its prompt stands."""
+    began = time.perf_counter()
+    pid, terminal = pty.fork()
+    if not pid:
+        command = [sys.executable, "-m", "ordain", "chat", "--data-dir", str(folder)]
+        os.execve(sys.executable, command, _environment() | {"TERM": "xterm"})
+    shown = b""
+    try:
+        while PROMPT not in shown:
+            left_s = began + WAIT_S - time.perf_counter()
+            if not select.select([terminal], [], [], max(left_s, 0))[0]:
+                raise SystemExit(f"no prompt: {shown!r}")
+            shown += os.read(terminal, 2**16)
+        return {"cpu_s": _cpu_s(pid), "wall_s": time.perf_counter() - began}
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
 
 
 def started(folder: Path) -> dict[str, float]:
@@ -83,7 +110,8 @@ def started(folder: Path) -> dict[str, float]:
 def _main(home: Path, rounds: int) -> dict[str, Any]:
     started(home / "compiling")
     said(home / "compiling")
-    measured = {"fresh": started, "used": started, "chat": said}
+    prompted(home / "compiling")
+    measured = {"fresh": started, "used": started, "prompt": prompted, "chat": said}
     found: dict[str, list[dict[str, float]]] = {name: [] for name in measured}
     for number in range(rounds):
         for name, measure in measured.items():

@@ -14,16 +14,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import textwrap
 import time
 from contextlib import ExitStack
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NoReturn
 
 import httpx2
+
+from ordain.cli import main as ordain
 
 EXAMPLES = Path(__file__).resolve().parent
 REQUEST = EXAMPLES / "extract_facts.json"
@@ -31,6 +34,8 @@ SCRIPT = EXAMPLES / "scripts" / "extract_facts.yaml"
 TOGETHER = EXAMPLES / "scripts" / "together.yaml"
 ANNOUNCE = EXAMPLES / "announce"
 CONVERSATION = EXAMPLES / "scripts" / "conversation.yaml"
+FORKS = get_context("forkserver")
+IMPORTED = ("ordain.app", "ordain.cli.server", "ordain.cli.replay", "ordain.server.messages")
 PATIENCE_S = 60
 WIDTH = 100
 
@@ -57,6 +62,27 @@ def clean_environment(**more: str) -> dict[str, str]:
     } | more
 
 
+def begun(arguments: list[str], environment: dict[str, str], said: Path) -> BaseProcess:
+    """`ordain` with these arguments, as a process of its own. What it prints goes into files, `said`
+    and beside it. It begins as a fork of one that has imported what such commands import, which is
+    most of what each of them would do.
+    """
+    FORKS.set_forkserver_preload(["__main__", *IMPORTED])
+    process = FORKS.Process(target=become, args=(arguments, environment, said))
+    process.start()
+    return process
+
+
+def become(arguments: list[str], environment: dict[str, str], said: Path) -> None:
+    """Be that command, in the process that was begun for it."""
+    for descriptor, file in ((1, said), (2, said.with_suffix(".errors"))):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["ordain", *arguments]
+    sys.exit(ordain())
+
+
 class Server:
     """`ordain serve` on a free port, as a process of its own: it starts at once, so that the next
     part's comes up while this one is played, and is asked ``with`` it.
@@ -65,12 +91,9 @@ class Server:
     def __init__(self, home: Path, **configured: str) -> None:
         self.home = home
         self.environment = clean_environment(**configured)
-        self._log = home / "serve.log"
-        command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
-        with self._log.open("wb") as errors:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command
-                command, env=self.environment, stdout=subprocess.DEVNULL, stderr=errors
-            )
+        self._said = home / "serve.log"
+        command = ["serve", "--port", "0", "--data-dir", str(home)]
+        self._process = begun(command, self.environment, self._said)
 
     def __enter__(self) -> httpx2.Client:
         return httpx2.Client(base_url=self.address(), timeout=PATIENCE_S, trust_env=False)
@@ -81,17 +104,21 @@ class Server:
     def stop(self) -> None:
         """End it, if that has not been done."""
         self._process.terminate()
-        self._process.wait(PATIENCE_S)
+        self._process.join(PATIENCE_S)
 
     def address(self) -> str:
         """Where it says that it listens."""
         deadline = time.monotonic() + PATIENCE_S
         note = self.home / "server.json"
         while not note.exists():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                fail(f"the server did not start. It said:\n{self._log.read_text(encoding='utf-8')}")
+            if self._process.exitcode is not None or time.monotonic() > deadline:
+                fail(f"the server did not start. It said:\n{errors_of(self._said)}")
             time.sleep(0.05)
         return json.loads(note.read_text(encoding="utf-8"))["url"]
+
+
+def errors_of(said: Path) -> str:
+    return said.with_suffix(".errors").read_text(encoding="utf-8")
 
 
 def get(http: httpx2.Client, path: str) -> Any:
@@ -312,19 +339,13 @@ def replied(http: httpx2.Client, answer: dict[str, Any], *, ok: bool = True) -> 
 
 def replay_equal(provider: str, server: Server) -> None:
     """Run everything again from the journal; it must come out as recorded."""
-    command = [sys.executable, "-m", "ordain", "replay", "--all", "--data-dir", str(server.home)]
-    done = subprocess.run(  # noqa: S603 - our own command
-        command,
-        env=server.environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    said = server.home / "replay.log"
+    replay = begun(["replay", "--all", "--data-dir", str(server.home)], server.environment, said)
+    replay.join(PATIENCE_S)
     heading(f"{provider}: replayed from the journal, without model or network")
-    print(done.stdout.rstrip())
-    if done.returncode != 0:
-        fail(f"{provider}: the runs do not replay equal\n{done.stderr}")
+    print(said.read_text(encoding="utf-8").rstrip())
+    if replay.exitcode != 0:
+        fail(f"{provider}: the runs do not replay equal\n{errors_of(said)}")
 
 
 def main() -> None:
@@ -344,7 +365,6 @@ def main() -> None:
             return server
 
         offline = started(Path(folder) / "offline")
-        offline.address()  # a first start compiles what it imports, and two would each do it
         scripted = started(Path(folder) / "scripted", ORDAIN_SCRIPT=str(SCRIPT))
         play("offline", offline)
         conversation = started(Path(folder) / "conversation", ORDAIN_SCRIPT=str(CONVERSATION))

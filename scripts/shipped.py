@@ -18,7 +18,9 @@ from ordain.verbs.builtin.names import no_library
 from ordain.verbs.folder import with_own_template
 from ordain.verbs.shipped_file import SHIPPED
 from ordain.verbs.yaml_document import parse_document
+from ordain.wording.engine_1.phrases import folded_keys, is_plain
 from ordain.wording.languages import shipped_languages, table_of
+from ordain.wording.packaged import KEYS
 
 ORDAIN = Path(__file__).resolve().parent.parent / "src" / "ordain"
 VERBS = ORDAIN / "verbs"
@@ -68,6 +70,15 @@ def table() -> Any:
     return msgspec.to_builtins(table_of(shipped_languages()))
 
 
+def keys() -> dict[str, list[tuple[str, ...]]]:
+    """What the phrases of all languages are compared by, where that is not plain to see."""
+    read = table_of(shipped_languages())
+    said = (phrases for _, phrases in read.phrases)
+    every = {phrase for phrases in (*said, *read.lists.values()) for phrase in phrases}
+    found = {phrase: sorted(folded_keys(phrase)) for phrase in every if not is_plain(phrase)}
+    return {phrase: found[phrase] for phrase in sorted(found) if found[phrase]}
+
+
 WRITTEN: Mapping[Path, Callable[[], Any]] = {
     ORDAIN / "shipped_verbs.json": functions,
     VERBS / "builtin" / SHIPPED: plans,
@@ -75,6 +86,7 @@ WRITTEN: Mapping[Path, Callable[[], Any]] = {
     VERBS / "workflow" / SHIPPED: lambda: documents(VERBS / "workflow" / "shipped"),
     VERBS / "council" / SHIPPED: seats,
     ORDAIN / "wording" / "tables" / SHIPPED: table,
+    ORDAIN / "wording" / "tables" / f"{KEYS}.json": keys,
     ORDAIN / "policy.json": policy,
 }
 """What makes each file."""

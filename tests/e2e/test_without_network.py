@@ -37,6 +37,46 @@ def test_an_environment_of_another_folder_is_left_alone(tmp_path: Path) -> None:
     assert (other / "kept").read_text(encoding="utf-8") == "kept"
 
 
+@pytest.mark.parametrize("lock", ["dev", "demo"])
+def test_what_is_pinned_is_installed_by_the_pip_that_is_pinned(lock: str) -> None:
+    """A new environment begins with the pip of the lock, with all its hashes and nothing else: a
+    Python's own may be years old, and took twice the time of the pinned one to choose what to
+    download.
+    """
+    done = _sourced(f"pinned_pip {lock}")
+    pinned = (ROOT / "locks" / f"{lock}.txt").read_text(encoding="utf-8")
+    first, *hashes = done.splitlines()
+    assert first.startswith("pip==")
+    assert done in pinned
+    assert hashes
+    assert all(line.startswith("    --hash=sha256:") for line in hashes)
+    assert not done.rstrip("\n").endswith("\\")
+
+
+def test_a_python_is_known_by_its_own_path(tmp_path: Path) -> None:
+    """Where a script stands on the path in place of a Python, the Python behind it is asked from
+    then on: each question to such a script took a quarter of a second.
+    """
+    shim = tmp_path / "python3.11"
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    assert _sourced("find_python", PATH=f"{tmp_path}:{os.environ['PATH']}") == f"{sys.executable}\n"
+
+
+def _sourced(command: str, **more: str) -> str:
+    script = f"source {ROOT / 'scripts' / 'setup.sh'} && {command}"
+    environment = {name: value for name, value in os.environ.items() if name != "ORDAIN_PYTHON"}
+    return subprocess.run(
+        ("bash", "-c", script),
+        cwd=ROOT,
+        env=environment | more,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=True,
+    ).stdout
+
+
 def test_the_demo_shows_a_true_story_without_a_network() -> None:
     """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three
     facts shown, nudge and override answered, a council and a delegation after its yes, all replayed

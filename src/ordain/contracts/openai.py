@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from ordain.contracts.openai_refusal import OpenAIAnswer
 from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict, Remedies
 
@@ -130,12 +131,6 @@ class ResponsesRequest(_Asking):
     background: bool | None = None
     include: list[str] | None = None
     prompt: JsonValue = None
-
-
-class OpenAIAnswer(BaseModel):
-    """A frozen shape of ours."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class OrdainNote(OpenAIAnswer):
@@ -311,22 +306,3 @@ class ResponseObject(ResponseEcho):
     incomplete_details: IncompleteDetails | None = None
     usage: ResponseUsage | None = None
     ordain: OrdainNote
-
-
-class RefusalBody(OpenAIAnswer):
-    """Why a request was refused, in OpenAI's words; ``code`` is Ordain's own, ``param`` the first
-    place that does not fit.
-    """
-
-    message: str
-    type: str
-    param: str | None = None
-    code: str
-
-
-class OpenAIRefusal(OpenAIAnswer):
-    """A refusal below ``/v1`` (but for the sources' own address): the shape that its clients
-    know.
-    """
-
-    error: RefusalBody

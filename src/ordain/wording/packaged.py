@@ -1,11 +1,14 @@
 """Phrases that come with code, from this room's folder ``tables``: the files of languages, their
-table, and the first table, frozen.
+table with what its phrases are compared by, and the first table, frozen.
 """
 
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import Final
 
+KEYS: Final = "keys"
+"""The table of what shipped phrases are compared by, written by ``scripts.shipped``."""
 _TABLES = files("ordain.wording").joinpath("tables")
 
 

@@ -9,15 +9,16 @@ moved lines makes no other table.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
 
+T = TypeVar("T")
 PhraseClaim = tuple[str, tuple[str, ...]]
 """A sign's name, and phrases for it."""
 
@@ -61,6 +62,18 @@ class Table(Struct, frozen=True, kw_only=True, dict=True):
             raise ConfigurationError(
                 f"this is no table of phrases: {error}", code="invalid_wording"
             ) from error
+
+    def once(self, make: Callable[[Self], T]) -> T:
+        """What ``make``, which is pure, makes of this table: the first time it is asked for.
+        Engines stand on one another, and each would make the same again.
+        """
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Self], Any], Any]:
+        return {}
 
     @cached_property
     def encoded(self) -> bytes:

@@ -22,12 +22,12 @@ from ordain.contracts.openai import (
     ChatCompletionRequest,
     ModelEntries,
     ModelEntry,
-    OpenAIRefusal,
     OrdainNote,
     ResponseFailure,
     ResponseObject,
     ResponsesRequest,
 )
+from ordain.contracts.openai_refusal import OpenAIRefusal
 from ordain.contracts.text_links import links_of, texts_of
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest

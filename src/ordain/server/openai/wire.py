@@ -11,7 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.contracts.nearest import nearest
-from ordain.contracts.openai import OpenAIRefusal, RefusalBody
+from ordain.contracts.openai_refusal import OpenAIRefusal, RefusalBody
 from ordain.server.problems import CODES, MEDIA_TYPE
 
 NO_MODEL_ANSWERED = 502

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
+
+import msgspec
 
 from ordain.wording.engine_1.folding import TOKENS_MAX, fold, tokens
 from ordain.wording.engine_1.signs import Sign
+from ordain.wording.packaged import KEYS, packaged_table
 
 Phrases = Mapping[str, tuple[int, dict[tuple[str, ...], str]]]
 """By first token: the length of the longest phrase, and the sign of each."""
@@ -39,7 +42,12 @@ def keys(phrase: str) -> frozenset[tuple[str, ...]]:
     """What of a phrase is compared with a message: its tokens, and those of its spelling without
     umlauts. Empty: it holds nothing to look for.
     """
-    if _PLAIN.fullmatch(phrase) is not None and phrase.count(" ") < TOKENS_MAX:
+    return _written_keys().get(phrase) or folded_keys(phrase)
+
+
+def folded_keys(phrase: str) -> frozenset[tuple[str, ...]]:
+    """As ``keys``, made anew."""
+    if is_plain(phrase):
         return frozenset((tuple(phrase.split(" ")),))
     return frozenset(
         found
@@ -48,17 +56,31 @@ def keys(phrase: str) -> frozenset[tuple[str, ...]]:
     )
 
 
+def is_plain(phrase: str) -> bool:
+    """Whether its one key is its words as they stand, which are cheaply told apart."""
+    return _PLAIN.fullmatch(phrase) is not None and phrase.count(" ") < TOKENS_MAX
+
+
+@cache
+def _written_keys() -> Mapping[str, frozenset[tuple[str, ...]]]:
+    """Those of shipped phrases that are not plain, written down: folding them is most of what the
+    first message of a process waits for.
+    """
+    return msgspec.json.decode(packaged_table(KEYS), type=dict[str, frozenset[tuple[str, ...]]])
+
+
 def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
     """Phrases by their keys; the first claim that names one keeps it."""
-    table: dict[str, tuple[int, dict[tuple[str, ...], str]]] = {}
+    table: dict[str, dict[tuple[str, ...], str]] = {}
     for name, phrases in claims:
         sign = Sign[name.upper()].value
         for phrase in phrases:
             for found in keys(phrase):
-                longest, known = table.setdefault(found[0], (0, {}))
-                known.setdefault(found, sign)
-                table[found[0]] = (max(longest, len(found)), known)
-    return table
+                if (known := table.get(found[0])) is None:
+                    table[found[0]] = {found: sign}
+                else:
+                    known.setdefault(found, sign)
+    return {first: (max(map(len, known)), known) for first, known in table.items()}
 
 
 def shape_of(

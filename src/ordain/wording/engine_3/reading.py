@@ -27,7 +27,7 @@ from ordain.wording.engine_3 import dates, whole
 from ordain.wording.engine_3.choices import chosen_key, mentions
 from ordain.wording.engine_3.corrections import corrects, may_be_about_work, own_matter
 from ordain.wording.engine_3.dates import Calendar
-from ordain.wording.engine_3.whole import ClosedLists, is_plain, says_hold, says_no, says_yes
+from ordain.wording.engine_3.whole import closed_lists, is_plain, says_hold, says_no, says_yes
 from ordain.wording.table import Table
 
 RESTRICTIONS: Final = "restrictions"
@@ -68,7 +68,7 @@ class WholeReading:
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._second = SecondReading(table)
-        self._lists = ClosedLists(table.lists, table.phrases)
+        self._lists = table.once(closed_lists)
         self._calendar = Calendar(table.lists)
         self._restrictions = _folded(table, RESTRICTIONS)
         self._revisions = _folded(table, REVISIONS)

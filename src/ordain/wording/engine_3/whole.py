@@ -10,7 +10,7 @@ of.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntFlag
 from typing import Final
 
@@ -18,6 +18,7 @@ from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.reading import Look
 from ordain.wording.one_reading import made_once
+from ordain.wording.table import Table
 
 WHOLE_TOKENS: Final = 12
 """Most words and breaks of a message that says one thing whole."""
@@ -72,7 +73,8 @@ class ClosedLists:
         for name, part in LISTS.items():
             for phrase in lists.get(name, ()):
                 for key in keys(phrase):
-                    self._known[key] = self._known.get(key, Part.COURTESY) | part
+                    before = self._known.get(key)
+                    self._known[key] = part if before is None else before | part
         self._leading = frozenset(key for phrase in lists.get(LEADING, ()) for key in keys(phrase))
         self._longest = max(map(len, self._known), default=1)
 
@@ -139,6 +141,24 @@ class ClosedLists:
                 left.append(found[at])
                 at += 1
         return left
+
+
+def closed_lists(table: Table) -> ClosedLists:
+    """Those of a whole table."""
+    return ClosedLists(table.lists, table.phrases)
+
+
+def listed_phrases(table: Table) -> Iterator[str]:
+    """Every phrase of a table's lists."""
+    return (phrase for phrases in table.lists.values() for phrase in phrases)
+
+
+def answering_phrases(table: Table) -> Iterator[str]:
+    """What is said for yes and no, and every phrase of a table's lists."""
+    for sign, phrases in table.phrases:
+        if sign in OWN_SIGNS:
+            yield from phrases
+    yield from listed_phrases(table)
 
 
 def _said_before(before: list[str], key: tuple[str, ...]) -> bool:

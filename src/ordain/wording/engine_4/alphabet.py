@@ -14,6 +14,9 @@ from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import Final
 
+from ordain.wording.engine_3.whole import answering_phrases, listed_phrases
+from ordain.wording.table import Table
+
 CHARS_KEPT: Final = 4096
 """Of so many characters it is remembered whether they are part of the alphabet."""
 _BLANKS: Final = frozenset(" \t\r\n\u00a0\u202f\u3000")
@@ -42,6 +45,16 @@ def accented(phrases: Iterable[str]) -> frozenset[str]:
         for char in unicodedata.normalize("NFC", phrase).casefold()
     }
     return frozenset(filter(_is_accented, letters))
+
+
+def answering_letters(table: Table) -> frozenset[str]:
+    """Those of what is said for yes and no, and of a table's lists."""
+    return accented(answering_phrases(table))
+
+
+def listed_letters(table: Table) -> frozenset[str]:
+    """Those of a table's lists."""
+    return accented(listed_phrases(table))
 
 
 def is_clear(text: str, letters: Set[str]) -> bool:

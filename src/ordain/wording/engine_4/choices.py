@@ -19,7 +19,7 @@ from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_3.choices import LETTERS
 from ordain.wording.engine_3.whole import ClosedLists, is_plain
-from ordain.wording.engine_4.alphabet import accented, is_clear
+from ordain.wording.engine_4.alphabet import accented, is_clear, listed_letters
 from ordain.wording.table import Table
 
 CHOOSING: Final = "choosing"
@@ -79,7 +79,7 @@ class ClosedChoices:
         self._courtesies = _keys_of(table, _COURTESIES)
         self._around = _keys_of(table, CHOOSING) | self._courtesies
         self._turning, self._no_names = _words_of(table, _TURNING), _words_of(table, _NO_NAMES)
-        self._letters = accented(phrase for phrases in table.lists.values() for phrase in phrases)
+        self._letters = table.once(listed_letters)
         self._longest = max(map(len, self._around), default=1)
         self._places: dict[tuple[str, ...], int] = {}
         self._last = set[tuple[str, ...]]()

@@ -16,9 +16,9 @@ from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_3.reading import LISTS as THIRD_LISTS
 from ordain.wording.engine_3.reading import WholeReading
-from ordain.wording.engine_3.whole import OWN_SIGNS, ClosedLists
+from ordain.wording.engine_3.whole import closed_lists
 from ordain.wording.engine_4 import orders
-from ordain.wording.engine_4.alphabet import accented, is_clear
+from ordain.wording.engine_4.alphabet import answering_letters, is_clear
 from ordain.wording.engine_4.choices import CHOOSING, ClosedChoices
 from ordain.wording.engine_4.orders import Orders
 from ordain.wording.table import Table
@@ -37,11 +37,8 @@ class ClearReading:
         """Compile the table."""
         self._third = WholeReading(table)
         self._orders = Orders(table)
-        own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
-        self._letters = accented(
-            (*own, *(phrase for phrases in table.lists.values() for phrase in phrases))
-        )
-        self._choices = ClosedChoices(table, ClosedLists(table.lists, table.phrases))
+        self._letters = answering_letters(table)
+        self._choices = ClosedChoices(table, table.once(closed_lists))
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """As engine 1 has them."""

@@ -19,11 +19,11 @@ from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
-from ordain.wording.engine_3.whole import OWN_SIGNS, ClosedLists, Part, is_plain
-from ordain.wording.engine_4.alphabet import accented, is_clear
+from ordain.wording.engine_3.whole import ClosedLists, Part, is_plain
+from ordain.wording.engine_4.alphabet import is_clear, listed_letters
 from ordain.wording.engine_4.reading import LISTS as FOURTH_LISTS
 from ordain.wording.engine_4.reading import ClearReading
-from ordain.wording.engine_5.spelling import is_spelled, marked_words
+from ordain.wording.engine_5.spelling import is_spelled, marked_words, written_words
 from ordain.wording.table import Table
 
 AMBIGUOUS: Final = "ambiguous"
@@ -60,11 +60,8 @@ class WrittenReading:
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._fourth = ClearReading(table)
-        own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
-        self._known = marked_words(
-            (*own, *(phrase for phrases in table.lists.values() for phrase in phrases))
-        )
-        self._letters = accented(phrase for phrases in table.lists.values() for phrase in phrases)
+        self._known = table.once(written_words)
+        self._letters = table.once(listed_letters)
         self._ambiguous = frozenset(
             key for phrase in table.lists.get(AMBIGUOUS, ()) for key in keys(phrase)
         )

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import Final
 
+from ordain.wording.engine_3.whole import answering_phrases
+from ordain.wording.table import Table
+
 _WORD: Final = re.compile(r"[^\W\d_]+")
 CHARS_KEPT: Final = 4096
 """Of so many characters it is remembered whether they are Latin."""
@@ -23,6 +26,11 @@ def marked_words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(
         word for text in texts if not text.isascii() for word in _words(text) if _is_marked(word)
     )
+
+
+def written_words(table: Table) -> frozenset[str]:
+    """Those of what is said for yes and no, and of a table's lists."""
+    return marked_words(answering_phrases(table))
 
 
 def is_spelled(text: str, known: Set[str]) -> bool:

@@ -18,10 +18,10 @@ from msgspec import structs
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_3.whole import OWN_SIGNS, ClosedLists, Part
+from ordain.wording.engine_3.whole import ClosedLists, Part, closed_lists
 from ordain.wording.engine_5.reading import LISTS as FIFTH_LISTS
 from ordain.wording.engine_5.reading import WrittenReading
-from ordain.wording.engine_5.spelling import is_spelled, marked_words
+from ordain.wording.engine_5.spelling import is_spelled, marked_words, written_words
 from ordain.wording.engine_6 import places
 from ordain.wording.engine_6.insistence import INSISTENCE, Insistence
 from ordain.wording.engine_6.places import PlacedChoices
@@ -54,11 +54,8 @@ class InsistentReading:
         """Compile the table."""
         self._fifth = WrittenReading(table)
         self._insistence = Insistence(table)
-        self._choices = PlacedChoices(table, ClosedLists(table.lists, table.phrases))
-        own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
-        self._known = marked_words(
-            (*own, *(phrase for phrases in table.lists.values() for phrase in phrases))
-        )
+        self._choices = PlacedChoices(table, table.once(closed_lists))
+        self._known = table.once(written_words)
         self._protests = frozenset(
             key for phrase in table.lists.get(PROTESTS, ()) for key in keys(phrase)
         )

@@ -79,6 +79,8 @@ def keys() -> dict[str, list[tuple[str, ...]]]:
     return {phrase: found[phrase] for phrase in sorted(found) if found[phrase]}
 
 
+BY_LINE = ORDAIN / "wording" / "tables" / f"{KEYS}.json"
+"""Has thousands of entries, each a line."""
 WRITTEN: Mapping[Path, Callable[[], Any]] = {
     ORDAIN / "shipped_verbs.json": functions,
     VERBS / "builtin" / SHIPPED: plans,
@@ -86,7 +88,7 @@ WRITTEN: Mapping[Path, Callable[[], Any]] = {
     VERBS / "workflow" / SHIPPED: lambda: documents(VERBS / "workflow" / "shipped"),
     VERBS / "council" / SHIPPED: seats,
     ORDAIN / "wording" / "tables" / SHIPPED: table,
-    ORDAIN / "wording" / "tables" / f"{KEYS}.json": keys,
+    BY_LINE: keys,
     ORDAIN / "policy.json": policy,
 }
 """What makes each file."""
@@ -94,7 +96,11 @@ WRITTEN: Mapping[Path, Callable[[], Any]] = {
 
 def rendered(file: Path) -> str:
     """What is to stand in a file."""
-    return json.dumps(WRITTEN[file](), indent=1, ensure_ascii=False) + "\n"
+    found = WRITTEN[file]()
+    if file != BY_LINE:
+        return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    entries = (json.dumps({name: one}, ensure_ascii=False)[1:-1] for name, one in found.items())
+    return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
 def main(arguments: list[str]) -> int:

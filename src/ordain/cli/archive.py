@@ -24,6 +24,7 @@ from ordain.errors import (
     StorageUnavailable,
 )
 from ordain.flows.shipped import shipped_kinds
+from ordain.flows.transcript import TranscriptReader
 from ordain.ports.library import Embedder
 from ordain.ports.store import StoredRun, load_run
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
@@ -91,6 +92,7 @@ class Archive:
     """The store as a guest, and the door over it for looking."""
 
     store: SqliteStore
+    sessions: SqliteSessions
     runtime: Runtime
 
     async def held_to_ledger(self, kept: str = "") -> tuple[Ledgered, LedgerKnows | None]:
@@ -113,11 +115,8 @@ class Archive:
                 f"{stored.flow}@{stored.flow_version}",
                 len(stored.records),
             )
-            catalog, said = (
-                await services.catalogs.pinned(stored.catalog),
-                services.transcript(stored.workspace),
-            )
-            replayed = await said.having(lambda: replay(stored, catalog, services.kinds, said))
+            catalog = await services.catalogs.pinned(stored.catalog)
+            replayed = replay(stored, catalog, services.kinds, self._transcript(stored))
             return replayed if ledger is None else held_to_sweeps(replayed, stored, ledger)
         except NotFound:
             report.differences.append(
@@ -133,6 +132,13 @@ class Archive:
                 Difference(place="storage", recorded="", now=str(error)[:300])
             )
             return report
+
+    def _transcript(self, stored: StoredRun) -> TranscriptReader:
+        """What the run's prompts say of its session. Nobody else waits for what reads here, so that
+        entries are read as they are asked for: a server reads them before, and has the run made
+        again up to there for each that it did not know of.
+        """
+        return partial(self.sessions.texts_here, stored.workspace)
 
     async def _load(self, run: str) -> StoredRun:
         stored = await load_run(self.runtime.services.store, run)
@@ -158,13 +164,9 @@ class Archive:
             if stored is None:
                 raise NotFound(f"there is no run {run}", code="run_not_found")
             flow = f"{stored.flow}@{stored.flow_version}"
-            catalog, said = (
-                await services.catalogs.pinned(stored.catalog),
-                services.transcript(stored.workspace),
-            )
-            return await said.having(
-                lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said)
-            )
+            catalog = await services.catalogs.pinned(stored.catalog)
+            said = self._transcript(stored)
+            return diff(stored, catalog, policy, services.kinds, load, transcript=said)
         except (JournalError, NotFound, ConfigurationError, ValueError):
             return PolicyDiff(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
@@ -206,13 +208,9 @@ class Archive:
         try:
             stored = await self._load(run)
             flow = f"{stored.flow}@{stored.flow_version}"
-            catalog, said = (
-                await services.catalogs.pinned(stored.catalog),
-                services.transcript(stored.workspace),
-            )
-            return await said.having(
-                lambda: answers_read(stored, catalog, wording, services.kinds, said)
-            )
+            catalog = await services.catalogs.pinned(stored.catalog)
+            said = self._transcript(stored)
+            return answers_read(stored, catalog, wording, services.kinds, said)
         except (JournalError, ConfigurationError, ValueError):
             return AnswersRead(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
@@ -276,7 +274,7 @@ def open_archive(home: Path) -> Generator[Archive]:
         remembered = Memory(library, DocumentReader(), library.clear)
         runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
         try:
-            yield Archive(store=store, runtime=runtime)
+            yield Archive(store=store, sessions=sessions, runtime=runtime)
         finally:
             library.close()
     finally:

@@ -1,0 +1,55 @@
+"""A data folder as it lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ordain.runtime.diff as ordain_runtime_diff
+import ordain.runtime.replay as ordain_runtime_replay
+from ordain import Ordain
+from ordain.cli.archive import open_archive
+from ordain.runtime.diff import TriedPolicy
+
+TURNS = 3
+
+
+async def test_each_run_of_a_conversation_is_made_again_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a prompt says of the session is read where it is asked for: a replay, and a comparison
+    under which nothing changes, go through each run once, however much its prompts refer to.
+    """
+    async with Ordain(home=tmp_path) as ordain:
+        for number in range(TURNS):
+            said = {"sessionId": "s", "userId": "ada", "message": {"text": f"Tell me of {number}"}}
+            await ordain.answer(await ordain.send(said))
+    gone_through = list[str]()
+
+    def counted(module: Any) -> None:
+        through = module.flow_outcome
+
+        def counting(setup: Any, *given: Any) -> Any:
+            gone_through.append(setup.run)
+            return through(setup, *given)
+
+        monkeypatch.setattr(module, "flow_outcome", counting)
+
+    counted(ordain_runtime_replay)
+    counted(ordain_runtime_diff)
+    with open_archive(tmp_path) as archive:
+        runs = await archive.runs()
+        assert len(runs) > TURNS
+        replayed = [await archive.replay(run) for run in runs]
+        assert [one for one in replayed if not one.equal] == []
+        assert sorted(gone_through) == sorted(runs)
+        gone_through.clear()
+        for root in await archive.runs(roots_only=True):
+            stored = archive.store.stored(root)
+            assert stored is not None
+            pinned = await archive.runtime.services.catalogs.pinned(stored.catalog)
+            compared = await archive.diff(root, TriedPolicy(pinned.policy))
+            assert compared.verdict == "compared"
+        assert sorted(gone_through) == sorted(runs)

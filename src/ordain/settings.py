@@ -58,6 +58,7 @@ DEFAULT_PORT = 8090
 HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
+CONFIG_FILE, POLICY_FILE = "ordain.toml", "policy.toml"
 
 
 class Settings(Strict):
@@ -115,7 +116,7 @@ def read_policy(file: Path | None) -> Policy:
             f"{file}: version: begin it with `version = 1`, or remove the file: then the shipped "
             "policy holds"
         )
-    return validated(Policy, text, name)
+    return validated(Policy, text, name, (CONFIG_FILE, FileSettings))
 
 
 @cache
@@ -137,10 +138,10 @@ def load_settings(
     """
     env = os.environ if environment is None else environment
     home = home or Path(env.get("ORDAIN_HOME") or Path.home() / ".ordain").expanduser()
-    config = home / "ordain.toml"
+    config = home / CONFIG_FILE
     given = FileSettings()
     if os.path.lexists(config):
-        given = validated(FileSettings, read_owned(config), str(config))
+        given = validated(FileSettings, read_owned(config), str(config), (POLICY_FILE, Policy))
     _check_root(home, given.verbs.files_root)
     policy_file = _policy_file(home, given, config)
     policy = read_policy(
@@ -200,7 +201,7 @@ def load_settings(
 def _policy_file(home: Path, given: FileSettings, config: Path) -> Path:
     """The policy's file, which need not be there where none is named."""
     if given.policy is None:
-        return home / "policy.toml"
+        return home / POLICY_FILE
     if not (named := home / given.policy).exists():
         message = (
             f"{config}: policy names {named}, which is not there: put it there, or take the "

@@ -9,12 +9,20 @@ from enum import StrEnum
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
-from ordain.contracts.model_keys import misfit_words
+from ordain.contracts.model_keys import UNKNOWN_KEY, keys_at, misfit_words
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.contracts.verbs import VerbId
@@ -295,25 +303,41 @@ class FileSettings(Strict):
     node: str = "default"
 
 
-def validated(model: type[M], text: str, name: str) -> M:
-    """A contract written in TOML.
+def validated(
+    model: type[M], text: str, name: str, beside: tuple[str, type[BaseModel]] | None = None
+) -> M:
+    """A contract written in TOML; ``beside`` is the file, with its contract, that a key which this
+    one has not may belong into.
 
     Raises:
         ConfigurationError: it is none; the message names the key.
     """
-    return checked(model, toml_tree(text, name), name)
+    return checked(model, toml_tree(text, name), name, beside)
 
 
-def checked(model: type[M], tree: Any, name: str) -> M:
+def checked(
+    model: type[M], tree: Any, name: str, beside: tuple[str, type[BaseModel]] | None = None
+) -> M:
     """A contract made of what was read from ``name``. Raises as ``validated``."""
     try:
         return model.model_validate(tree, strict=False)
     except ValidationError as error:
         places = "; ".join(
-            f"{'.'.join(str(part) for part in e['loc'])}: {misfit_words(model, e)}"
+            f"{'.'.join(str(part) for part in e['loc'])}: {_wrong(model, e, beside)}"
             for e in error.errors()[:5]
         )
         raise ConfigurationError(f"{name}: {places}") from None
+
+
+def _wrong(
+    model: type[BaseModel], error: ErrorDetails, beside: tuple[str, type[BaseModel]] | None
+) -> str:
+    if beside is not None and error["type"] == UNKNOWN_KEY:
+        *above, key = error["loc"]
+        file, other = beside
+        if str(key) in keys_at(other, above):
+            return f"there is no such key here: it stands in {file}"
+    return misfit_words(model, error)
 
 
 def toml_tree(text: str, name: str) -> dict[str, Any]:

@@ -269,8 +269,10 @@ class ProfilePolicy(PinnedProfile):
 
     @property
     def governs(self) -> bool:
-        """Whether the section says anything of a turn that is pinned to nothing."""
-        return (
+        """Whether the section says anything of a turn that is pinned to nothing. What nobody wrote
+        says nothing, which is told without comparing it: each model call and each verb call asks.
+        """
+        return not self.model_fields_set.isdisjoint(_SPEAKING) and (
             _what_is_said(self) != _NOTHING
             or _says(self.heartbeat, _HEARTBEAT)
             or _says(self.safety, _SAFETY)
@@ -300,6 +302,7 @@ _SAYS_NOTHING: Mapping[str, Any] = {
 """What a section of policy says of a turn where nobody has written one; roles, what is relaxable
 and what is selectable say nothing by themselves, and handoffs are held to the section as it stands.
 """
+_SPEAKING = _SAYS_NOTHING.keys() | {"heartbeat", "safety"}
 _what_is_said = attrgetter(*_SAYS_NOTHING)
 _NOTHING = tuple(_SAYS_NOTHING.values())
 _HEARTBEAT, _SAFETY = HeartbeatDefaults(), SafetySettings()

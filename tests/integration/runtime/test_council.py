@@ -208,12 +208,13 @@ async def test_the_environments_numbers_hold(
         assert answer["error"]["code"] == code
 
 
-@pytest.mark.parametrize(("call_s", "round_s"), [(2, 40), (30, 5), (7.5, 7.5)])
+@pytest.mark.parametrize(("call_s", "round_s"), [(60, 600), (300, 60), (67.5, 67.5)])
 async def test_each_call_of_a_council_ends_by_what_is_configured(
     tmp_path: Path, call_s: float, round_s: float
 ) -> None:
     """By the time of one call or by what is left of the round's, whichever is over first: seats,
-    chair and auditor, each as its own intent has it.
+    chair and auditor, each as its own intent has it. The times are long beside what a busy machine
+    takes between a deadline and its record.
 
     EXE-17 "planner/council RPCs by configured timeout knobs."
     """
@@ -243,7 +244,7 @@ async def test_each_call_of_a_council_ends_by_what_is_configured(
         assert 0 < call.deadline - at <= call_s * 1_000_000
         assert call.deadline <= at + round_s * 1_000_000
     if call_s < round_s / 2:
-        assert all(call.deadline - at > (call_s - 0.1) * 1_000_000 for at, call in calls)
+        assert all(call.deadline - at > call_s / 2 * 1_000_000 for at, call in calls)
     assert min(at for at, _ in calls) >= began
 
 

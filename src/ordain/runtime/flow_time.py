@@ -82,7 +82,8 @@ class FlowTime:
         reckoning = self._reckoning
         if self.still:
             return max(0, until - reckoning.since - reckoning.booked)
-        spans = self._services.lost.seen_since(reckoning.since, now)
+        self._services.lost.look(now)
+        spans = self._services.lost.since(reckoning.since)
         return reckoning.beyond((*spans, *self._below), until) if spans or self._below else 0
 
     def now(self) -> int:

@@ -74,12 +74,6 @@ class LostTime:
             self._set_back(now, seen - now)
         return False
 
-    def seen_since(self, moment: int, now: int | None = None) -> Sequence[Pause]:
-        """Look, and give the pauses that ended after the moment."""
-        self.look(now)
-        spans = self._spans  # mostly none: every record asks
-        return self.since(moment) if spans and spans[-1][1] > moment else ()
-
     def refused(self, began: int, ended: int) -> None:
         """Between these moments somebody could not go on, for the storage took nothing. Many say so
         of the same time.

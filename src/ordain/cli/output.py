@@ -16,7 +16,7 @@ from ordain.contracts.legible_text import legible_json, pieces
 from ordain.contracts.remedies import NO_MODEL, NO_WORDS, NOT_HELD, REMEDIES
 from ordain.contracts.visible import picture_of, visible_line, visible_name
 from ordain.rules.plain_reply import QUOTE, cleaned
-from ordain.runtime.brief import brief_line, in_words, needs_all
+from ordain.runtime.brief import header_shown, in_words
 from ordain.runtime.reason_words import meanings
 
 MESSAGE = 2000
@@ -64,9 +64,8 @@ def people_read(header: str, *, whole: bool = False) -> str:
     """A header as people are shown it: one line, and all of it, its reasons in words, where that is
     asked for or one line would not be the truth.
     """
-    if not whole and not needs_all(header):
-        return with_places(brief_line(header))
-    return with_places(in_words(header, meanings()))
+    told = in_words if whole else header_shown
+    return with_places(told(header, meanings()))
 
 
 def with_places(text: str) -> str:

@@ -29,6 +29,16 @@ class RunRow(Struct, frozen=True, kw_only=True):
     opening: Record | None = None
 
 
+class RunBeginning(Struct, frozen=True, kw_only=True):
+    """The flow of a run, and the record that it begins with, None where that is erased or
+    damaged.
+    """
+
+    flow: str
+    version: int
+    opening: Record | None
+
+
 class RunSearch(Protocol):
     """Lists and counts; newest first. Errors: ``StorageUnavailable``. What is awaited may look at
     many runs, and holds nobody else up.
@@ -62,6 +72,10 @@ class RunSearch(Protocol):
 
     async def records(self, run: str, after: int) -> Sequence[Record]:
         """A run's records with seq greater than ``after``, in order."""
+        ...
+
+    async def beginning(self, run: str) -> RunBeginning | None:
+        """What a run began as, or None where there is none; nothing else of it is read."""
         ...
 
     async def status(self, run: str) -> str | None:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ordain.contracts.conversation import MessageAnswer
 from ordain.flows.kind import Serves
 from ordain.journal.records import Label
+from ordain.ports.search import RunSearch
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import ApprovalState
 from ordain.rules.attachment import AttachReason
@@ -27,7 +28,9 @@ class AnswerSource(Struct, frozen=True, kw_only=True):
     approval: str = ""
 
 
-async def answer_source(services: Services, workspace: str, answer: MessageAnswer) -> AnswerSource:
+async def answer_source(
+    services: Services, search: RunSearch, workspace: str, answer: MessageAnswer
+) -> AnswerSource:
     """Where an answer comes from. Of what is erased or unreadable it says what the answer itself
     holds.
     """
@@ -35,11 +38,12 @@ async def answer_source(services: Services, workspace: str, answer: MessageAnswe
         return AnswerSource(
             by_code=True, approval="" if answer.approval is None else answer.approval.approval_id
         )
-    run = await _run(services, answer.run_id or "")
-    begun = None if run is None or not run.records else started(run.records[0])
-    if run is None or begun is None:
+    beginning = await search.beginning(answer.run_id or "")
+    begun = None if beginning is None else started(beginning.opening)
+    if beginning is None or begun is None:
         return AnswerSource(by_code=False)
-    kind, label = services.kinds.get(run.flow, run.flow_version), services.kinds.label(begun)
+    kind = services.kinds.get(beginning.flow, beginning.version)
+    label = services.kinds.label(begun)
     by_code = kind is not None and kind.serves in (Serves.STATUS, Serves.PLACING)
     return AnswerSource(
         by_code=by_code, approval=await _told(services, workspace, answer, label, status=by_code)

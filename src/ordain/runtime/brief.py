@@ -172,7 +172,18 @@ def brief_line(header: str) -> str:
     """A rendered header on one line: verdict, models, tools, time, cost and the end of the run's
     id. Its first line where it is of a form that nobody knows.
     """
+    return _line(header, read_brief(header))
+
+
+def header_shown(header: str, meanings: Mapping[str, str]) -> str:
+    """The header on one line; where one line would leave out what everybody has to see all of it,
+    its reasons in words, and below it what to do about models that failed; ``meanings`` by code.
+    """
     brief = read_brief(header)
+    return in_words(header, meanings) if _needs_all(header, brief) else _line(header, brief)
+
+
+def _line(header: str, brief: Brief | None) -> str:
     if brief is None:
         return header.partition("\n")[0]
     told = "" if brief.verdict == RunVerdict.OK else brief.verdict
@@ -197,7 +208,10 @@ def needs_all(header: str) -> bool:
     """Whether one line would leave out what everybody has to see: any verdict but ok, anything that
     failed, that nobody knows of or that was cut, any falling back.
     """
-    brief = read_brief(header)
+    return _needs_all(header, read_brief(header))
+
+
+def _needs_all(header: str, brief: Brief | None) -> bool:
     if brief is None or brief.verdict not in (RunVerdict.OK, IN_PROGRESS, ""):
         return True
     bad = (MARKS["fail"], MARKS["unknown"])

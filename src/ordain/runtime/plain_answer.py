@@ -11,7 +11,7 @@ from msgspec import Struct
 from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question
 from ordain.rules.header import MARKS
 from ordain.rules.plain_reply import cleaned, plain_reply, quoted_lines
-from ordain.runtime.brief import brief_line, in_words, needs_all
+from ordain.runtime.brief import header_shown
 from ordain.runtime.reason_words import meanings
 
 REFUSED = f"{MARKS['fail']} What stands above was given up; what follows holds."
@@ -42,7 +42,9 @@ class PlainAnswer(Struct, frozen=True, kw_only=True):
 def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
     """What became of a message."""
     if answer.reply is not None:
-        return PlainAnswer(header=header_shown(answer.reply.header), words=answer.reply.narrative)
+        return PlainAnswer(
+            header=header_shown(answer.reply.header, meanings()), words=answer.reply.narrative
+        )
     if answer.question is not None:
         return PlainAnswer(
             header=f"{MARKS['unknown']} a question, which the next message answers",
@@ -57,13 +59,6 @@ def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
         ),
         words="",
     )
-
-
-def header_shown(header: str) -> str:
-    """The header on one line; where one line would leave out what everybody has to see all of it,
-    its reasons in words, and below it what to do about models that failed.
-    """
-    return in_words(header, meanings()) if needs_all(header) else brief_line(header)
 
 
 def question_text(question: Question) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import STOPPED, Record, Status
-from ordain.ports.search import RunRow
+from ordain.ports.search import RunBeginning, RunRow
 from ordain.ports.sessions import sent_id
 from ordain.store.id_parts import named_by
 from ordain.store.run_records import Statement, asking, read_opening, stored_bytes
@@ -23,6 +23,10 @@ _ROW = (
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root"
 )
 
+_BEGAN_AS = (
+    "SELECT r.no, r.flow, r.flow_version, EXISTS (SELECT 1 FROM subjects s WHERE s.no = r.subject "
+    "AND s.key IS NOT NULL) FROM runs r WHERE r.id = ?"
+)
 _STOPPED_BELOW = (
     "WITH RECURSIVE below(no, status) AS (SELECT c.no, c.status FROM runs r JOIN runs c ON "
     "c.parent = r.no WHERE r.id = ?"
@@ -37,8 +41,9 @@ _TREE = (
 )
 
 _SENT = (
-    f"SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session WHERE {SENT} AND "
-    "t.message_id BETWEEN ?1 AND ?2"
+    # SQLite takes a cross join from left to right: by itself it goes through all sessions first
+    f"SELECT s.id, t.seq FROM transcript t CROSS JOIN sessions s ON s.no = t.session WHERE {SENT} "
+    "AND t.message_id BETWEEN ?1 AND ?2"
     " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND t.body IS NOT NULL AND EXISTS (SELECT 1 "
     "FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
     " ORDER BY t.rowid DESC LIMIT ?5"
@@ -162,6 +167,13 @@ class SqliteSearch(SqliteSpending):
     async def records(self, run: str, after: int) -> Sequence[Record]:
         """See ``RunSearch.records``."""
         return self._store.records_after(run, after)
+
+    async def beginning(self, run: str) -> RunBeginning | None:
+        """See ``RunSearch.beginning``."""
+        for no, flow, version, readable in self._store.query(_BEGAN_AS, (run,)):
+            opening = _opening(self._store.query, no) if readable else None
+            return RunBeginning(flow=flow, version=version, opening=opening)
+        return None
 
     async def status(self, run: str) -> str | None:
         """See ``RunSearch.status``."""

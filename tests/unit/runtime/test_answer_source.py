@@ -9,7 +9,8 @@ from tests.shapes.talk import WORKSPACE, House
 
 
 async def source(house: House, answer: MessageAnswer) -> AnswerSource:
-    return await answer_source(house.ordain.runtime.services, WORKSPACE, answer)
+    runtime = house.ordain.runtime
+    return await answer_source(runtime.services, runtime.search, WORKSPACE, answer)
 
 
 async def test_a_turn_answers_itself_and_the_rest_is_code() -> None:

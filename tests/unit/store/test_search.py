@@ -5,6 +5,7 @@ comes back is what a look at all would give.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Awaitable
 from itertools import product
 
 import pytest
@@ -33,6 +34,21 @@ def search() -> SqliteSearch:
             ),
         )
     return SqliteSearch(store)
+
+
+async def looks(search: SqliteSearch, *asked: Awaitable[object]) -> list[str]:
+    """How SQLite would go about the statements of what is asked."""
+    statements: list[str] = []
+    db: sqlite3.Connection = search._store._db
+    db.set_trace_callback(statements.append)
+    for one in asked:
+        await one
+    db.set_trace_callback(None)
+    return [
+        step[3]
+        for statement in statements
+        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -91,19 +107,10 @@ async def test_runs_are_found_by_the_beginning_or_the_end_of_their_id(
 
 async def test_an_id_is_looked_for_in_the_index_of_ids(search: SqliteSearch) -> None:
     """The rows themselves are not read for it."""
-    statements: list[str] = []
-    db: sqlite3.Connection = search._store._db
-    db.set_trace_callback(statements.append)
-    await search.runs(
+    asked = search.runs(
         statuses=(), roots_only=False, limit=11, before=None, workspace="w", named="r6"
     )
-    db.set_trace_callback(None)
-    looks = [
-        step[3]
-        for statement in statements
-        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
-    ]
-    assert [look for look in looks if look.startswith("SCAN")] == [
+    assert [look for look in await looks(search, asked) if look.startswith("SCAN")] == [
         "SCAN runs USING COVERING INDEX sqlite_autoindex_runs_1"
     ]
 
@@ -117,18 +124,51 @@ async def test_counts_are_of_all_runs(search: SqliteSearch) -> None:
 
 async def test_nothing_is_looked_through(search: SqliteSearch) -> None:
     """Both go by the indices of runs by status."""
-    statements: list[str] = []
-    db: sqlite3.Connection = search._store._db
-    db.set_trace_callback(statements.append)
-    await search.counts()
-    await search.runs(statuses=STATUSES, roots_only=True, limit=7, before="r60", workspace="w")
-    db.set_trace_callback(None)
-    looks = [
-        step[3]
-        for statement in statements
-        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    found = await looks(
+        search,
+        search.counts(),
+        search.runs(statuses=STATUSES, roots_only=True, limit=7, before="r60", workspace="w"),
+    )
+    assert [look for look in found if look.startswith("SCAN") or "TEMP B-TREE" in look] == []
+
+
+@pytest.mark.parametrize("session", ["", "s"])
+async def test_what_was_sent_is_looked_for_among_what_was_sent_alone(
+    search: SqliteSearch, session: str
+) -> None:
+    """However many sessions there are and however much was said in them: SQLite would rather have
+    gone through every session of the workspace.
+    """
+    found = await looks(search, search.sent("w", "digest", session=session, limit=20))
+    assert found[0].startswith("SEARCH t USING INDEX transcript_sent (message_id>?")
+    assert {look.partition(" USING ")[0] for look in found[1:]} == {
+        "CORRELATED SCALAR SUBQUERY 1",
+        "SEARCH s",
+        "SEARCH u",
+        "USE TEMP B-TREE FOR ORDER BY",
+    }
+    assert "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)" in found
+
+
+async def test_what_a_run_began_as_is_found_without_the_rest_of_it(search: SqliteSearch) -> None:
+    """Its flow and its first record; nothing of no run."""
+    asked: list[str] = []
+    search._store._db.set_trace_callback(asked.append)
+    found = await search.beginning("r7")
+    search._store._db.set_trace_callback(None)
+    assert found is not None
+    ((flow, version),) = search._store.query("SELECT flow, flow_version FROM runs WHERE id = 'r7'")
+    assert (found.flow, found.version) == (flow, version)
+    (opening,) = [
+        row.opening
+        for row in await search.runs(
+            statuses=(), roots_only=False, limit=200, before=None, workspace=None
+        )
+        if row.id == "r7"
     ]
-    assert [look for look in looks if look.startswith("SCAN") or "TEMP B-TREE" in look] == []
+    assert found.opening == opening
+    assert all("seq = 0" in one or "FROM runs" in one for one in asked)
+    assert await search.beginning("nobody") is None
 
 
 async def test_a_status_that_nobody_knows_never_reaches_a_statement(search: SqliteSearch) -> None:

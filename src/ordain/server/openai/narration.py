@@ -83,7 +83,8 @@ class Narration:
                 found = await answer
             finally:
                 answer.cancel()
-        self._source = await answer_source(self._face.runtime.services, self._workspace, found)
+        runtime = self._face.runtime
+        self._source = await answer_source(runtime.services, runtime.search, self._workspace, found)
         self.answer = found
         yield (
             formed_text(found, self._source, self._schema)

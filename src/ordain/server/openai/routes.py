@@ -33,9 +33,11 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
 from ordain.runtime.answer_source import answer_source
 from ordain.runtime.apart import apart
+from ordain.runtime.brief import header_shown
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
-from ordain.runtime.plain_answer import PlainAnswer, header_shown
+from ordain.runtime.plain_answer import PlainAnswer
+from ordain.runtime.reason_words import meanings
 from ordain.runtime.remedies import model_failure
 from ordain.server.answers import answered
 from ordain.server.bodies import BodyBounds, read_large
@@ -220,7 +222,8 @@ async def _answer(
     if asked.stream:
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
     answer = await answered(face, request, workspace, sent)
-    source = await answer_source(face.runtime.services, workspace, answer)
+    runtime = face.runtime
+    source = await answer_source(runtime.services, runtime.search, workspace, answer)
     told = told_as(
         formed_text(answer, source, asked.schema),
         note,
@@ -297,7 +300,7 @@ async def _task(
         said = ": ".join(filter(None, (error.get("message", ""), error.get("remedy", ""))))
         raise InvalidRequest(f"the task has no answer: {said}", code="answer_unfit")
     words = str(output.get("content", ""))
-    text = text_alone(words, asked.schema, header_shown(str(reply["header"])))
+    text = text_alone(words, asked.schema, header_shown(str(reply["header"]), meanings()))
     told: dict[str, Any] = {
         "run_id": accepted.run,
         "header": reply["header"],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
 
 from ordain.contracts.approvals import Grant
 from ordain.ports.approvals import ApprovalRow
@@ -11,6 +14,8 @@ from ordain.store.approval_rows import APPROVAL_ROW, approval_row, read_approval
 from ordain.store.grant_rows import GRANT_ROW, grant_row, read_grant
 from ordain.store.id_parts import named_by
 from ordain.store.sqlite import SqliteStore
+
+_SESSION = "SELECT no FROM sessions WHERE workspace = ? AND id = ?"
 
 
 class SqliteApprovals:
@@ -31,16 +36,30 @@ class SqliteApprovals:
         named: str = "",
     ) -> Sequence[ApprovalRow]:
         """See ``Approvals.approvals``."""
-        wanted = [str(state) for state in (states or ApprovalState)]
-        marks = ",".join("?" * len(wanted))
-        within, whose = (" AND s.id = ?", (session,)) if session else ("", ())
         condition, parts = named_by(named, "a.id")
-        rows = self._store.query(
-            f"{APPROVAL_ROW} WHERE a.workspace = ? AND a.state IN ({marks}) AND a.no < ?{within} "
-            f"AND {condition} ORDER BY a.no DESC LIMIT ?",
-            (workspace, *wanted, 2**62 if before is None else before, *whose, *parts, limit),
-        )
-        return [approval_row(row) for row in rows]
+        within, whose = "", ()
+        if session:
+            found = self._store.query(_SESSION, (workspace, session))
+            within, whose = " AND a.session = ? AND a.session <> 0", found[0] if found else (-1,)
+        given = (workspace, 2**62 if before is None else before, *whose, *parts, limit)
+
+        def read(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            # of each state by its index: of several at once SQLite would sort all that there are
+            rows = list[tuple[Any, ...]]()
+            for state in dict.fromkeys(map(ApprovalState, states or ApprovalState)):
+                sql = (
+                    f"a.workspace = ? AND a.state = '{state}' AND a.no < ?{within} AND {condition}"
+                )
+                rows += db.execute(
+                    f"{APPROVAL_ROW} WHERE {sql} ORDER BY a.no DESC LIMIT ?", given
+                ).fetchall()
+            return sorted(rows, key=itemgetter(-1), reverse=True)[:limit]
+
+        if not (named or within):
+            with self._store.reads() as db:
+                return list(map(approval_row, read(db)))
+        # however many are looked through, nobody is held up
+        return list(map(approval_row, await self._store.read_apart(read)))
 
     async def approval(self, approval: str) -> ApprovalRow | None:
         """See ``Approvals.approval``."""

@@ -25,6 +25,7 @@ from ordain.store.library_reads import (
     read_beginnings,
     read_fragments,
     unkept,
+    user_asking,
     withheld,
 )
 from ordain.store.text_query import TextQuery, any_of, of_literals, read_question, telling
@@ -195,12 +196,18 @@ class Finder:
             since=self._since(search),
             item=document_number(self._db, search),
             unkept=unkept(self._db),
-            withheld=withheld(self._db, search),
+            session=search.session,
+            user=user_asking(self._db, search),
         )
         (vector,) = embedder.embed([search.query])
         if not any(vector):
             return None
-        found = index.nearest(vector, wanted, search.limit * CANDIDATES)
+        found = index.nearest(
+            vector,
+            wanted,
+            search.limit * CANDIDATES,
+            lambda items: withheld(self._db, search, items),
+        )
         whole = count_passages(self._db, search.workspace) <= found.stored
         lacking = 0 if whole else count_lacking(self._db, search, embedder.name, wanted.since)
         return _Near(

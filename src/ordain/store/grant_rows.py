@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sqlite3
 
-import msgspec
 from msgspec import structs
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.records import ENCODER
 from ordain.ports.approvals import GrantContent, GrantRevoked, GrantUse, stored_grant
+from ordain.store.typed_rows import parsed
 
 GRANT_COLUMNS = """
 ALTER TABLE grants ADD COLUMN subject INTEGER;
@@ -41,13 +41,17 @@ GRANT_ROW = (
     "NOT NULL) THEN content END FROM grants"
 )
 
-_CONTENT = msgspec.json.Decoder(GrantContent)
-
 
 def grant_row(row: tuple[str, int | None, int, str | None]) -> Grant:
-    """What ``GRANT_ROW`` selects, as the port's value."""
-    grant = structs.replace(msgspec.json.decode(row[0], type=Grant), uses_left=row[1])
-    return grant if row[3] is None else _CONTENT.decode(row[3]).put_into(grant)
+    """What ``GRANT_ROW`` selects, as the port's value.
+
+    Raises:
+        JournalCorrupt: the row holds none.
+    """
+    grant = structs.replace(parsed("a grant", "body", row[0], Grant), uses_left=row[1])
+    if row[3] is None:
+        return grant
+    return parsed("a grant", "content", row[3], GrantContent).put_into(grant)
 
 
 def put_grant(db: sqlite3.Connection, workspace: str, grant: Grant) -> None:
@@ -82,7 +86,7 @@ def use_grant(db: sqlite3.Connection, workspace: str, use: GrantUse) -> bool:
         (use.grant, workspace),
     ).fetchone()
     if row is not None and use.bounds:
-        grant = msgspec.json.decode(row[0], type=Grant)
+        grant = parsed("a grant", "body", row[0], Grant)
         body = ENCODER.encode(structs.replace(grant, calls=grant.counted(use.bounds))).decode()
         db.execute("UPDATE grants SET body = ? WHERE id = ?", (body, use.grant))
     return row is not None

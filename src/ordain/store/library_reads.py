@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -44,22 +44,28 @@ _FRAGMENT = (
     "i.created_at, i.trust, i.author"
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
-_GIVEN = (
-    "iif(i.kind = 'document', ? IS NULL OR i.session IN ('', ?), ? IS NULL OR (i.author = ? AND "
-    "i.author <> '' AND i.trust = 'own')"
-    f" OR (i.author = '' AND (i.session = '' OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
+OWNER = (
+    "CASE WHEN i.author <> '' THEN iif(i.trust = 'own', i.author, NULL) WHEN i.session = '' THEN "
+    f"'' ELSE nullif({of_run('i.run', 'i.workspace')}, '') END"
 )
-"""Whether an item may be given; twice the session that is asked in, NULL for all of them, and three
-times the user, NULL for everybody: a document that came with no message, or with one of that
-session; what they said themselves, what nobody's name stands at, an entry that a run wrote which
-served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an
-entry of a session of whose sender nobody knows.
+"""Whose an item is that is no document: theirs who said it themselves, '' (everybody's) where
+nobody's name stands at it, of an entry that a run wrote theirs whose message that served. NULL,
+nobody's: a note that somebody else says is theirs (``member``), and an entry of a session of whose
+sender nobody knows.
+"""
+_GIVEN = (
+    "iif(i.kind = 'document', ? IS NULL OR i.session IN ('', ?), ? IS NULL OR "
+    f"coalesce({OWNER} IN ('', ?), 0))"
+)
+"""Whether an item may be given; twice the session that is asked in, NULL for all of them, and twice
+the user, NULL for everybody: a document that came with no message, or with one of that session, and
+what is everybody's or theirs.
 """
 _THEMES = (
     "SELECT i.created_at, i.theme FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND "
     "i.theme <> '' AND {} ORDER BY i.no DESC LIMIT ?"
 )
-_WITHHELD = "SELECT i.no FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND NOT {}"
+_WITHHELD = "SELECT i.no FROM items i WHERE i.no IN ({}) AND NOT {}"
 _FIRST = (
     "SELECT i.created_at FROM items i WHERE i.workspace = ? AND i.kind = ? AND i.state = 'kept' "
     "AND {} ORDER BY i.no LIMIT 1"
@@ -173,7 +179,7 @@ def _item(row: tuple[Any, ...]) -> Item:
 def read_themes(db: sqlite3.Connection, workspace: str, limit: int, run: str | None) -> list[Theme]:
     """See ``Library.themes``."""
     user = None if run is None else sender(db, workspace, run)
-    whom = (None, None, user, user, user)  # a document has no theme
+    whom = (None, None, user, user)  # a document has no theme
     rows = db.execute(
         _THEMES.format(_GIVEN),
         (workspace, *whom, limit),
@@ -279,20 +285,20 @@ def count_attached(db: sqlite3.Connection, search: LibrarySearch) -> int:
     )
 
 
-def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
-    """Items that whoever asks is not given; none where everybody is given everything."""
-    if not search.personal and search.session is None:
-        return []
-    rows = db.execute(
-        _WITHHELD.format(_GIVEN),
-        (search.workspace, *_whom(db, search)),
-    )
-    return [row[0] for row in rows]
+def withheld(db: sqlite3.Connection, search: LibrarySearch, items: Collection[int]) -> set[int]:
+    """Those of the items that whoever asks is not given."""
+    rows = db.execute(_WITHHELD.format(_marks(items), _GIVEN), (*items, *_whom(db, search)))
+    return {row[0] for row in rows}
+
+
+def user_asking(db: sqlite3.Connection, search: LibrarySearch) -> str | None:
+    """Whose search it is; None where everybody's notes are searched."""
+    return _user(db, search) if search.personal else None
 
 
 def _whom(db: sqlite3.Connection, search: LibrarySearch) -> tuple[str | None, ...]:
-    user = _user(db, search) if search.personal else None
-    return (search.session, search.session, user, user, user)
+    user = user_asking(db, search)
+    return (search.session, search.session, user, user)
 
 
 def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:
@@ -370,5 +376,5 @@ def unkept(db: sqlite3.Connection) -> list[int]:
     ]
 
 
-def _marks(values: Sequence[object]) -> str:
+def _marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))

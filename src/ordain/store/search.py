@@ -46,7 +46,7 @@ _SENT = (
     "AND t.message_id BETWEEN ?1 AND ?2"
     " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND t.body IS NOT NULL AND EXISTS (SELECT 1 "
     "FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
-    " ORDER BY t.rowid DESC LIMIT ?5"
+    " ORDER BY t.message_id DESC LIMIT ?5"
 )
 
 _UNSETTLED = (Status.READY, Status.RUNNING, Status.WAITING)
@@ -189,7 +189,9 @@ class SqliteSearch(SqliteSpending):
     async def sent(
         self, workspace: str, digest: str, *, session: str = "", limit: int
     ) -> Sequence[tuple[str, int]]:
-        """See ``SentSearch.sent``; by an index of such messages alone."""
+        """See ``SentSearch.sent``; by an index of such messages alone, which is in order: an id ends
+        with the time.
+        """
         first, last = sent_id(digest, ""), sent_id(digest, "\x7f")
         return self._store.query(_SENT, (first, last, workspace, session, limit))  # pyright: ignore[reportReturnType] - rows of these two columns
 

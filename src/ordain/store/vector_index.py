@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ordain.ports.library import ItemKind
+from ordain.store.library_reads import OWNER
 
 BUDGET_BYTES = 512 * 1024 * 1024
 """Most memory of all matrices together."""
@@ -27,19 +28,25 @@ BLOCK = 8192
 """Vectors that are read at once."""
 
 _ROWS = (
-    "SELECT v.no, v.passage, i.no, i.kind, i.created_at, v.vector FROM vectors v JOIN passages p "
-    "ON p.no = v.passage"
+    f"SELECT v.no, v.passage, i.no, i.kind, i.created_at, i.session, {OWNER}, v.vector FROM vectors "  # noqa: S608 - constants
+    "v JOIN passages p ON p.no = v.passage"
     " JOIN items i ON i.no = p.item WHERE v.workspace = ? AND v.embedder = ? AND v.no > ? ORDER "
     "BY v.no"
 )
+_WHOSE = f"SELECT i.no, i.session, {OWNER} FROM items i WHERE i.no IN "  # noqa: S608 - constants
 _KINDS = {str(kind): code for code, kind in enumerate(ItemKind)}
+_DOCUMENT = _KINDS[ItemKind.DOCUMENT]
+FACTS = 7
+EVERYBODY, NOBODY, UNKNOWN = 0, -1, -2
+"""Codes of names: of '', of none, and of one that no item has."""
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
 class VectorFilter(Struct, frozen=True, kw_only=True):
     """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named,
-    of none of ``unkept`` and ``withheld``.
+    of none of ``unkept``; documents of ``session`` or none, and what else is ``user``'s or
+    everybody's, unless these are None.
     """
 
     workspace: str
@@ -47,7 +54,8 @@ class VectorFilter(Struct, frozen=True, kw_only=True):
     since: int = 0
     item: int | None = None
     unkept: list[int] = msgspec.field(default_factory=list[int])
-    withheld: list[int] = msgspec.field(default_factory=list[int])
+    session: str | None = None
+    user: str | None = None
 
 
 class NearestVectors(Struct, frozen=True, kw_only=True):
@@ -63,15 +71,17 @@ class NearestVectors(Struct, frozen=True, kw_only=True):
 @dataclass(slots=True)
 class _Block:
     """Vectors, a row each, and what is known of each, a column each: number, passage, item, kind,
-    created.
+    created, and by their codes session and owner.
     """
 
     vectors: Floats
     facts: Ints
 
-    def nearest(self, query: Floats, wanted: VectorFilter, limit: int) -> NearestVectors:
+    def nearest(
+        self, query: Floats, wanted: VectorFilter, whom: _Whom, limit: int
+    ) -> NearestVectors:
         """The best rows, in no order."""
-        _, passages, items, kinds, created = self.facts
+        _, passages, items, kinds, created, sessions, owners = self.facts
         scores = self.vectors @ query
         if set(wanted.kinds) < set(ItemKind):
             scores[~_OF_KIND[wanted.kinds][kinds]] = -np.inf
@@ -84,8 +94,11 @@ class _Block:
             unkept = np.isin(items, wanted.unkept)
             scores[unkept] = -np.inf
             stored -= int(unkept.sum())
-        if wanted.withheld:
-            scores[np.isin(items, wanted.withheld)] = -np.inf
+        documents = kinds == _DOCUMENT
+        if whom.session is not None:
+            scores[documents & (sessions != EVERYBODY) & (sessions != whom.session)] = -np.inf
+        if whom.user is not None:
+            scores[~documents & (owners != EVERYBODY) & (owners != whom.user)] = -np.inf
         best = (
             np.argpartition(scores, -limit)[-limit:]
             if len(scores) > limit
@@ -97,6 +110,25 @@ class _Block:
             if scores[row] > -np.inf
         ]
         return NearestVectors(hits=hits, count=int((scores > -np.inf).sum()), stored=stored)
+
+
+class _Whom(Struct, frozen=True):
+    """Whoever asks, by the codes of session and user; None: all of them."""
+
+    session: int | None
+    user: int | None
+
+
+class _Names(dict[str | None, int]):
+    """Codes of names, in the order in which they are met."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = code = len(self) - 1  # nobody is among them, whose code is less than any
+        return code
+
+    def asked(self, name: str | None) -> int | None:
+        """Of a name that is asked for; None for all of them."""
+        return None if name is None else self.get(name, UNKNOWN)
 
 
 class _OfKinds(dict[tuple[ItemKind, ...], NDArray[np.bool_]]):
@@ -153,7 +185,7 @@ class _Matrix:
 
 
 def _empty(rows: int, dimension: int) -> _Block:
-    return _Block(np.empty((rows, dimension), np.float32), np.empty((5, rows), np.int64))
+    return _Block(np.empty((rows, dimension), np.float32), np.empty((FACTS, rows), np.int64))
 
 
 @dataclass(slots=True)
@@ -165,11 +197,33 @@ class VectorIndex:
     dimension: int
     budget_bytes: int = BUDGET_BYTES
     _matrices: OrderedDict[str, _Matrix] = field(default_factory=OrderedDict[str, _Matrix])
+    _names: _Names = field(default_factory=lambda: _Names({None: NOBODY, "": EVERYBODY}))
 
-    def nearest(self, query: bytes, wanted: VectorFilter, limit: int) -> NearestVectors:
-        """The nearest; inside a reading transaction."""
+    def nearest(
+        self,
+        query: bytes,
+        wanted: VectorFilter,
+        limit: int,
+        withheld: Callable[[Collection[int]], Collection[int]],
+    ) -> NearestVectors:
+        """The nearest; inside a reading transaction. ``withheld`` says which of some items whoever
+        asks is not given, as things stand: what the index has read of an item may be of before.
+        """
         vector: Floats = np.frombuffer(query, np.float32)
-        parts = [block.nearest(vector, wanted, limit) for block in self._blocks(wanted.workspace)]
+        found = self._nearest(vector, wanted, limit)
+        if refused := withheld({item for _, _, item in found.hits}):
+            self._learn(wanted.workspace, refused)
+            found = self._nearest(vector, wanted, limit)
+            refused = withheld({item for _, _, item in found.hits})
+        return msgspec.structs.replace(
+            found, hits=[hit for hit in found.hits if hit[2] not in refused]
+        )
+
+    def _nearest(self, vector: Floats, wanted: VectorFilter, limit: int) -> NearestVectors:
+        parts = [
+            block.nearest(vector, wanted, self._whom(wanted), limit)
+            for block in self._blocks(wanted.workspace)
+        ]
         hits = sorted(
             (one for part in parts for one in part.hits), key=lambda one: (-one[0], one[1])
         )
@@ -178,6 +232,20 @@ class VectorIndex:
             count=sum(part.count for part in parts),
             stored=sum(part.stored for part in parts),
         )
+
+    def _whom(self, wanted: VectorFilter) -> _Whom:
+        """By the codes of what has been read so far."""
+        return _Whom(self._names.asked(wanted.session), self._names.asked(wanted.user))
+
+    def _learn(self, workspace: str, items: Collection[int]) -> None:
+        """Read anew whose these items are."""
+        if (matrix := self._matrices.get(workspace)) is None:
+            return
+        facts = matrix.block.facts
+        marks = ",".join("?" * len(items))
+        for item, session, owner in self.connection.execute(f"{_WHOSE}({marks})", tuple(items)):
+            rows = facts[2] == item
+            facts[5, rows], facts[6, rows] = self._names[session], self._names[owner]
 
     def _blocks(self, workspace: str) -> Iterator[_Block]:
         """The workspace's vectors: its matrix, brought up to date, or blocks of the database where
@@ -220,7 +288,7 @@ class VectorIndex:
         """Whether the workspace's matrix fits into the budget; those used longest ago make room for
         it.
         """
-        row_bytes = self.dimension * 4 + 40
+        row_bytes = self.dimension * 4 + 8 * FACTS
         if rows * row_bytes > self.budget_bytes:
             self._matrices.pop(workspace, None)
             return False
@@ -242,16 +310,20 @@ class VectorIndex:
         """Rows as arrays; one whose vector is not of this dimension is none of this embedder's, and
         one of zeros, as builds before stored, none at all.
         """
-        fitting = [row for row in rows if len(row[5]) == 4 * self.dimension and any(row[5])]
-        vectors: Floats = np.frombuffer(b"".join(row[5] for row in fitting), np.float32).reshape(
+        fitting = [row for row in rows if len(row[-1]) == 4 * self.dimension and any(row[-1])]
+        vectors: Floats = np.frombuffer(b"".join(row[-1] for row in fitting), np.float32).reshape(
             len(fitting), self.dimension
         )
+        names = self._names
         facts = (
             np.array(
-                [(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting],
+                [
+                    (number, passage, item, _KINDS.get(kind, -1), at, names[session], names[owner])
+                    for number, passage, item, kind, at, session, owner, _ in fitting
+                ],
                 np.int64,
             )
-            .reshape(len(fitting), 5)
+            .reshape(len(fitting), FACTS)
             .T
         )
         return _Block(vectors, facts)

@@ -5,12 +5,26 @@ what stands in them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from ordain.journal.records import PAYLOAD_BYTES, Record, RecordKind
 from ordain.store.sheets import lay_out
 
 DAY = 86_400_000_000
+
+
+async def looks(db: sqlite3.Connection, *asked: Awaitable[object]) -> list[str]:
+    """How SQLite would go about the statements of what is asked of this connection."""
+    statements: list[str] = []
+    db.set_trace_callback(statements.append)
+    for one in asked:
+        await one
+    db.set_trace_callback(None)
+    return [
+        step[3]
+        for statement in statements
+        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
 
 
 def filled(

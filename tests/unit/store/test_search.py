@@ -4,8 +4,6 @@ comes back is what a look at all would give.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Awaitable
 from itertools import product
 
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from ordain.journal.records import STOPPED, Status
 from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
-from tests.unit.store.many import filled
+from tests.unit.store.many import filled, looks
 
 STATUSES = [str(status) for status in Status]
 
@@ -34,21 +32,6 @@ def search() -> SqliteSearch:
             ),
         )
     return SqliteSearch(store)
-
-
-async def looks(search: SqliteSearch, *asked: Awaitable[object]) -> list[str]:
-    """How SQLite would go about the statements of what is asked."""
-    statements: list[str] = []
-    db: sqlite3.Connection = search._store._db
-    db.set_trace_callback(statements.append)
-    for one in asked:
-        await one
-    db.set_trace_callback(None)
-    return [
-        step[3]
-        for statement in statements
-        for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
-    ]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +93,7 @@ async def test_an_id_is_looked_for_in_the_index_of_ids(search: SqliteSearch) -> 
     asked = search.runs(
         statuses=(), roots_only=False, limit=11, before=None, workspace="w", named="r6"
     )
-    assert [look for look in await looks(search, asked) if look.startswith("SCAN")] == [
+    assert [look for look in await looks(search._store._db, asked) if look.startswith("SCAN")] == [
         "SCAN runs USING COVERING INDEX sqlite_autoindex_runs_1"
     ]
 
@@ -125,7 +108,7 @@ async def test_counts_are_of_all_runs(search: SqliteSearch) -> None:
 async def test_nothing_is_looked_through(search: SqliteSearch) -> None:
     """Both go by the indices of runs by status."""
     found = await looks(
-        search,
+        search._store._db,
         search.counts(),
         search.runs(statuses=STATUSES, roots_only=True, limit=7, before="r60", workspace="w"),
     )
@@ -139,13 +122,12 @@ async def test_what_was_sent_is_looked_for_among_what_was_sent_alone(
     """However many sessions there are and however much was said in them: SQLite would rather have
     gone through every session of the workspace.
     """
-    found = await looks(search, search.sent("w", "digest", session=session, limit=20))
+    found = await looks(search._store._db, search.sent("w", "digest", session=session, limit=20))
     assert found[0].startswith("SEARCH t USING INDEX transcript_sent (message_id>?")
     assert {look.partition(" USING ")[0] for look in found[1:]} == {
         "CORRELATED SCALAR SUBQUERY 1",
         "SEARCH s",
         "SEARCH u",
-        "USE TEMP B-TREE FOR ORDER BY",
     }
     assert "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)" in found
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from msgspec import structs
 
 from ordain.models.scripted import make_script
+from ordain.rules.continuation import ContinuationReason
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.continuation import ALIKE, IMPORTED_MARK
 from ordain.runtime.transcript_replay import retell
@@ -457,3 +458,33 @@ async def test_a_pin_that_was_taken_back_may_be_chosen_again(tmp_path: Path) -> 
             assert isinstance(await ordain.runtime.control.change(change, by="local:ada"), Applied)
         taken = await said(http, turns("hello"), {"ordain-session": "mine"}, model="ordain:writer")
         assert "profile: writer@1" in taken["ordain"]["header"]
+
+
+async def test_a_conversation_is_found_as_fast_among_many(tmp_path: Path) -> None:
+    """Counted in SQLite's own steps: among sixty other conversations, most of which begin
+    alike, as among five.
+    """
+    async with house(tmp_path) as (ordain, http):
+        steps: list[None] = []
+        for db in (ordain.store._db, ordain.store._reads):
+            db.set_progress_handler(lambda: steps.append(None), 20)
+        numbers = count()
+
+        async def others(many: int) -> None:
+            for number in range(many):
+                alike = "hello again" if number % 3 else f"hello from {next(numbers)}"
+                first = await said(http, turns(alike))
+                await said(http, turns(alike, text_of(first), f"then {next(numbers)}"))
+
+        async def cost() -> int:
+            own = f"I am {next(numbers)}"
+            first = await said(http, turns(own))
+            before = len(steps)
+            found = await said(http, turns(own, text_of(first), "and now"))
+            assert found["ordain"]["continuation"] == ContinuationReason.FOUND
+            return len(steps) - before
+
+        await others(5)
+        few = await cost()
+        await others(60)
+        assert await cost() <= 1.1 * few

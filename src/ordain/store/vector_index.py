@@ -82,34 +82,34 @@ class _Block:
     ) -> NearestVectors:
         """The best rows, in no order."""
         _, passages, items, kinds, created, sessions, owners = self.facts
-        scores = self.vectors @ query
+        kept = ~np.isin(items, wanted.unkept) if wanted.unkept else np.ones(len(items), np.bool_)
+        given = kept.copy()
         if set(wanted.kinds) < set(ItemKind):
-            scores[~_OF_KIND[wanted.kinds][kinds]] = -np.inf
+            given &= _OF_KIND[wanted.kinds][kinds]
         if wanted.since:
-            scores[created < wanted.since] = -np.inf
+            given &= created >= wanted.since
         if wanted.item is not None:
-            scores[items != wanted.item] = -np.inf
-        stored = len(scores)
-        if wanted.unkept:
-            unkept = np.isin(items, wanted.unkept)
-            scores[unkept] = -np.inf
-            stored -= int(unkept.sum())
+            given &= items == wanted.item
         documents = kinds == _DOCUMENT
         if whom.session is not None:
-            scores[documents & (sessions != EVERYBODY) & (sessions != whom.session)] = -np.inf
+            given &= ~documents | (sessions == EVERYBODY) | (sessions == whom.session)
         if whom.user is not None:
-            scores[~documents & (owners != EVERYBODY) & (owners != whom.user)] = -np.inf
+            given &= documents | (owners == EVERYBODY) | (owners == whom.user)
+        rows = np.flatnonzero(given)
+        # most of what is kept may be other people's: to take out a few rows is less than to weigh
+        # all of them
+        few = 2 * len(rows) < len(given)
+        scores = self.vectors[rows] @ query if few else (self.vectors @ query)[rows]
         best = (
             np.argpartition(scores, -limit)[-limit:]
             if len(scores) > limit
             else np.arange(len(scores))
         )
         hits = [
-            (float(scores[row]), int(passages[row]), int(items[row]))
-            for row in best
-            if scores[row] > -np.inf
+            (float(scores[at]), int(passages[row]), int(items[row]))
+            for at, row in zip(best, rows[best], strict=True)
         ]
-        return NearestVectors(hits=hits, count=int((scores > -np.inf).sum()), stored=stored)
+        return NearestVectors(hits=hits, count=len(rows), stored=int(kept.sum()))
 
 
 class _Whom(Struct, frozen=True):

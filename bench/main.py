@@ -131,6 +131,7 @@ def main() -> None:
             ],
             "resumed_runs": RUNS_RESUMED,
             "start": printed("bench.start", base / "start", 1 if asked.quick else 7),
+            "faces": printed("bench.faces", base / "faces", *([1] if asked.quick else [])),
             "conversation": printed(
                 "bench.conversation", base / "conversation", *(["--quick"] if asked.quick else [])
             ),

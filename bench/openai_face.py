@@ -73,9 +73,14 @@ async def _completed(http: httpx2.AsyncClient, headers: dict[str, str], begin: s
         turns.append(answer.json()["choices"][0]["message"])
 
 
+def prepare(home: Path) -> None:
+    """What the scripted model says."""
+    (home / "script.json").write_text(json.dumps(SCRIPT))
+
+
 async def measured(home: Path, rounds: int, talks: int) -> dict[str, Any]:
     """CPU per message in microseconds of each way, and the median of the ratios to ``/messages`` of
-    the same round.
+    the same round, which are there as well.
     """
     ways: dict[str, Way] = {"messages": by_messages, "by_name": by_name, "by_content": by_content}
     spent: dict[str, list[float]] = {name: [] for name in ways}
@@ -94,14 +99,13 @@ async def measured(home: Path, rounds: int, talks: int) -> dict[str, Any]:
                     if number:  # the first one warms up
                         spent[name].append((served.cpu_s() - before) / talks / TURNS)
     ratios = {
-        name: round(
-            median(one / base for one, base in zip(each, spent["messages"], strict=True)), 3
-        )
+        name: [one / base for one, base in zip(each, spent["messages"], strict=True)]
         for name, each in spent.items()
     }
     return {
         "us_per_message": {name: round(median(each) * 1e6) for name, each in spent.items()},
-        "to_messages": ratios,
+        "to_messages": {name: round(median(each), 3) for name, each in ratios.items()},
+        "ratios": ratios,
     }
 
 
@@ -115,7 +119,7 @@ def main() -> None:
     given = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="openai-face-"))
     try:
-        (home / "script.json").write_text(json.dumps(SCRIPT))
+        prepare(home)
         print(json.dumps(asyncio.run(measured(home, given.rounds, given.talks))))
     finally:
         shutil.rmtree(home, ignore_errors=True)

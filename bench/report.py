@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.conversation.report import section
 from bench.conversation.report import targets as conversation_targets
+from bench.faces import targets as faces_targets
 from bench.page import Target, spread, table
 
 Figures = dict[str, Any]
@@ -240,7 +241,11 @@ def rendered(figures: Figures) -> str:
     """The page."""
     machine, listed = (
         figures["machine"],
-        [*targets(figures), *conversation_targets(figures["conversation"])],
+        [
+            *targets(figures),
+            *faces_targets(figures["faces"]),
+            *conversation_targets(figures["conversation"]),
+        ],
     )
     met = sum(target.met for target in listed)
     parts = [

@@ -48,6 +48,9 @@ from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 
+COMPARED = "compared"
+"""The verdict of a run that was gone through; no other says anything of what was not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
@@ -79,7 +82,7 @@ class PolicyDiff:
 
     run: str
     flow: str
-    verdict: str = "compared"
+    verdict: str = COMPARED
     frontier: int | None = None
     ended: tuple[str, str] | None = None
     settled: tuple[str, str] | None = None

@@ -23,7 +23,8 @@ from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.policy import Policy
 from ordain.errors import ConfigurationError
-from ordain.runtime.diff import COMPARED, PolicyDiff
+from ordain.runtime.diff import PolicyDiff
+from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.store_replay import EQUAL, Ledgered, LedgerKnows
 from ordain.runtime.transcript_replay import Retold

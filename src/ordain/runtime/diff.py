@@ -42,14 +42,11 @@ from ordain.runtime.beyond import Rereading
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
-from ordain.runtime.policy_changes import PolicyChange, change_of, refused_verb
+from ordain.runtime.policy_changes import COMPARED, PolicyChange, change_of, refused_verb
 from ordain.runtime.policy_consents import untaken_answers
 from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
-
-COMPARED = "compared"
-"""The verdict of a run that was gone through; no other says anything of what was not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

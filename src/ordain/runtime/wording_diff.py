@@ -28,9 +28,10 @@ from ordain.rules.attach import ATTACH
 from ordain.rules.attachment import AttachFacts, ThreadFact
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.beyond import Rereading
-from ordain.runtime.diff import COMPARED, Flip, note
+from ordain.runtime.diff import Flip, note
 from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
 from ordain.runtime.message_entry import MessageBody
+from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.replay import opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
 from ordain.wording.cues import Cues, Partly

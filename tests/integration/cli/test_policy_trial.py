@@ -336,7 +336,7 @@ def test_what_was_erased_is_no_run_that_comes_out_the_same(
     plan(home, "talk")
     same, judging = policy(tmp_path, "same"), ("--fail-on", "course", "--policy")
     _, compared, _ = trial("--all", "--policy", same)
-    runs = re.findall(r"^compared +(\w+)", compared, re.M)
+    runs = re.findall(r"^compared +(\w+)", compared, re.MULTILINE)
     for left, (lead, code) in ((1, ("of 1 runs", OK)), (0, ("nothing can be said", USAGE))):
         main(["runs", "erase", runs[left], "--why", "w", "--data-dir", str(home)])
         _, compared, _ = trial("--all", "--policy", same)

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ordain.runtime.diff import Flip, PolicyDiff
-from ordain.runtime.policy_changes import PolicyChange
+from ordain.runtime.policy_changes import COMPARED, PolicyChange
 from ordain.runtime.reason_words import meanings
 from ordain.runtime.transcript_replay import ERASED
-
-COMPARED = "compared"
 
 
 class PolicyFindingKind(StrEnum):

@@ -19,7 +19,7 @@ from ordain.cli.exit_codes import FAILED, OK, UNREADABLE, Unjudged
 from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
 from ordain.cli.output import print_json, show_line, warn
-from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
+from ordain.cli.policy_findings import PolicyFindingKind, RunFate, RunJudged, judged
 from ordain.cli.policy_reports import (
     KINDS,
     PolicyReport,
@@ -57,7 +57,7 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
 
     Raises:
         ConfigurationError: the policy, a span, a kind of finding or a report's name is wrong.
-        NotFound: there is no such run, none in that time, or no data.
+        NotFound: there is no such run, none in that time that is not erased, or no data.
     """
     fails = _fails(judging.fail_on)
     check_names(judging.report)
@@ -72,6 +72,11 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
         _told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs))
     )
     report = PolicyReport(policy=str(file), fails=fails, runs=found)
+    if report.count(RunFate.ERASED) == len(found):
+        raise NotFound(
+            "every run of that time was erased, so nothing can be said of the policy",
+            code="no_runs",
+        )
     write_reports(report, judging.report)
     if as_json:
         print_json(as_data(report))

@@ -24,6 +24,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.policy import Policy
 from ordain.errors import ConfigurationError
 from ordain.runtime.diff import PolicyDiff
+from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.store_replay import EQUAL, Ledgered, LedgerKnows
 from ordain.runtime.transcript_replay import Retold
@@ -274,11 +275,14 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
         for diff in diffs:
             _print_diff(diff, "")
         flipped = sum(len(one.flips) for one in every)
+        compared = sum(one.verdict == COMPARED for one in every)
+        left = len(every) - compared
+        others = f"{left} others were not compared; " if left else ""
         show_line(
-            f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not "
+            f"{flipped} decisions of {compared} runs come out otherwise; {others}budgets were not "
             "simulated again"
         )
-    return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
+    return OK if all(one.verdict in {COMPARED, ERASED} for one in every) else FAILED
 
 
 async def _roots(home: Path, run: str | None, policy: Policy, named: str) -> Sequence[str]:
@@ -318,9 +322,10 @@ def _print_diff(diff: PolicyDiff, indent: str) -> None:
         else f"frontier at effect {diff.frontier}"
     )
     ended = f", ends {diff.ended[0]} ({diff.ended[1]})" if diff.ended is not None else ""
+    came = f"{len(diff.flips)} flips, {frontier}{ended}"
     show_line(
-        f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, "
-        f"{frontier}{ended}"
+        f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  "
+        f"{came if diff.verdict == COMPARED else 'not compared'}"
     )
     for flip in diff.flips:
         show_line(

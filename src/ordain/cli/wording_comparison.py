@@ -15,8 +15,9 @@ from ordain.cli.output import print_json, show_line
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import NotFound
 from ordain.runtime.diff import Flip
+from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.transcript_replay import ERASED
-from ordain.runtime.wording_diff import COMPARED, AnswersRead, MessagesRead
+from ordain.runtime.wording_diff import AnswersRead, MessagesRead
 from ordain.wording.languages import table_with
 from ordain.wording.wording import Wording, compiled
 from ordain.wording_files import read_folder

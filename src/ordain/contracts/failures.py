@@ -50,6 +50,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "not_approved",
         "approval_expired",
         "approval_withdrawn",
+        "in_doubt",
         "session_only",
         "safety",
         "budget_exceeded",

@@ -163,7 +163,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     which a child carries out. ``chain`` are the cards that its work was handed through, the one it
     works as last; ``root`` is the run at the root of a child, "" of builds before it.
     ``asks_again``: a call of whose end nobody knows is covered by no grant once more; not so in
-    records of builds before.
+    records of builds before. ``doubted`` are the digests of such calls that the run's parent knew
+    of; None in records of builds before, which allow a call in doubt that needs nobody's yes.
     """
 
     flow: str
@@ -195,6 +196,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     root: str = ""
     consent: Consent | None = None
     asks_again: bool = False
+    doubted: tuple[str, ...] | None = None
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

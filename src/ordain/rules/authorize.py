@@ -82,6 +82,7 @@ class AuthorizeReason(Reason):
             "no date."
         ),
     )
+    IN_DOUBT = "authorize.in_doubt", "This very call went out; nobody knows if it happened."
     NEEDS_GRANT = (
         "authorize.needs_grant",
         "The call needs somebody's yes, and the run looks for a grant.",
@@ -171,7 +172,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     a run of its own, and no more may be opened below this one. ``taken``: so many calls are decided
     together with it and made before it, and they take all that is left; 0: something is left for
     it. ``at`` is the moment by the run's time, microseconds since 1970, where the verb declares how
-    many days ahead an argument may be; 0: it is held to none.
+    many days ahead an argument may be; 0: it is held to none. ``in_doubt``: this very call
+    went out, and nobody knows whether it happened.
     """
 
     verb: str
@@ -197,6 +199,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     no_runs: bool = False
     taken: int = 0
     at: int = 0
+    in_doubt: bool = False
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -297,13 +300,15 @@ def _by_effect(
     verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any], delegation: Tier | None
 ) -> Decision[AuthorizeOutcome]:
     tier = delegation or tier_of(verb, args, facts.safety)
-    if tier is None:
+    if tier is None and not facts.in_doubt:
         by_itself = (
             AuthorizeReason.DELEGATED if facts.handed is not None else _BY_ITSELF[verb.spec.effect]
         )
         return Decision(outcome=Allow(facts.call), reason=by_itself)
     if facts.approval:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.APPROVED)
+    if tier is None:
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.IN_DOUBT)
     grantable = tier in GRANTABLE and facts.handed is not Handed.PERSON
     if facts.grant and grantable:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.GRANTED)

@@ -79,7 +79,7 @@ class Authority:
         self.spent = Spend()
         self.runs_left = RUNS_MAX if started.runs is None else started.runs
         self.owes_carving = charged
-        self.consents = Consents(started.may_ask, asks_again=started.asks_again)
+        self.consents = Consents.of(started)
         self.handings = Handings(started.chain)
         self._permits: dict[str, str] = {}
         self._consented: dict[str, Consent] = {}

@@ -2,21 +2,25 @@
 rule ``authorize``, which uses each up.
 
 By call digest, so that a yes to one call is none to another; of this run alone, so that it is none
-to another run.
+to another run. What is in doubt is so for the whole tree of runs: whoever proposes it anew, below
+or above, under whatever key, is told of it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, Self
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.approvals import Consent, MayAsk, Tier
 from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import AnyEnded, Unknown
 from ordain.effects.effect import ApprovalAsked, Wait
 from ordain.effects.results import Approved, Expired, NotApproved, VerbReturned, VerbUnknown
 from ordain.journal.digests import call_digest
+from ordain.journal.records import Started
+from ordain.rules.acts import ActEnd
 from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GrantTaken
@@ -32,12 +36,20 @@ class PendingCall(Struct, frozen=True, kw_only=True):
 class Consents:
     """Whom the run may ask, and what came of asking so far."""
 
-    def __init__(self, may_ask: MayAsk | None, *, asks_again: bool = False) -> None:
+    def __init__(
+        self,
+        may_ask: MayAsk | None,
+        *,
+        asks_again: bool = False,
+        doubted: tuple[str, ...] | None = None,
+    ) -> None:
         """Nobody was asked yet. ``asks_again``: of a call of whose end nobody knows a person is
-        asked, whatever was granted beforehand.
+        asked, whatever was granted beforehand. ``doubted`` are such calls of which the parent knew,
+        by digest; where it is not None the rule is told of each of them, and of those below.
         """
-        self.may_ask, self._asks_again = may_ask, asks_again
+        self.may_ask, self._asks_again, self._tells = may_ask, asks_again, doubted is not None
         self._unknown: dict[str, str] = {}
+        self._elsewhere = set(doubted or ())
         self._repeated: set[str] = set()
         self._pending: dict[str, PendingCall] = {}
         self._approved: defaultdict[str, list[Consent]] = defaultdict(list)
@@ -45,16 +57,30 @@ class Consents:
         self._looked: set[str] = set()
         self._refused: dict[str, RefusedWhy] = {}
 
+    @classmethod
+    def of(cls, started: Started) -> Self:
+        """Those of a run that begins so."""
+        return cls(started.may_ask, asks_again=started.asks_again, doubted=started.doubted)
+
+    def begin(self, child: Started, consent: Consent | None) -> Started:
+        """What a child begins with: the yes that the call rests on which it carries out, and the
+        calls of whose end nobody knows; none of a run of a build before.
+        """
+        known = self._elsewhere.union(self._unknown.values()) if self._tells else ()
+        return structs.replace(child, consent=consent, doubted=tuple(sorted(known)))
+
     def facts(self, call: str) -> dict[str, Any]:
         """What rule ``authorize`` is told of a call with this digest; of a run that may ask nobody,
-        nothing.
+        no more than that it is in doubt.
         """
+        doubted = call in self._unknown.values() or call in self._elsewhere
+        known: dict[str, Any] = {"in_doubt": True} if doubted and self._tells else {}
         if self.may_ask is None:
-            return {}
-        known: dict[str, Any] = {"may_ask": self.may_ask}
+            return known
+        known["may_ask"] = self.may_ask
         if approved := self._approved.get(call):
             known |= {"approval": approved[0].id, "by": approved[0].by}
-        elif call in self._unknown.values():
+        elif doubted:
             # it may have happened: who granted such calls beforehand did not grant it twice
             known["grant_asked"] = True
         elif (granted := self._granted.get(call)) is not None:
@@ -96,6 +122,16 @@ class Consents:
         """Nobody knows whether a call happened that went out."""
         if self._asks_again:
             self._unknown[authorized.decision] = call_digest(authorized.call)
+
+    def joined(self, authorized: Authorized | None, ended: AnyEnded) -> None:
+        """A child has ended, which carried out this call, if any. What it left in doubt is none of
+        anybody's to make anew.
+        """
+        if isinstance(ended, Unknown) and authorized is not None:
+            self.ended_unknown(authorized)
+        if self._tells and ended.header is not None:
+            acts = ended.header.acts
+            self._elsewhere |= {act.call for act in acts if act.end is ActEnd.UNKNOWN}
 
     def attempted(self, authorized: Authorized, result: object) -> None:
         """An attempt at a call has ended. That a repeat ran settles what those before it left in

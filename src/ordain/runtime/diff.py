@@ -42,7 +42,7 @@ from ordain.runtime.beyond import Rereading
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
-from ordain.runtime.policy_changes import PolicyChange, change_of, refused_verb
+from ordain.runtime.policy_changes import COMPARED, PolicyChange, change_of, refused_verb
 from ordain.runtime.policy_consents import untaken_answers
 from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
@@ -79,7 +79,7 @@ class PolicyDiff:
 
     run: str
     flow: str
-    verdict: str = "compared"
+    verdict: str = COMPARED
     frontier: int | None = None
     ended: tuple[str, str] | None = None
     settled: tuple[str, str] | None = None

@@ -20,7 +20,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
-from ordain.effects.children import AnyEnded, Join, Spawn, Unknown
+from ordain.effects.children import AnyEnded, Join, Spawn
 from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, VerbCall, Wait
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
@@ -311,8 +311,7 @@ class Execution:
             ends = await self._joined(cast("Children", asked), encoded)
             self.state.authority.ended(ends)
             for spawn, ended in zip(spawns, ends, strict=True):
-                if isinstance(ended, Unknown) and spawn.authorized is not None:
-                    self.state.authority.consents.ended_unknown(spawn.authorized)
+                self.state.authority.consents.joined(spawn.authorized, ended)
             return ends
 
     async def _joined(self, effect: Children, encoded: msgspec.Raw) -> tuple[AnyEnded, ...]:

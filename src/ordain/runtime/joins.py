@@ -135,9 +135,8 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
         authority, permit = parent.state.authority, spawn.authorized
         consent = None if permit is None else authority.given(permit.decision)
         until = started.deadline + parent.state.lost_us
-        started = structs.replace(
-            started, runs=share, deadline=until, profile=authority.held, consent=consent
-        )
+        started = structs.replace(started, runs=share, deadline=until, profile=authority.held)
+        started = authority.consents.begin(started, consent)
         child = derived_id(parent.id, addr, index)
         yield NewRun(
             id=child,

@@ -76,6 +76,7 @@ def root_run(
         scopes=opening.scopes,
         may_ask=opening.may_ask,
         asks_again=True,
+        doubted=(),
         subject=opening.subject,
         deadline=opening.deadline,
         allowance=Spend(

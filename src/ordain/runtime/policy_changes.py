@@ -11,6 +11,8 @@ from ordain.rules.entry import Entered, EntryRefused
 from ordain.rules.scope import Scope, ScopeRefused
 from ordain.rules.verdict import Judged
 
+COMPARED = "compared"
+"""The verdict of what was gone through; no other says anything of how it would come out."""
 _FREEDOM: dict[type[object], int] = {
     Deny: 0,
     NeedsApproval: 1,

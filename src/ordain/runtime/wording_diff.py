@@ -31,12 +31,11 @@ from ordain.runtime.beyond import Rereading
 from ordain.runtime.diff import Flip, note
 from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
 from ordain.runtime.message_entry import MessageBody
+from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.replay import opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.wording import Wording
-
-COMPARED = "compared"
 
 
 @dataclass(slots=True, kw_only=True)

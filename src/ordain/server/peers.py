@@ -25,19 +25,43 @@ PEER: Final = "ordain.peer"
 FORWARDED: Final = b"x-forwarded-for"
 _PASSED_ON: Final = frozenset(
     {
+        b"cdn-loop",  # RFC 8586: each CDN adds it
         b"forwarded",
+        b"max-forwards",
+        b"surrogate-capability",
         b"via",
-        b"x-real-ip",
-        b"x-client-ip",
-        b"x-cluster-client-ip",
-        b"true-client-ip",
-        b"cf-connecting-ip",
-        b"fastly-client-ip",
-        b"fly-client-ip",
+        b"x-nginx-proxy",
+        b"x-varnish",
     }
 )
-_PASSED_ON_BY: Final = (b"x-forwarded-", b"tailscale-", b"cf-access-", b"x-envoy-")
-"""What proxies and tunnels add to a request that they pass on, whole names and beginnings."""
+_PASSED_ON_BY: Final = (
+    b"akamai-",
+    b"cf-",
+    b"fastly-",
+    b"fly-",
+    b"ngrok-",
+    b"proxy-",
+    b"tailscale-",
+    b"x-appengine-",
+    b"x-arr-",
+    b"x-auth-request-",
+    b"x-azure-",
+    b"x-envoy-",
+    b"x-forwarded",
+    b"x-ms-proxy",
+    b"x-original-",
+)
+_PASSED_ON_FOR: Final = (
+    b"client-ip",
+    b"clientip",
+    b"connecting-ip",
+    b"real-ip",
+    b"remote-user",
+    b"user-ip",
+)
+"""What proxies and tunnels add to a request that they pass on: whole names, beginnings, and ends of
+those that say for whom. What a program adds to its own requests (as ids of a trace) is not here.
+"""
 
 
 class Peer:
@@ -107,7 +131,10 @@ def passed_on(scope: Scope) -> bool:
 
     Nothing is believed of what it says besides; whoever forges it is only taken for somebody else.
     """
-    return any(name in _PASSED_ON or name.startswith(_PASSED_ON_BY) for name, _ in scope["headers"])
+    return any(
+        name in _PASSED_ON or name.startswith(_PASSED_ON_BY) or name.endswith(_PASSED_ON_FOR)
+        for name, _ in scope["headers"]
+    )
 
 
 def address_of(scope: Scope, proxies: Sequence[str]) -> str:

@@ -326,6 +326,27 @@ def test_only_runs_of_the_span_are_judged(home: Path, trial: Trial, tmp_path: Pa
     assert counts == ["1 run", "2", "2", "1 run", "2"]
 
 
+def test_what_was_erased_is_no_run_that_comes_out_the_same(
+    home: Path, trial: Trial, tmp_path: Path
+) -> None:
+    """Its line counts no flips, the last one says of how many runs it speaks, and where nothing is
+    left a gate does not pass.
+    """
+    plan(home, "sum")
+    plan(home, "talk")
+    same, judging = policy(tmp_path, "same"), ("--fail-on", "course", "--policy")
+    _, compared, _ = trial("--all", "--policy", same)
+    runs = re.findall(r"^compared +(\w+)", compared, re.MULTILINE)
+    for left, (lead, code) in ((1, ("of 1 runs", OK)), (0, ("nothing can be said", USAGE))):
+        main(["runs", "erase", runs[left], "--why", "w", "--data-dir", str(home)])
+        _, compared, _ = trial("--all", "--policy", same)
+        assert len(re.findall(r"^erased .*  not compared$", compared, re.MULTILINE)) == 2 - left
+        assert f"0 decisions of {left} runs come out otherwise; {2 - left} others" in compared
+        judged = trial(*judging, same)
+        assert judged[0] == code
+        assert lead in judged[1] + judged[2]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -49,6 +49,7 @@ somebodys_yes: dict[str, st.SearchStrategy[Any]] = {
     "grant": st.sampled_from(["", "g1"]),
     "grant_asked": st.booleans(),
     "refused": st.none() | st.sampled_from(RefusedWhy),
+    "in_doubt": st.booleans(),
 }
 anywhere = st.builds(
     AuthorizeFacts,
@@ -343,8 +344,8 @@ of_any_effect = catalogs(st.sampled_from(VerbEffect))
 def test_dropping_a_yes_never_allows_more(
     facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy
 ) -> None:
-    """Without the approval, the grant, or whom it might ask, a call that was not allowed is not
-    allowed, and nobody is asked more.
+    """Without the approval, the grant, or whom it might ask, or where it is in doubt, a call that
+    was not allowed is not allowed, and nobody is asked more.
     """
     full = authorize(facts, args, found, policy).outcome
     for dropped in (
@@ -352,6 +353,7 @@ def test_dropping_a_yes_never_allows_more(
         {"grant": ""},
         {"approval": "", "grant": "", "may_ask": None},
         {"in_scope": False},
+        {"in_doubt": True},
     ):
         less = authorize(msgspec.structs.replace(facts, **dropped), args, found, policy).outcome
         assert isinstance(full, Allow) or not isinstance(less, Allow)
@@ -402,10 +404,12 @@ def by_the_tiers(
     """What the tiers of risk come to, told once more: outcome, reason, and of what is asked tier
     and whom.
     """
-    if effect in BY_ITSELF:
+    if effect in BY_ITSELF and not facts.in_doubt:
         return Allow, BY_ITSELF[effect], "", None
     if facts.approval:
         return Allow, R.APPROVED, "", None
+    if effect in BY_ITSELF:
+        return Deny, R.IN_DOUBT, "", None
     if facts.grant and effect in GRANTED_OR_APPROVED:
         return Allow, R.GRANTED, "", None
     if facts.refused is not None:
@@ -420,8 +424,8 @@ def by_the_tiers(
 
 @pytest.mark.parametrize("effect", VerbEffect)
 def test_the_tiers_of_risk(effect: VerbEffect) -> None:
-    """Every effect under every yes, no and silence: what reads or is one's own goes by itself, and
-    no grant lets out what is destructive.
+    """Every effect under every yes, no and silence: what reads or is one's own goes by itself, but
+    for the very call that is in doubt, and no grant lets out what is destructive.
 
     B-27 "Code risk tiers (C5): all-read, private and egress whose every argument is declared →
     auto;"
@@ -439,19 +443,26 @@ def test_the_tiers_of_risk(effect: VerbEffect) -> None:
         input_schema={"properties": {"x": {}}},
     )
     found = catalog({"a": spec})
-    for may_ask, approval, grant, asked, refused in product(
-        [None, *MayAsk], ["", "a"], ["", "g"], [False, True], [None, *RefusedWhy]
+    for may_ask, approval, grant, asked, refused, in_doubt in product(
+        [None, *MayAsk], ["", "a"], ["", "g"], [False, True], [None, *RefusedWhy], [False, True]
     ):
         facts = call(
-            may_ask=may_ask, approval=approval, grant=grant, grant_asked=asked, refused=refused
+            may_ask=may_ask,
+            approval=approval,
+            grant=grant,
+            grant_asked=asked,
+            refused=refused,
+            in_doubt=in_doubt,
         )
         made = authorize(facts, {"x": "coffee"}, found, POLICY)
         needs = made.outcome if isinstance(made.outcome, NeedsApproval) else None
         tier, why = ("", None) if needs is None else (needs.tier, needs.why)
         assert (type(made.outcome), made.reason, tier, why) == by_the_tiers(effect, facts), facts
         declared = authorize(facts, {"x": "tea"}, found, POLICY)
-        assert effect is not VerbEffect.EGRESS or declared == Decision(
-            outcome=Allow("d"), reason=R.EGRESS_DECLARED
+        assert (
+            effect is not VerbEffect.EGRESS
+            or in_doubt
+            or declared == Decision(outcome=Allow("d"), reason=R.EGRESS_DECLARED)
         )
 
 

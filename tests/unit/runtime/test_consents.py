@@ -8,9 +8,12 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
+from msgspec.structs import replace
 
-from ordain.contracts.approvals import MayAsk, Subject, Tier
+from ordain.contracts.approvals import Consent, MayAsk, Subject, Tier
 from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import Completed
 from ordain.effects.effect import ApprovalAsked, Wait, WaitFor
 from ordain.effects.results import (
     Answered,
@@ -23,15 +26,47 @@ from ordain.effects.results import (
     VerbUnknown,
 )
 from ordain.journal.digests import call_digest
+from ordain.journal.records import Started
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GrantTaken, NoGrant
+from ordain.rules.header import HeaderFacts
+from ordain.rules.spend import Spend
 from ordain.runtime.consents import Consents
 
 CALLS = [
     Call(verb=name, args={"text": text}) for name in ("post.out", "pay.out") for text in ("a", "b")
 ]
 DIGESTS = [call_digest(call) for call in CALLS]
+HEADER = HeaderFacts(
+    run="r",
+    flow="f@1",
+    status="completed",
+    reason="ok",
+    models=(),
+    notices=(),
+    lines=(),
+    steps=0,
+    model_calls=0,
+    verb_calls=0,
+    tokens_in=0,
+    tokens_out=0,
+    estimated=False,
+    usd_micros=0,
+    duration_ms=0,
+)
+STARTED = Started(
+    flow="f",
+    flow_version=1,
+    catalog="c",
+    input=Raw(b"{}"),
+    workspace="w",
+    principal="p",
+    subject="s",
+    deadline=1,
+    allowance=Spend(),
+)
 some_calls = st.lists(st.sampled_from(CALLS), min_size=1, max_size=4)
 
 
@@ -159,6 +194,26 @@ def test_of_a_call_that_may_have_happened_a_person_is_asked() -> None:
         consents.answered(wait(CALLS[0]), yes())
         assert consents.facts(DIGESTS[0])["approval"] == "a0"
         assert "grant_asked" not in consents.facts(DIGESTS[1])
+
+
+def test_what_is_in_doubt_is_so_for_the_whole_tree() -> None:
+    """The rule is told of it where the run may ask nobody, too: of its own calls, of those that its
+    parent knew of, and of those that a child left so; and a child begins with all of them. A run of
+    a build before tells of none.
+    """
+    own, of_parent, of_child, other = DIGESTS
+    ends = {of_child: ActEnd.UNKNOWN, other: ActEnd.DONE}
+    acts = tuple(Act(verb="post.out", call=call, end=end) for call, end in ends.items())
+    child = Completed(child="c", value=Raw(b"null"), header=replace(HEADER, acts=acts))
+    for known in ((of_parent,), None):
+        consents = Consents(None, asks_again=True, doubted=known)
+        consents.ended_unknown(Authorized(call=CALLS[0], decision="0/authorize#0"))
+        consents.joined(None, child)
+        doubted = () if known is None else tuple(sorted((own, of_parent, of_child)))
+        assert tuple(one for one in sorted(DIGESTS) if consents.facts(one)) == doubted
+        begun = consents.begin(STARTED, Consent(id="a", by="local:ben"))
+        assert begun.doubted == doubted
+        assert begun.consent is not None
 
 
 def test_a_call_in_doubt_is_settled_by_a_repeat_that_ran() -> None:

@@ -274,13 +274,33 @@ def test_only_trusted_proxies_say_where_a_request_comes_from(
         (b"x-real-ip", True),
         (b"cf-connecting-ip", True),
         (b"tailscale-user-login", True),
-        (b"x-forwarded", False),
+        (b"x-forwarded", True),
+        (b"x-original-forwarded-for", True),
+        (b"true-client-ip", True),
+        (b"x-cluster-client-ip", True),
+        (b"wl-proxy-client-ip", True),
+        (b"x-azure-clientip", True),
+        (b"ali-cdn-real-ip", True),
+        (b"x-proxyuser-ip", True),
+        (b"x-remote-user", True),
+        (b"cdn-loop", True),
+        (b"cf-ray", True),
+        (b"proxy-connection", True),
+        (b"fly-client-ip", True),
         (b"viable", False),
+        (b"traceparent", False),
+        (b"x-amzn-trace-id", False),
+        (b"x-openwebui-user-id", False),
+        (b"x-stainless-runtime", False),
+        (b"origin", False),
+        (b"user-agent", False),
         (b"host", False),
     ],
 )
 def test_proxies_are_known_by_what_they_add(name: bytes, *, is_passed_on: bool) -> None:
-    """Whole names, and the families of those that have many; an empty value counts too."""
+    """Whole names, and the families of those that have many, by how they begin or end; an empty
+    value counts too. What a program sends of its own (a trace's id, a user of its own) is none.
+    """
     given = [(b"host", b"localhost"), (name, b"")]
     assert passed_on({"headers": given}) is is_passed_on
 

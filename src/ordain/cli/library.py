@@ -230,10 +230,10 @@ def print_document(place: LibraryPlace, document: str) -> int:
     if place.options.as_json:
         print_json(found)
         return OK
-    pages = f", {found['pages']} pages" if found["pages"] else ""
+    pages = f", {_number(found['pages'], 'page')}" if found["pages"] else ""
     show(
         f"{found['title']} ({found['media_type']}, {found['size']} bytes{pages}), "
-        f"{found['passages']} passages, from {found['source']}"
+        f"{_number(found['passages'], 'passage')}, from {found['source']}"
     )
     if found["session"]:
         show(
@@ -384,8 +384,12 @@ def _show_added(one: dict[str, Any]) -> None:
         show(f"refused: {file}: {one['error']['message']} [{one['error']['code']}]")
         return
     how = {"same": "there already", "replaced": "replaced"}.get(one["outcome"], "added")
-    passages = f", {one['passages']} passages" if one["passages"] else ""
+    passages = f", {_number(one['passages'], 'passage')}" if one["passages"] else ""
     show(f"{how}: {one['id']}  {file}{passages}")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _content(file: Path) -> tuple[bytes, str]:

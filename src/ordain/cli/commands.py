@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 
-from ordain.cli.groups import BEGIN, HOUSE, RUNS, add_groups, place_of, shown_default
+from ordain.cli.groups import BEGIN, EPILOGUE, HOUSE, RUNS, add_groups, shown_default
 from ordain.cli.options import (
     ANEW,
     DEFAULTS,
@@ -36,10 +36,6 @@ USAGE_SHOWN = 2000
 """Most characters of what is said of a wrong argument: it quotes the argument."""
 OPTIONS, VERSION = ("--help", "--json", "--data-dir"), "--version"
 """What may stand where a command is named."""
-EPILOGUE = (
-    "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not "
-    "possible now, 4 done but for runs that cannot be read."
-)
 
 
 tree = App(
@@ -51,10 +47,8 @@ tree = App(
     result_action="return_value",
     default_parameter=Parameter(show_default=shown_default),
 )
-runs = App(name="runs", help="Look at runs and operate them.", group=place_of("runs"))
-sessions = App(
-    name="sessions", help="Look at conversations and erase them.", group=place_of("sessions")
-)
+runs = App(name="runs", help="Look at runs and operate them.", group=RUNS)
+sessions = App(name="sessions", help="Look at conversations and erase them.", group=RUNS)
 tree.command(runs)
 tree.command(sessions)
 add_groups(tree)

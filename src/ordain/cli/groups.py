@@ -22,7 +22,7 @@ BEGIN, RUNS, KNOWN, MEANS, HOUSE = (
 )
 """Under which titles the help has the commands, in this order."""
 _PLACES = {
-    RUNS: ("runs", "sessions", "approvals", "grants"),
+    RUNS: ("approvals", "grants"),
     KNOWN: ("memory", "docs"),
     MEANS: ("models", "local", "verbs", "workflows", "cards", "seats", "wording", "config"),
     HOUSE: ("token", "store"),
@@ -65,6 +65,10 @@ GROUPS = {
     "docs": ("commands_library", "Documents to search: text, Markdown, HTML and PDF."),
 }
 """Name → module, and one line of help."""
+EPILOGUE = (
+    "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not "
+    "possible now, 4 done but for runs that cannot be read."
+)
 
 
 def group(name: str) -> App:
@@ -75,10 +79,10 @@ def group(name: str) -> App:
 def add_groups(tree: App) -> None:
     """Let ``tree`` know every group without importing one."""
     for name, (module, told) in GROUPS.items():
-        tree.command(f"ordain.cli.{module}:{name}", name=name, help=told, group=place_of(name))
+        tree.command(f"ordain.cli.{module}:{name}", name=name, help=told, group=_place_of(name))
 
 
-def place_of(name: str) -> Group:
+def _place_of(name: str) -> Group:
     """Under which title the help has a group."""
     return next(place for place, names in _PLACES.items() if name in names)
 

@@ -16,11 +16,12 @@ from pydantic import BaseModel
 from ordain.contracts.access import EMBEDDER
 from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.conversation import Message, MessageAnswer, RoutingHints
 from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.model_keys import read_contract
+from ordain.contracts.nearest import no_such
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.results import (
     CallResult,
@@ -237,8 +238,13 @@ class Embedded(Protocol):
         """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``,
         ``allowed_verbs``, ``max_steps``.
 
-        Raises: as ``send``.
+        Raises: as ``send``; CallerError: there is no such hint (``unknown_hint``).
         """
+        known = RoutingHints.model_fields
+        for name in hints:
+            if name not in known:
+                about = "; output_type is plan's, whose answer is a type" * (name == "output_type")
+                raise CallerError(f"{no_such('hint', name, known)}{about}", code="unknown_hint")
         message = {
             "session_id": session,
             "user_id": user,

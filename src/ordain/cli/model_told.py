@@ -15,7 +15,7 @@ def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice |
     show(f"profile {name} is in {files.config}: {view['provider']}, {view['model']}")
     show(f"key: {view['key']}")
     if view["counts_as_free"]:
-        show(f"{NO_PRICE}; give --price-input and --price-output, in dollars per million tokens")
+        show(f"{NO_PRICE}; ordain models add gives one: --price-input and --price-output")
     elif price is not None:
         show(
             f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million "

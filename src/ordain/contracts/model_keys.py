@@ -47,9 +47,10 @@ def fitting_table(model: type[BaseModel], place: Sequence[str | int], given: Any
     found = _table(at)
     fields = {} if found is None else found.model_fields
     for name, field in () if key in fields else fields.items():
-        if get_origin(field.annotation) is dict:
+        kind: Any = field.annotation
+        if get_origin(kind) is dict:
             try:
-                TypeAdapter[Any](field.annotation).validate_python({key: given}, strict=False)
+                TypeAdapter[Any](kind).validate_python({key: given}, strict=False)
             except ValidationError:
                 continue
             return ".".join(map(str, (*above, field.alias or name)))

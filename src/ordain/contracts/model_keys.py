@@ -40,6 +40,8 @@ def fitting_table(model: type[BaseModel], place: Sequence[str | int], given: Any
     """The table beside a key that is no field, in which the key would stand with what is given for
     it; "" where there is none.
     """
+    if not place:  # the contract's own, and no key's
+        return ""
     *above, key = place
     at: Any = model
     for part in above:

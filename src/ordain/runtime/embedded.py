@@ -33,7 +33,7 @@ from ordain.contracts.results import (
 )
 from ordain.contracts.several import several
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import CallerError
+from ordain.errors import CallerError, InvalidRequest
 from ordain.runtime.attachments import file_read
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
@@ -238,13 +238,13 @@ class Embedded(Protocol):
         """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``,
         ``allowed_verbs``, ``max_steps``.
 
-        Raises: as ``send``; CallerError: there is no such hint (``unknown_hint``).
+        Raises: as ``send``; InvalidRequest: there is no such hint.
         """
         known = RoutingHints.model_fields
         for name in hints:
             if name not in known:
                 about = "; output_type is plan's, whose answer is a type" * (name == "output_type")
-                raise CallerError(f"{no_such('hint', name, known)}{about}", code="unknown_hint")
+                raise InvalidRequest(f"{no_such('hint', name, known)}{about}")
         message = {
             "session_id": session,
             "user_id": user,

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
-from ordain.contracts.model_keys import UNKNOWN_KEY, keys_at, misfit_words
+from ordain.contracts.model_keys import UNKNOWN_KEY, fitting_table, keys_at, misfit_words
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.contracts.verbs import VerbId
@@ -337,6 +337,10 @@ def _wrong(
         file, other = beside
         if str(key) in keys_at(other, above):
             return f"there is no such key here: it stands in {file}"
+    if error["type"] != UNKNOWN_KEY and (
+        table := fitting_table(model, error["loc"], error["input"])
+    ):
+        return f"with such a value it stands in [{table}]"
     return misfit_words(model, error)
 
 

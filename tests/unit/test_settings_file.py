@@ -34,6 +34,11 @@ from ordain.settings import load_settings
             "[verbs]\nmax_lost = 2\n",
             "verbs.max_lost: there is no such key here: it stands in policy.toml",
         ),
+        (
+            "policy.toml",
+            "[lanes]\nlocal = ['gone']\n",
+            "lanes.local: with such a value it stands in [lanes.profiles]",
+        ),
         ("ordain.toml", "[acess]\n", "acess: there is no such key; did you mean access?"),
     ],
 )

@@ -41,11 +41,15 @@ def arguments_of(
     for word in words:
         key, equals, text = word.partition("=")
         if not equals or not key:
-            raise _wrong(f"{word[:SHOWN]!a} is no key=value")
+            raise _wrong(f"{word[:SHOWN]!a} is no key=value{_as_json(word)}")
         _put(found, schema, key, text, again=key in said)
         said.add(key)
     _check(schema, found)
     return found
+
+
+def _as_json(word: str) -> str:
+    return "; a JSON object goes to --input" if word.lstrip().startswith("{") else ""
 
 
 def _put(

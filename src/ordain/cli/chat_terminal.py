@@ -22,6 +22,7 @@ from ordain.cli.conversation_lines import (
     live_lines,
     notice,
     thread_lines,
+    waits_line,
     words,
 )
 from ordain.cli.exit_codes import OK, UNAVAILABLE
@@ -362,9 +363,7 @@ class TerminalChat:
         if isinstance(event, SessionErasedEvent):
             self._talk, self._after = Talk(), 0
             self._say(
-                notice(
-                    "this session was erased; what is said from now on begins another under its id"
-                ),
+                notice("this session was erased; what is said now begins another under its id"),
                 EMPTY,
             )
             return
@@ -374,13 +373,12 @@ class TerminalChat:
             self._header = event.header
         if isinstance(event, DURABLE) and show:
             mine = event.message_id in self._mine
-            self._say(
-                *event_lines(
-                    event, turn, self._looks(self._screen.columns), mine=mine, several=several
-                )
-            )
-        if isinstance(event, ApprovalEvent) and show:
-            self._spawn(self._exact, event.approval)
+            looks = self._looks(self._screen.columns)
+            lines = event_lines(event, turn, looks, mine=mine, several=several)
+            if isinstance(event, ApprovalEvent):
+                self._spawn(self._asked_for, event, lines)
+            else:
+                self._say(*lines)
         if isinstance(event, DURABLE):
             self._after = event.seq
             self._screen.redraw()
@@ -476,9 +474,11 @@ class TerminalChat:
         done = await self._approvals.decide(self._to.session, words, approve=approve)
         self._say_lines(done.lines)
 
-    async def _exact(self, approval: str) -> None:
-        """An approval that is open, as whoever decides it has to see it."""
-        self._say_lines(await self._approvals.shown(approval))
+    async def _asked_for(self, event: ApprovalEvent, otherwise: Sequence[ScreenLine]) -> None:
+        """An open approval as whoever decides it has to see it; of another what was said of it."""
+        exact = await self._approvals.shown(event.approval)
+        self._say(*([waits_line(event.tier)] if exact else otherwise))
+        self._say_lines(exact)
 
     def _say_lines(self, lines: Sequence[str]) -> None:
         if lines:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 
-from ordain.cli.groups import add_groups
+from ordain.cli.groups import BEGIN, EPILOGUE, HOUSE, RUNS, add_groups, shown_default
 from ordain.cli.options import (
     ANEW,
     DEFAULTS,
@@ -33,13 +33,9 @@ from ordain.cli.options import (
 from ordain.errors import CallerError
 
 USAGE_SHOWN = 2000
+"""Most characters of what is said of a wrong argument: it quotes the argument."""
 OPTIONS, VERSION = ("--help", "--json", "--data-dir"), "--version"
 """What may stand where a command is named."""
-"""Most characters of what is said of a wrong argument: it quotes the argument."""
-EPILOGUE = (
-    "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not "
-    "possible now, 4 done but for runs that cannot be read."
-)
 
 
 tree = App(
@@ -49,12 +45,14 @@ tree = App(
     help_format="plaintext",
     version_flags=[],
     result_action="return_value",
+    default_parameter=Parameter(show_default=shown_default),
 )
-runs = App(name="runs", help="Look at runs and operate them.")
-sessions = App(name="sessions", help="Look at conversations and erase them.")
+runs = App(name="runs", help="Look at runs and operate them.", group=RUNS)
+sessions = App(name="sessions", help="Look at conversations and erase them.", group=RUNS)
 tree.command(runs)
 tree.command(sessions)
 add_groups(tree)
+tree["--help"].group = HOUSE  # else it has a title to itself, above all others
 
 
 def app(arguments: list[str]) -> Any:
@@ -63,15 +61,16 @@ def app(arguments: list[str]) -> Any:
     Raises:
         CallerError: an argument is wrong (``usage``).
     """
+    words = behind_command(arguments, _commands)
     try:
-        return tree(behind_command(arguments, _commands), exit_on_error=False, print_error=False)
+        return tree(words, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         from ordain.contracts.visible import visible_line  # lazy: an error needs it
 
         said = _no_option(arguments) if isinstance(error, UnknownCommandError) else ""
-        raise CallerError(
-            f"{said or visible_line(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage"
-        ) from None
+        said = said or visible_line(str(error), USAGE_SHOWN)
+        about = " ".join(("ordain", *_commands(words)[0], "--help"))
+        raise CallerError(f"{said} Try: {about}", code="usage") from None
 
 
 def _no_option(arguments: Sequence[str]) -> str:
@@ -91,7 +90,7 @@ def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return names, rest
 
 
-@tree.command
+@tree.command(group=BEGIN)
 def init(*, first: FirstRun = UNTOLD, options: CommonOptions = DEFAULTS) -> int:
     """Set up a model: what runs on this machine, a provider, the small local model or none; ends
     where `ordain chat` answers.
@@ -104,7 +103,7 @@ def init(*, first: FirstRun = UNTOLD, options: CommonOptions = DEFAULTS) -> int:
     return set_up(options.data_dir, first, as_json=options.as_json)
 
 
-@tree.command
+@tree.command(group=BEGIN)
 def serve(
     *,
     host: Annotated[
@@ -122,7 +121,7 @@ def serve(
     return serve_here(options.data_dir, host, port, as_json=options.as_json)
 
 
-@tree.command
+@tree.command(group=RUNS)
 def plan(
     file: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
@@ -138,7 +137,7 @@ def plan(
     return plan_file(options.data_dir, file, whole=verbose, as_json=options.as_json)
 
 
-@tree.command
+@tree.command(group=BEGIN)
 def chat(
     *message: Annotated[
         str, Parameter(help="One message; without it they are typed, or piped in, one a line.")
@@ -159,7 +158,7 @@ def chat(
     )
 
 
-@tree.command(name="call")
+@tree.command(name="call", group=RUNS)
 def call_verb(
     verb: str,
     /,
@@ -200,7 +199,7 @@ def call_verb(
     return call(options.data_dir, asked)
 
 
-@tree.command
+@tree.command(group=RUNS)
 def replay(
     run: str | None = None,
     /,
@@ -225,7 +224,7 @@ def replay(
     return replay_runs(options.data_dir, run, compared, everything, as_json=options.as_json)
 
 
-@tree.command
+@tree.command(group=HOUSE)
 def doctor(
     *,
     probes: Annotated[
@@ -244,7 +243,7 @@ def doctor(
     return diagnose(options.data_dir, policy, only_probes=probes, as_json=options.as_json)
 
 
-@tree.command
+@tree.command(group=HOUSE)
 def backup(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Write a consistent copy of the data to FILE while the server runs; a sample of it is replayed
     before it counts.
@@ -254,7 +253,7 @@ def backup(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
     return back_up(options.data_dir, file, as_json=options.as_json)
 
 
-@tree.command
+@tree.command(group=HOUSE)
 def restore(
     file: Path,
     /,

@@ -141,12 +141,9 @@ def event_lines(
                 EMPTY,
             ]
         case ApprovalEvent(text=text, approval=approval, tier=tier):
-            asks = ScreenLine(
-                text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD
-            )
             return [
                 *about,
-                asks,
+                waits_line(tier),
                 *words(text, columns, WITHIN),
                 notice(f"approval {one_line(approval)[1:-1]}"),
                 EMPTY,
@@ -169,6 +166,11 @@ def event_lines(
             return [notice("erased")]
         case _:
             return []
+
+
+def waits_line(tier: str) -> ScreenLine:
+    """That an approver is waited for."""
+    return ScreenLine(text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD)
 
 
 def answer_lines(answer: MessageAnswer) -> list[ScreenLine]:

@@ -94,7 +94,7 @@ def _unread(file: Path) -> str:
         if not is_named(file):
             return "a file whose name is no UTF-8"
         with file.open("rb") as opened:
-            found = sniffed(opened.read(PEEKED))
+            found = sniffed(opened.read(PEEKED), whole=False)
     except OSError:
         return ""
     return "" if found.kind is FileKind.DOCUMENT else found.words

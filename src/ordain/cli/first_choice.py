@@ -14,9 +14,10 @@ from msgspec import Struct
 from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.endpoint_words import models_said, starting, unlisted
 from ordain.cli.first_questions import asked_choice, asked_key, asked_model, asked_url
-from ordain.cli.model_setup import OPENAI_KEY, check_variable, looks_like_key
+from ordain.cli.model_setup import OPENAI_KEY
 from ordain.cli.options import FirstRun, Setup
 from ordain.cli.output import show
+from ordain.cli.typed_keys import check_model, check_variable, looks_like_key
 from ordain.contracts.hosted import one_spelling
 from ordain.contracts.nearest import did_you_mean
 from ordain.errors import ConfigurationError
@@ -111,11 +112,14 @@ def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> Fi
 
 
 def check_references(first: FirstRun, home: Path | None) -> None:
-    """Where the key is said to be is no key itself, which is told and stored nowhere.
+    """Where the key is said to be, and the model, are no key themselves, which is told and stored
+    nowhere.
 
     Raises:
         ConfigurationError: it is, or seems to be (``key_not_stored``).
     """
+    if first.model is not None:
+        check_model(first.model)
     if first.key_env is not None:
         check_variable(first.key_env)
     if first.key_file is not None and looks_like_key(first.key_file):
@@ -208,7 +212,7 @@ def _model(
     if named is not None and endpoint.models and named not in endpoint.models:
         has = ", ".join(endpoint.models[:20])
         message = (
-            f"{endpoint.title} at {base_url} has no {named[:100]}; it has "
+            f"{endpoint.title} at {base_url} has no {named[:100]!r}; it has "
             f"{has}{did_you_mean(named, endpoint.models)}"
         )
         raise ConfigurationError(message, code="unknown_model")

@@ -12,6 +12,7 @@ from pathlib import Path
 from ordain.cli.model_profiles import print_verdict
 from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
+from ordain.cli.typed_keys import begins_like_key
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
@@ -22,6 +23,7 @@ from ordain.settings_profiles import env_value
 
 TALK = "talk to it now?"
 _YES = frozenset({"y", "yes"})
+_NO = frozenset({"n", "no"})
 _SHOWN = 20
 
 
@@ -30,14 +32,19 @@ def sure(file: Path, there: Sequence[str]) -> bool:
     if not there:
         return False
     show(f"{file} has profiles already: {', '.join(there)[:300]}")
-    return (
-        ask("put what you choose now behind every lane instead? (yes or no)", "no").lower() in _YES
-    )
+    return _yes("put what you choose now behind every lane instead?", "no")
 
 
 def kept(question: str) -> bool:
     """A yes, which Enter is too."""
-    return ask(f"{question} (yes or no)", "yes").lower() in _YES
+    return _yes(question, "yes")
+
+
+def _yes(question: str, usual: str) -> bool:
+    """A yes or a no, asked for until it is one: a first message typed here is neither."""
+    while (said := ask(f"{question} (yes or no)", usual).lower()) not in _YES | _NO:
+        show("that is neither yes nor no")
+    return said in _YES
 
 
 def asked_choice(offers: Mapping[str, str], usual: str) -> str:
@@ -64,9 +71,14 @@ def asked_model(known: Sequence[str]) -> str:
             f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
         )
         show(f"models there: {shown}")
-    while not (model := ask("model", known[0] if known else "")):
-        show("a model is needed, as the endpoint calls it")
-    return model
+    while True:
+        model = ask("model", known[0] if known else "")
+        if begins_like_key(model):
+            show("that looks like a key, and was not stored; a model is asked for")
+        elif model:
+            return model
+        else:
+            show("a model is needed, as the endpoint calls it")
 
 
 def asked_url(usual: str) -> str:

@@ -19,7 +19,7 @@ from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.hints import in_folder
 from ordain.cli.options import CommonOptions
-from ordain.cli.output import moment, print_json, print_table, show, show_words
+from ordain.cli.output import moment, number_of, print_json, print_table, show, show_words
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import DOCUMENT, IdKind
@@ -230,10 +230,10 @@ def print_document(place: LibraryPlace, document: str) -> int:
     if place.options.as_json:
         print_json(found)
         return OK
-    pages = f", {found['pages']} pages" if found["pages"] else ""
+    pages = f", {number_of(found['pages'], 'page')}" if found["pages"] else ""
     show(
         f"{found['title']} ({found['media_type']}, {found['size']} bytes{pages}), "
-        f"{found['passages']} passages, from {found['source']}"
+        f"{number_of(found['passages'], 'passage')}, from {found['source']}"
     )
     if found["session"]:
         show(
@@ -384,7 +384,7 @@ def _show_added(one: dict[str, Any]) -> None:
         show(f"refused: {file}: {one['error']['message']} [{one['error']['code']}]")
         return
     how = {"same": "there already", "replaced": "replaced"}.get(one["outcome"], "added")
-    passages = f", {one['passages']} passages" if one["passages"] else ""
+    passages = f", {number_of(one['passages'], 'passage')}" if one["passages"] else ""
     show(f"{how}: {one['id']}  {file}{passages}")
 
 

@@ -5,7 +5,6 @@ The key is only ever referred to.
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -34,6 +33,7 @@ from ordain.cli.profile_files import (
     shipped_policy,
 )
 from ordain.cli.server_told import show_told, tell_server
+from ordain.cli.typed_keys import check_model, check_variable
 from ordain.contracts.hosted import OPENAI_HOST
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
@@ -47,9 +47,6 @@ from ordain.settings_profiles import missing_key
 
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
 OPENAI_KEY = "OPENAI_API_KEY"
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_KEY_FILES = (".txt", ".key", ".pem", ".secret")
-_KEY_BEGINNINGS = ("sk-", "sk_", "pk_", "gsk_", "hf_", "xai_", "AIza", "AQ_")
 MICROS_MAX = 10**9
 """Most micro-dollars per 1,000 tokens that anybody means: a million dollars per million tokens."""
 
@@ -164,6 +161,7 @@ def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
             f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(setup.provider, PROVIDERS)}",
             code="unknown_provider",
         )
+    check_model(setup.model)
     if setup.key_env is not None:
         check_variable(setup.key_env)
     key_env = setup.key_env
@@ -252,33 +250,6 @@ def _place(given: str | None, home: Path) -> str | None:
     if given is None or (home / Path(given).expanduser()).exists() or not Path(given).exists():
         return given
     return str(Path(given).absolute())
-
-
-def looks_like_key(text: str) -> bool:
-    """Whether a word that should name something is rather a key."""
-    kinds = (str.isupper, str.islower, str.isdigit)
-    mixed = all(any(kind(character) for character in text) for kind in kinds)
-    return (
-        len(text) >= 20
-        and (mixed or text.startswith(_KEY_BEGINNINGS))
-        and "/" not in text
-        and not text.endswith(_KEY_FILES)
-    )
-
-
-def check_variable(name: str) -> None:
-    """Whether this can be a variable's name and is not the key itself, which nobody gets to see
-    again.
-
-    Raises:
-        ConfigurationError: without what was given.
-    """
-    if _VARIABLE.fullmatch(name) is None or looks_like_key(name):
-        message = (
-            "--key-env takes the name of an environment variable, never a key; what was given "
-            "looks like no name and was not stored"
-        )
-        raise ConfigurationError(message, code="key_not_stored")
 
 
 def check_private(file: Path) -> None:

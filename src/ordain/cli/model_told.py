@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ordain.cli.hints import in_folder
 from ordain.cli.model_profiles import NO_PRICE, profile_view, usd
 from ordain.cli.output import show
 from ordain.cli.profile_files import SettingsFiles
@@ -15,7 +16,9 @@ def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice |
     show(f"profile {name} is in {files.config}: {view['provider']}, {view['model']}")
     show(f"key: {view['key']}")
     if view["counts_as_free"]:
-        show(f"{NO_PRICE}; give --price-input and --price-output, in dollars per million tokens")
+        show(
+            in_folder(f"{NO_PRICE}; ordain models add gives one: --price-input and --price-output")
+        )
     elif price is not None:
         show(
             f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million "

@@ -163,7 +163,8 @@ def _declared_in(home: Path, name: str) -> str:
 
 def _tell(new: NewVerb, written: list[str], *, as_json: bool) -> None:
     name = new.name
-    following = [in_folder(f"ordain verbs {what} {name}") for what in ("lint", "explain", "test")]
+    steps = ("lint", "explain", "test", "confirm")
+    following = [in_folder(f"ordain verbs {what} {name}") for what in steps]
     note = (
         "Python verbs run only with `python = true` below [verbs] in ordain.toml."
         if new.kind == "python"
@@ -415,13 +416,12 @@ def _python(name: str, effect: str) -> str:
     )
     imports = "Argument, ArgumentRole, Example" if effect != "read" else "Example"
     safe = (
-        (
-            "    idempotent=True,  # a repeat with the same key (context: VerbContext) changes "
-            "nothing more\n"
-        )
+        "    idempotent=True,  # a repeat with the same key (VerbContext) changes nothing more\n"
         if effect in _WRITES
         else ""
     )
+    does = "Say here what it does: as it is written it counts words, and does nothing."
+    does = does if effect in _WRITES else "Count the words of a text."
     return f'''\
 """A verb in Python: it runs in Ordain's own process. A file stands alone; it may import what is installed."""
 
@@ -442,7 +442,7 @@ from ordain.contracts.verbs import {imports}
     example=Example(input={example!r}, output={{"result": {counted}}}),
 )
 def {function}({parameters}) -> int:
-    """Count the words of a text.
+    """{does}
 
     Args:
 {meanings}

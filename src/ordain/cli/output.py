@@ -43,6 +43,11 @@ def print_json(value: object) -> None:
     print(json_text(value, indent=2))
 
 
+def number_of(count: int, what: str) -> str:
+    """So many of something, in the form of one where there is one."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def show(text: str) -> None:
     """A line or a few, cleaned of what is no text."""
     print(cleaned(text))

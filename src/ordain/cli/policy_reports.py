@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from ordain.cli.output import cell_text, json_text
+from ordain.cli.output import cell_text, json_text, number_of
 from ordain.cli.policy_findings import (
     PolicyFinding,
     PolicyFindingKind,
@@ -110,7 +110,8 @@ def told(group: Group) -> str:
 
 def _said(reason: ReasonTold) -> str:
     code = cell_text(reason.code)
-    return f"{reason.words.rstrip('.')} [{code}]" if reason.words and code else reason.words or code
+    words = reason.words.rstrip(".")  # more follows on the line
+    return f"{words} [{code}]" if words and code else words or code
 
 
 def as_data(report: PolicyReport) -> dict[str, Any]:
@@ -161,7 +162,8 @@ def as_markdown(report: PolicyReport) -> str:
         lines += [
             "",
             *_folded(
-                f"Shorter tool lists: {_counted(shorter)} that called none of what is gone",
+                f"Shorter tool lists: {number_of(len(shorter), 'run')} that called none of what is "
+                "gone",
                 [f"- {_code(run)}" for run in shorter],
             ),
         ]
@@ -186,16 +188,12 @@ def as_markdown(report: PolicyReport) -> str:
 def _said_of(what: str, runs: Sequence[str]) -> list[str]:
     """What is said of these runs, the first ones named, others folded below it as a part of it."""
     named, rest = runs[:NAMED_RUNS], runs[NAMED_RUNS:SHOWN_RUNS]
-    line = f"- {_escaped(what)}: {_counted(runs)}: {', '.join(map(_code, named))}"
+    line = f"- {_escaped(what)}: {number_of(len(runs), 'run')}: {', '.join(map(_code, named))}"
     if not rest:
         return [line]
     more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
     folded = _folded(f"{len(runs) - len(named)} more", [f"{', '.join(map(_code, rest))}{more}"])
     return [line, "", *(f"  {part}" if part else "" for part in folded), ""]
-
-
-def _counted(runs: Sequence[str]) -> str:
-    return f"{len(runs)} run" if len(runs) == 1 else f"{len(runs)} runs"
 
 
 def _folded(title: str, lines: Sequence[str]) -> list[str]:

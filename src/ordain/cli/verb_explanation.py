@@ -31,6 +31,11 @@ from ordain.settings import load_settings
 from ordain.verbs.functions import VerbError
 from ordain.verbs.http_verb import preview
 
+MAY_APPROVE = (
+    "whoever has the scope approvals, as far as [approvals] of the policy lets them; a call waits "
+    "for them in a conversation, or where its caller does not (Prefer: respond-async)"
+)
+
 
 def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as_json: bool) -> int:
     """Explain a call with these arguments, else with the example's. Exit code 1: the call would be
@@ -77,7 +82,7 @@ def explained(
         "input": args,
         "input_problems": list(catalog.verbs[spec.name].input.errors(args)),
         "scope": "a caller of the verb names it itself; a plan may use it only if its toolset does",
-        "may_approve": "nobody in this build: what needs an approval is refused",
+        "may_approve": MAY_APPROVE,
         "timeout_ms": spec.timeout_ms,
         "attempts": spec.retry.max_attempts,
         "after_a_crash": _after_a_crash(spec),

@@ -32,6 +32,7 @@ FILE_BYTES_MAX = 1_048_576
 EXAMPLES_MAX = 1000
 DIFFERENCES_MAX = 5
 OFFLINE = "offline rules, no model"
+NEEDS_A_YES = "approval_not_available"
 _CANNOT = {"nothing_to_quote", "needs_model", "malformed", "truncated"}
 """What the offline rules say where they cannot quote into an output's shape."""
 
@@ -217,6 +218,9 @@ async def _one(ordain: Ordain, settings: Settings, spec: VerbSpec, example: Exam
             reply["error"],
             "no model is configured: the example's own output was played",
         )
+    if error is not None and error["code"] == NEEDS_A_YES:
+        tried.verdict, tried.why = SKIPPED, "each call needs somebody's yes, and a test asks nobody"
+        return tried
     if error is not None:
         tried.verdict, tried.why = FAILED_, f"{error['code']}: {error['message']}"
         return tried

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from ordain.contracts.nearest import did_you_mean, nearest
@@ -34,6 +34,29 @@ def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str
         if found is None
         else frozenset(field.alias or name for name, field in found.model_fields.items())
     )
+
+
+def fitting_table(model: type[BaseModel], place: Sequence[str | int], given: Any) -> str:
+    """The table beside a key that is no field, in which the key would stand with what is given for
+    it; "" where there is none.
+    """
+    if not place:  # the contract's own, and no key's
+        return ""
+    *above, key = place
+    at: Any = model
+    for part in above:
+        at = _below(at, part)
+    found = _table(at)
+    fields = {} if found is None else found.model_fields
+    for name, field in () if key in fields else fields.items():
+        kind: Any = field.annotation
+        if get_origin(kind) is dict:
+            try:
+                TypeAdapter[Any](kind).validate_python({key: given}, strict=False)
+            except ValidationError:
+                continue
+            return ".".join(map(str, (*above, field.alias or name)))
+    return ""
 
 
 def misfit_words(model: type[BaseModel], error: ErrorDetails) -> str:

@@ -16,11 +16,12 @@ from pydantic import BaseModel
 from ordain.contracts.access import EMBEDDER
 from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.conversation import Message, MessageAnswer, RoutingHints
 from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.model_keys import read_contract
+from ordain.contracts.nearest import no_such
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.results import (
     CallResult,
@@ -32,7 +33,7 @@ from ordain.contracts.results import (
 )
 from ordain.contracts.several import several
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import CallerError
+from ordain.errors import CallerError, InvalidRequest
 from ordain.runtime.attachments import file_read
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
@@ -237,8 +238,13 @@ class Embedded(Protocol):
         """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``,
         ``allowed_verbs``, ``max_steps``.
 
-        Raises: as ``send``.
+        Raises: as ``send``; InvalidRequest: there is no such hint.
         """
+        known = RoutingHints.model_fields
+        for name in hints:
+            if name not in known:
+                about = "; output_type is plan's, whose answer is a type" * (name == "output_type")
+                raise InvalidRequest(f"{no_such('hint', name, known)}{about}")
         message = {
             "session_id": session,
             "user_id": user,

@@ -87,13 +87,13 @@ LEAST_IMAGE = 24
 """Bytes: no image is smaller."""
 
 
-def sniffed(content: bytes) -> SniffedFile:
+def sniffed(content: bytes, *, whole: bool = True) -> SniffedFile:
     """What a file is by its own bytes, whatever it is called; text where nothing else is known of
-    it.
+    it. Not ``whole``: these are its first bytes, which tell nothing of where it ends.
     """
     for media_type, begins in IMAGES.items():
         if content.startswith(begins) and (media_type != "image/webp" or content[8:12] == _WEBP):
-            if not _is_whole(content, media_type):
+            if whole and not _is_whole(content, media_type):
                 return SniffedFile(FileKind.OTHER, "", f"an image ({media_type}) that is cut off")
             return SniffedFile(FileKind.IMAGE, media_type, f"an image ({media_type})")
     if content[:1024].lstrip().startswith(b"%PDF-"):

@@ -257,6 +257,7 @@ def test_at_a_terminal_it_is_shown_and_asked(server: Server, typed: str, becomes
     try:
         shown = terminal.until("Type yes:")
         assert '1. note.send {"text":"tea","to":"ada@example.org"}' in shown
+        assert shown.count("to (recipient)") == 1, "once, and not also as other faces tell it"
         terminal.type(typed)
         assert terminal.end() == (0 if becomes == "approved" else 1)
     finally:

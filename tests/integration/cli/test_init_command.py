@@ -23,13 +23,7 @@ from tests.integration.cli.terminal import Terminal
 
 WORD = {"word": "kestrel-4417"}
 KEY = "sk-ABCdef0123456789abcdefghij"
-VARIABLES = (
-    "OPENAI_BASE_URL",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
-    "PLANNER_MODEL",
-)
+VARIABLES = ("OPENAI_BASE_URL", "PLANNER_MODEL", *(key for _, key in first_choice.HOSTED.values()))
 
 
 @pytest.fixture
@@ -40,6 +34,9 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEndpoint]:
     with ModelEndpoint() as found:
         found.models = [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}, {"id": "llama3.2"}]
         monkeypatch.setenv("OLLAMA_HOST", found.url.removesuffix("/v1"))
+        # a server of whoever runs the tests is not found: it has a port where nobody listens
+        nobody = {use: (title, 1) for use, (title, _) in discovery.USUAL.items()}
+        monkeypatch.setattr(discovery, "USUAL", nobody)
         monkeypatch.setattr(discovery, "PROBE_S", 30.0)  # a busy machine is no silent server
         yield found
 
@@ -130,6 +127,7 @@ def test_nothing_is_chosen_unasked(told: Told, ollama: ModelEndpoint) -> None:
         (("--use", "olama"), "unknown_use", "did you mean ollama?"),
         (("--use", "ollama", "--model", "quen3:8b"), "unknown_model", "did you mean qwen3:8b?"),
         (("--use", "openai"), "model_missing", "--model"),
+        (("--use", "openai", "--model", KEY), "key_not_stored", "looks like a key"),
         (("--use", "endpoint"), "missing_option", "--base-url"),
         (
             ("--use", "anthropic", "--model", "claude-sonnet-4-5", "--key-env", KEY),
@@ -693,19 +691,19 @@ def test_what_is_not_said_is_asked_for_again(tmp_path: Path, ollama: ModelEndpoi
         asked = [
             ("number or name", "endpoint"),
             ("base URL, like", ""),
-            (
-                "a base URL is needed\nbase URL, like",
-                ollama.url,
-            ),  # the prompt, not what stands before it: what is typed earlier is lost to it
+            # the prompt, not what stands before it: what is typed earlier is lost to it
+            ("a base URL is needed\nbase URL, like", ollama.url),
             ("key of endpoint", "no key"),
             (
                 "that is no key: one word of printable ASCII characters\nkey of endpoint",
                 f"{KEY}-refused",
             ),
             ("\nmodel:", ""),  # a line of its own: what is chosen from speaks of models, too
-            ("a model is needed, as the endpoint calls it\nmodel:", "llama3.2"),
+            ("a model is needed, as the endpoint calls it\nmodel:", KEY),
+            ("that looks like a key, and was not stored; a model is asked for\nmodel:", "llama3.2"),
             ("another key of endpoint", KEY),
-            ("talk to it now?", "no"),
+            ("talk to it now?", "Hello"),
+            ("that is neither yes nor no\ntalk to it now?", "no"),
         ]
         for question, answer in asked:
             terminal.until(question)

@@ -555,20 +555,15 @@ def test_explain_tells_why_a_call_would_be_refused(run: Said) -> None:
     code, told = run("explain", "math.evaluate", "--input", '{"x": 1}')
     assert (code, told["goes_live"], told["decisions"][0]["reason"]) == (1, "", "authorize.schema")
     assert told["input_problems"]
-    run(
-        "new",
-        "mail.post",
-        "--kind",
-        "http",
-        "--effect",
-        "send",
-        "--url",
-        "https://mail.example.com/send",
-    )
+    words = ("--kind", "http", "--effect", "send", "--url", "https://m.example/send")
+    _, told = run("new", "mail.post", *words)
+    assert "ordain verbs confirm" in told["next"][-1]
     code, told = run("explain", "mail.post")
     assert (code, told["decisions"][0]["reason"]) == (1, "authorize.approval_not_available")
     assert (told["risk"]["side_effects"], told["arguments"][0]["controls"]) == ("external", True)
-    assert "mail.post" in run("explain", "mail.post", as_json=False)[1]
+    assert "may approve: whoever has the scope" in run("explain", "mail.post", as_json=False)[1]
+    code, told = run("test", "mail.post")  # asks nobody, and that is no fault of the verb's
+    assert (code, told["skipped"], told["failed"]) == (0, 1, 0)
 
 
 def test_explain_shows_the_request_without_its_secret(

@@ -610,7 +610,7 @@ def test_a_folder_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
     assert (done.returncode, lines[3]) == (1, "2 added, 1 refused")
     assert sorted(lines[4:]) == [
         "passed over: 1 × a file whose name is no UTF-8 (bad\\xff.md)",
-        "passed over: 1 × an image (image/png) that is cut off (photo.md)",
+        "passed over: 1 × an image (image/png) (photo.md)",
         "passed over: 1 × no plain file (pipe.md)",
         "passed over: 2 × a link (linked, link.md)",
         "passed over: 2 × hidden (.git, .hidden.md)",

@@ -96,6 +96,7 @@ def test_what_is_typed_goes_over_what_is_given() -> None:
         (["qqqq=1"], "qqqq: there is no such argument; known: text, count,"),
         (["count=1", "count=2"], "count: it is given twice"),
         (["word"], "'word' is no key=value"),
+        (['{"text": 1}'], "is no key=value; a JSON object goes to --input"),
         (["=x"], "'=x' is no key=value"),
         (["where=5", "where.zip=1"], "where: what is given has no parts"),
         (["ratio=1e400"], "ratio: 1e400 is larger than a number can be"),

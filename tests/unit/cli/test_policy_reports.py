@@ -9,7 +9,7 @@ from ordain.cli.policy_findings import (
     RunFate,
     RunJudged,
 )
-from ordain.cli.policy_reports import NAMED_RUNS, SHOWN_RUNS, PolicyReport, as_markdown
+from ordain.cli.policy_reports import NAMED_RUNS, SHOWN_RUNS, PolicyReport, as_markdown, told
 
 
 def _judged(run: str) -> RunJudged:
@@ -51,3 +51,11 @@ def test_a_finding_is_one_line_however_many_runs_it_is_of(number: int) -> None:
     assert (f"  <summary>{folded} more</summary>\n" in text) == bool(folded)
     assert (f" and {number - SHOWN_RUNS} more\n" in text) == (number > SHOWN_RUNS)
     assert text.count("<details>") == text.count("</details>") == bool(folded)
+
+
+def test_words_without_a_code_end_without_a_stop() -> None:
+    """More follows on their line: the runs that it is about."""
+    place = ReasonTold(code="", words="What goes into effect 2 is made from the policy.")
+    nothing = ReasonTold(code="", words="")
+    said = told((PolicyFindingKind.COURSE, "", "", nothing, place, True))
+    assert said == "What goes into effect 2 is made from the policy"

@@ -367,3 +367,21 @@ async def test_within_an_event_loop_run_sync_says_what_to_await(tmp_path: Path) 
     with pytest.raises(Conflict, match=r"await ordain\.plan") as refused:
         house(tmp_path).run_sync(REQUEST)
     assert refused.value.code == "not_alone"
+
+
+@pytest.mark.parametrize(
+    ("hint", "says"),
+    [
+        ("output_type", "output_type is plan's"),
+        ("mdoe", "did you mean mode?"),
+        ("verbs", "there is no hint verbs"),
+    ],
+)
+async def test_a_hint_that_is_none_is_told_by_its_name(
+    tmp_path: Path, hint: str, says: str
+) -> None:
+    """Before anything is sent, and as a mistake of the caller's that every refusal of theirs is."""
+    async with Ordain(home=tmp_path) as ordain:
+        with pytest.raises(InvalidRequest, match="there is no hint") as refused:
+            await ordain.chat("Hello", **{hint: dict})
+    assert says in refused.value.message

@@ -37,12 +37,16 @@ def test_a_file_is_what_its_bytes_are(content: bytes) -> None:
 
 @pytest.mark.parametrize("image", [PNG, JPEG, GIF, WEBP])
 def test_an_image_that_is_cut_off_is_none(image: bytes) -> None:
-    """Wherever it is cut; no model is shown it, and it is not what its name says."""
+    """Wherever it is cut; no model is shown it, and it is not what its name says. First bytes alone
+    are not said to be cut off.
+    """
     for length in range(12, len(image)):
         found = sniffed(image[:length])
         assert found.kind is FileKind.OTHER
         assert "cut off" in found.words
         assert not any(agrees(said, found) for said in IMAGES)
+        if length > 15:
+            assert sniffed(image[:length], whole=False).kind is FileKind.IMAGE
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,10 @@ async def test_the_shipped_examples_stand_in_for_an_empty_folder(tmp_path: Path)
     for situation, name in [
         ("Payments have been unavailable for ten minutes", "incident"),
         ("website was defaced by hackers", "incident"),
+        ("an intruder got into our admin account", "incident"),
+        ("somebody broke into the web shop last night", "incident"),
+        ("our domain was hijacked", "incident"),
+        ("the site has been vandalised", "incident"),
         ("somebody stole our laptops, there was a theft", "incident"),
         ("This client wants a refund and threatens legal steps", "customer_escalation"),
         ("Could the new colleague get access to the wiki?", "access_request"),

@@ -48,7 +48,15 @@ def formed_text(answer: MessageAnswer, source: AnswerSource, schema: dict[str, A
     failed = failure_of(answer, source)
     if failed is not None and failed.code.startswith(NO_ANSWER):
         raise unanswered(failed, answer.run_id or "")
-    return text_alone(text.words, schema, text.header)
+    try:
+        return text_alone(text.words, schema, text.header)
+    except InvalidRequest as error:
+        if failed is None:
+            raise
+        # the words are code's, of what was not done: that is said, and not that they are no JSON
+        raise InvalidRequest(
+            f"{failed.message}\n{text.header}"[:REFUSAL_CHARS], code=error.code
+        ) from None
 
 
 def unanswered(failed: ResponseFailure, run: str) -> NoAnswer:

@@ -67,7 +67,7 @@ def refusal_of(problem: Mapping[str, Any], path: str = "") -> OpenAIRefusal:
     param = str(errors[0]["place"]).removeprefix("/").replace("/", ".") if errors else None
     message = unserved(path) if problem["code"] == CODES[404] else str(problem["detail"])
     if errors and errors[0]["message"] not in message:
-        message = f"{message}: {errors[0]['place']}: {errors[0]['message']}"
+        message = f"{message}: {errors[0]['place'] or '/'}: {errors[0]['message']}"
     kind = TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
     return OpenAIRefusal(
         error=RefusalBody(

@@ -40,6 +40,7 @@ LOAD_S = 10.0
 BYTES_MAX = 1_048_576
 PREFIX = "ordain_operator_verbs"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\.py\Z")
+_NO_NAME = re.compile(r"cannot import name '([A-Za-z_][A-Za-z0-9_]{0,99})' from")
 _log = logging.getLogger("ordain.verbs")
 
 
@@ -214,7 +215,11 @@ def _failed(path: Path, error: BaseException) -> ConfigurationError:
 
 def _named(error: BaseException) -> str:
     """What is missing, where it is that; any other text may hold a value."""
-    return f": no module named {error.name}" if isinstance(error, ModuleNotFoundError) else ""
+    if isinstance(error, ModuleNotFoundError):
+        return f": no module named {error.name}"
+    if isinstance(error, ImportError) and (missing := _NO_NAME.match(str(error))) is not None:
+        return f": {error.name} has no {missing[1]}"
+    return ""
 
 
 def _refused(path: Path, what: str, line: int | None = None) -> ConfigurationError:

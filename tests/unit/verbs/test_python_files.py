@@ -29,3 +29,22 @@ def test_a_file_that_never_ends_takes_no_output_with_it(
     sys.stdout.write("mine\n")
     said = capsys.readouterr()
     assert (said.out, said.err) == ("mine\n", "noise\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("import nowhere_to_be_found", "ModuleNotFoundError: no module named nowhere_to_be_found"),
+        ("from ordain import Verbb", "raised ImportError: ordain has no Verbb"),
+        ("raise ImportError('the key is hunter2')", "raised ImportError"),
+        ("raise ImportError('cannot import name hunter2')", "raised ImportError"),
+    ],
+)
+def test_what_a_file_asks_for_in_vain_is_named(tmp_path: Path, line: str, says: str) -> None:
+    """A module or a name of one; whatever else an error says may be a secret."""
+    tmp_path.chmod(0o700)
+    (tmp_path / "asks.py").write_text(f"{line}\n", encoding="utf-8")
+    (tmp_path / "asks.py").chmod(0o600)
+    with pytest.raises(ConfigurationError) as refused:
+        PythonFiles(tmp_path).load("asks.py")
+    assert refused.value.message.endswith(f"asks.py:1: {says}" if "raised" in says else says)

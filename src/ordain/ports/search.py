@@ -74,10 +74,6 @@ class RunSearch(Protocol):
         """A run's records with seq greater than ``after``, in order."""
         ...
 
-    async def beginning(self, run: str) -> RunBeginning | None:
-        """What a run began as, or None where there is none; nothing else of it is read."""
-        ...
-
     async def status(self, run: str) -> str | None:
         """A run's status, or None where there is none."""
         ...
@@ -92,6 +88,14 @@ class RunSearch(Protocol):
         """The workspace that a run belongs to, or None where there is no such run; its records need
         not be readable.
         """
+        ...
+
+
+class BeginningSearch(Protocol):
+    """What one run began as."""
+
+    async def beginning(self, run: str) -> RunBeginning | None:
+        """None where there is no such run; nothing else of it is read."""
         ...
 
 
@@ -119,13 +123,14 @@ class SentSearch(Protocol):
     """Messages that came with a whole conversation, by what they came with."""
 
     async def sent(
-        self, workspace: str, digest: str, *, session: str = "", limit: int
+        self, workspace: str, digest: str, *, session: str = "", run: str = "", limit: int
     ) -> Sequence[tuple[str, int]]:
         """(session, number) of messages of the workspace, or of a session of it, whose id has this
-        digest (``sent_id``), the latest first; an erased one is not found.
+        digest (``sent_id``), the latest first; an erased one is not found. ``run``: that a run
+        serves whose id ends so.
         """
         ...
 
 
-class Search(RunSearch, SpendingSearch, WholeSearch, SentSearch, Protocol):
+class Search(RunSearch, BeginningSearch, SpendingSearch, WholeSearch, SentSearch, Protocol):
     """Everything that is searched in the journal."""

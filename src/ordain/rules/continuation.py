@@ -77,7 +77,8 @@ class ContinuationFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``named``: it names a session, which has ``begun``. ``shown``: messages before what is said now.
     ``answered``: an answer is among these. ``matches``: sessions of this principal and user to
     which the same was sent, of a named one itself. ``agreeing``: those of them that gave the answer
-    that is shown, in which nobody has said anything since.
+    that is shown, in which nobody has said anything since, and one more where not all were
+    looked at.
     """
 
     named: bool = False

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ordain.contracts.conversation import MessageAnswer
 from ordain.flows.kind import Serves
 from ordain.journal.records import Label
-from ordain.ports.search import RunSearch
+from ordain.ports.search import BeginningSearch
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import ApprovalState
 from ordain.rules.attachment import AttachReason
@@ -29,7 +29,7 @@ class AnswerSource(Struct, frozen=True, kw_only=True):
 
 
 async def answer_source(
-    services: Services, search: RunSearch, workspace: str, answer: MessageAnswer
+    services: Services, search: BeginningSearch, workspace: str, answer: MessageAnswer
 ) -> AnswerSource:
     """Where an answer comes from. Of what is erased or unreadable it says what the answer itself
     holds.

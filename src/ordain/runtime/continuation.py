@@ -29,7 +29,7 @@ from ordain.runtime.message_answer import answer_of
 from ordain.runtime.message_entry import body_of_entry
 from ordain.runtime.plain_answer import answer_text_of
 from ordain.runtime.services import Services
-from ordain.runtime.shown_answer import was_given
+from ordain.runtime.shown_answer import run_named, was_given
 
 SESSIONS_OF = "openai:"
 """What the id of a session begins with that nobody named."""
@@ -48,7 +48,9 @@ _NEXT = tuple(f"{QUOTE}{start}" for start in ("user: ", "assistant: ", "earlier:
 LONG_CHARS = 200_000
 """From here on a conversation takes longer to read than the loop is to stand still."""
 ALIKE = 20
-"""So many conversations that begin alike are told apart by the answers that are shown."""
+"""So many conversations that begin alike are told apart by the answers that are shown, where these
+name no run.
+"""
 
 
 class ShownTurn(Struct, frozen=True, kw_only=True):
@@ -147,15 +149,18 @@ class Continuations:
         ):
             who = (workspace, principal, once)
         agreeing = [
-            match for match in matches if await self._agrees(workspace, match, shown.before[last])
+            match
+            for match in matches[:ALIKE]
+            if await self._agrees(workspace, match, shown.before[last])
         ]
+        unseen = len(matches) > ALIKE and bool(agreeing)  # perhaps one of the others agrees as well
         facts = ContinuationFacts(
             named=bool(shown.session),
             begun=row is not None,
             shown=len(shown.before) + bool(shown.instructions),
             answered=last >= 0 or bool(shown.left),
             matches=len(matches) or bool(shown.left),
-            agreeing=len(agreeing),
+            agreeing=len(agreeing) + unseen,
         )
         decision = CONTINUATION.apply(facts, None, self._services.catalogs.current.policy)
         goes_on = decision.outcome.how is Continues.GOES_ON
@@ -192,14 +197,18 @@ class Continuations:
     async def _matches(
         self, shown: Shown, who: tuple[str, str, str], last: int
     ) -> Sequence[tuple[str, int]]:
-        """Messages that came with what the client shows up to its last answer; of a session that is
-        named, those of that session.
+        """Messages that came with what the client shows up to its last answer, one more than is
+        looked at where there are more; of a session that is named, those of that session, and of
+        an answer that names its run, that run's, however many began alike.
         """
         if last < 0 or shown.left:
             return ()
-        return await self._search.sent(
-            who[0], await _digested(who, shown.before[:last]), session=shown.session, limit=ALIKE
-        )
+        digest, session = await _digested(who, shown.before[:last]), shown.session
+        if run := run_named(shown.before[last].text):
+            of = await self._search.sent(who[0], digest, session=session, run=run, limit=ALIKE)
+            if of:
+                return of
+        return await self._search.sent(who[0], digest, session=session, limit=ALIKE + 1)
 
     async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
         """Whether the answer that is shown is the one that was given there, and nothing was said to

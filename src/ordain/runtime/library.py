@@ -68,7 +68,7 @@ class Memory:
         text = note.text.strip()
         if not text:
             raise InvalidRequest("a note has a text", code="empty_text")
-        title, author = note.title.strip(), note.user_id.strip()
+        title, author = note.title.strip(), note.user_id
         # never taken for one's own
         said = (
             (author, title, text)

@@ -66,6 +66,18 @@ def was_given(shown: str, answer: MessageAnswer) -> bool:
     )
 
 
+def run_named(shown: str) -> str:
+    """The end of the id of the one run that the header of a shown answer names; "" where that is
+    none, or several.
+    """
+    found = {
+        line["run"][-SHORT_ID:]
+        for text in _parts(shown).own
+        if (line := _LINE.fullmatch(text) or TITLE.fullmatch(text)) is not None
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
 def _parts(text: str) -> _Parts:
     """What holds of a text: of an answer of which a part was given up what stands behind that."""
     lines = text.rpartition(REFUSED)[2].split("\n") if REFUSED in text else text.split("\n")

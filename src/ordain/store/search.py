@@ -44,8 +44,8 @@ _SENT = (
     # SQLite takes a cross join from left to right: by itself it goes through all sessions first
     f"SELECT s.id, t.seq FROM transcript t CROSS JOIN sessions s ON s.no = t.session WHERE {SENT} "
     "AND t.message_id BETWEEN ?1 AND ?2"
-    " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND t.body IS NOT NULL AND EXISTS (SELECT 1 "
-    "FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
+    " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND (?6 = '' OR substr(t.run, -length(?6)) "
+    "= ?6) AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
     " ORDER BY t.message_id DESC LIMIT ?5"
 )
 
@@ -169,7 +169,7 @@ class SqliteSearch(SqliteSpending):
         return self._store.records_after(run, after)
 
     async def beginning(self, run: str) -> RunBeginning | None:
-        """See ``RunSearch.beginning``."""
+        """See ``BeginningSearch.beginning``."""
         for no, flow, version, readable in self._store.query(_BEGAN_AS, (run,)):
             opening = _opening(self._store.query, no) if readable else None
             return RunBeginning(flow=flow, version=version, opening=opening)
@@ -187,13 +187,13 @@ class SqliteSearch(SqliteSpending):
         return bool(self._store.query(_STOPPED_BELOW, (run, *sorted(STOPPED))))
 
     async def sent(
-        self, workspace: str, digest: str, *, session: str = "", limit: int
+        self, workspace: str, digest: str, *, session: str = "", run: str = "", limit: int
     ) -> Sequence[tuple[str, int]]:
         """See ``SentSearch.sent``; by an index of such messages alone, which is in order: an id ends
         with the time.
         """
         first, last = sent_id(digest, ""), sent_id(digest, "\x7f")
-        return self._store.query(_SENT, (first, last, workspace, session, limit))  # pyright: ignore[reportReturnType] - rows of these two columns
+        return self._store.query(_SENT, (first, last, workspace, session, limit, run))  # pyright: ignore[reportReturnType] - rows of these two columns
 
     async def workspace(self, run: str) -> str | None:
         """See ``RunSearch.workspace``."""

@@ -168,3 +168,17 @@ async def test_an_entry_of_nobody_known_is_given_to_nobody(tmp_path: Path) -> No
             db.execute("UPDATE transcript SET author = ''")
         for user in PEOPLE:
             assert await given_to(house, user, "s3") == set()
+
+
+async def test_a_name_is_taken_as_it_is(tmp_path: Path) -> None:
+    """In a note as in a message: nobody's note is everybody's, nor somebody else's own, because of
+    blanks in a name.
+    """
+    people = ("ada", "ada ", "\u00a0ada", " ", "\u3000")
+    async with House(tmp_path, script=SCRIPT) as house:
+        for place, user in enumerate(people):
+            note = NoteRequest(text=said(place), user_id=user)
+            await house.ordain.runtime.library.add_note("default", note)
+        for place, user in enumerate(people):
+            assert await given_to(house, user, f"s{place}") == {said(place)}
+        assert await given_to(house, "bob", "s9") == set()

@@ -176,6 +176,35 @@ async def test_conversations_that_begin_alike_are_told_apart_by_their_answers(
         }
 
 
+async def test_the_run_that_an_answer_names_finds_its_conversation(tmp_path: Path) -> None:
+    """However many others began alike since: the oldest of them as the newest."""
+    async with house(tmp_path) as (_, http):
+        begun = [await said(http, turns("hi")) for _ in range(ALIKE + 3)]
+        for first in (begun[0], begun[1], begun[-1]):
+            on = await said(http, turns("hi", text_of(first), "and"))
+            assert on["ordain"]["continuation"] == ContinuationReason.FOUND
+            assert on["ordain"]["session_id"] == first["ordain"]["session_id"]
+
+
+async def test_one_that_agrees_is_not_the_only_one_where_not_all_were_looked_at(
+    tmp_path: Path,
+) -> None:
+    """Where the answer names no run: more began alike than are looked at, and the one that is seen
+    to agree may not be the only one.
+    """
+    async with house(tmp_path) as (_, http):
+        words = "It is Wednesday.\n✓ ok · 9 tools"
+        await said(http, turns("hi"))
+        on = await said(http, turns("hi", words, "and"))
+        assert on["ordain"]["continuation"] == ContinuationReason.FOUND
+        for _ in range(ALIKE):
+            moved_on = await said(http, turns("hi"))
+            await said(http, turns("and"), {"ordain-session": moved_on["ordain"]["session_id"]})
+        await said(http, turns("hi"))
+        on = await said(http, turns("hi", words, "and"))
+        assert on["ordain"]["continuation"] == ContinuationReason.SEVERAL
+
+
 async def test_a_named_session_is_looked_for_in_itself(tmp_path: Path) -> None:
     """However many others began alike since."""
     async with house(tmp_path) as (_, http):

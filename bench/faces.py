@@ -11,6 +11,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bench import first_token, openai_face
@@ -94,7 +95,7 @@ def targets(figures: dict[str, Any]) -> list[Target]:
         Target(
             words="Policy CI judges at least 1,000 recorded chat turns per second",
             measured=f"{spread(policy['turns_per_s'], 0)} turns/s with {policy['jobs']} processes",
-            met=sorted(policy["turns_per_s"])[len(policy["turns_per_s"]) // 2] >= 1000,
+            met=median(policy["turns_per_s"]) >= 1000,
             missed="Every decision of a turn is made again under the other policy.",
         ),
     ]

@@ -45,7 +45,8 @@ _SENT = (
     f"SELECT s.id, t.seq FROM transcript t CROSS JOIN sessions s ON s.no = t.session WHERE {SENT} "
     "AND t.message_id BETWEEN ?1 AND ?2"
     " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND (?6 = '' OR substr(t.run, -length(?6)) "
-    "= ?6) AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
+    "= ?6) AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND "
+    "u.key IS NOT NULL)"
     " ORDER BY t.message_id DESC LIMIT ?5"
 )
 

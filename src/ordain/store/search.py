@@ -190,8 +190,8 @@ class SqliteSearch(SqliteSpending):
     async def sent(
         self, workspace: str, digest: str, *, session: str = "", run: str = "", limit: int
     ) -> Sequence[tuple[str, int]]:
-        """See ``SentSearch.sent``; by an index of such messages alone, which is in order: an id ends
-        with the time.
+        """See ``SentSearch.sent``; by an index of such messages alone, which is in order: an id
+        ends with the time.
         """
         first, last = sent_id(digest, ""), sent_id(digest, "\x7f")
         return self._store.query(_SENT, (first, last, workspace, session, limit, run))  # pyright: ignore[reportReturnType] - rows of these two columns

@@ -1,5 +1,5 @@
-"""Listing approvals: what comes back is what a look at all would give, and no more is looked at than
-is listed, however many there are.
+"""Listing approvals: what comes back is what a look at all would give, and no more is looked at
+than is listed, however many there are.
 """
 
 from __future__ import annotations

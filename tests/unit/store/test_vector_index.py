@@ -1,5 +1,5 @@
-"""The nearest vectors that somebody may be given: what the index keeps of each item says the same as
-the statement that every other search asks, and where an item has changed that statement holds.
+"""The nearest vectors that somebody may be given: what the index keeps of each item says the same
+as the statement that every other search asks, and where an item has changed that statement holds.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def db() -> sqlite3.Connection:
         )
         made.execute(
             "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, "
-            "edits, timestamp_ms, attached, reason, anchor, size, through, author, subject, digest, "
-            "chain) VALUES (?, 1, 'message', 1, 1, ?, 'web', 'm', '', 0, '', '', '', 1, 0, ?, ?, "
+            "edits, timestamp_ms, attached, reason, anchor, size, through, author, subject, "
+            "digest, chain) VALUES (?, 1, 'message', 1, 1, ?, 'web', 'm', '', 0, '', '', '', 1, 0, ?, ?, "
             "x'00', x'00')",
             (number, f"r{number}", user, number),
         )

@@ -152,21 +152,11 @@ class Archive:
         """
         services, flow = self.runtime.services, ""
         try:
-            found = await services.store.load(await self.runtime.search.tree(run))
-
-            def load(one: str) -> StoredRun | None:
-                stored = found.get(one)
-                if isinstance(stored, JournalCorrupt):
-                    raise stored
-                return stored
-
-            stored = load(run)
-            if stored is None:
-                raise NotFound(f"there is no run {run}", code="run_not_found")
+            stored = await self._load(run)
             flow = f"{stored.flow}@{stored.flow_version}"
             catalog = await services.catalogs.pinned(stored.catalog)
             said = self._transcript(stored)
-            return diff(stored, catalog, policy, services.kinds, load, transcript=said)
+            return diff(stored, catalog, policy, services.kinds, self.store.stored, transcript=said)
         except (JournalError, NotFound, ConfigurationError, ValueError):
             return PolicyDiff(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 

@@ -128,7 +128,7 @@ def _said(
 
 
 def _granted(body: ClaimBody, held_to: tuple[str, Policy, Policy]) -> Iterator[UntakenAnswer]:
-    taken = msgspec.json.decode(body.outcome, type=GRANT.outcome)
+    taken = GRANT.read_outcome(body.outcome)
     if not isinstance(taken, GrantTaken):
         return
     call, (requester, *policies) = msgspec.json.decode(body.facts, type=_Claimed), held_to

@@ -175,7 +175,7 @@ class _Probing(NothingSpent):
         self.decided_by: dict[str, Any] = {}
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
-        self.decided_by[rule.name] = msgspec.json.decode(body.outcome, type=rule.outcome)
+        self.decided_by[rule.name] = rule.read_outcome(body.outcome)
 
     async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
         if self._until in self.decided_by or not isinstance(effect, ModelCall):

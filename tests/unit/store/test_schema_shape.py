@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,25 @@ def test_what_this_build_makes_is_known_by_its_digest(database: sqlite3.Connecti
     assert shape_of(database).digest == schema.SHAPE
     database.execute("CREATE TABLE _copied_away (at)")
     assert schema.check(database) == schema.VERSION
+
+
+def test_a_database_in_memory_is_as_one_in_a_file(
+    database: sqlite3.Connection, tmp_path: Path
+) -> None:
+    """It is copied and not made; what it holds and what stands in it is the same."""
+    connection = sqlite3.connect(tmp_path / "made.db", isolation_level=None)
+    schema.prepare(connection)
+    for told in (
+        "PRAGMA auto_vacuum",
+        "PRAGMA page_size",
+        "PRAGMA application_id",
+        "PRAGMA user_version",
+        "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name",
+        "SELECT count(*) FROM ledger",
+    ):
+        assert database.execute(told).fetchall() == connection.execute(told).fetchall(), told
+    assert not database.in_transaction
+    connection.close()
 
 
 @pytest.mark.parametrize("version", range(1, schema.VERSION + 1))

@@ -31,6 +31,8 @@ KEEPS = {
     "pydantic-ai": "nothing",
 }
 MODES = {"scripted": "In process", "http": "Over HTTP"}
+YARDSTICK_MS = 18.8
+"""CPU of LangGraph's turn at 64 concurrent on this page of 2026-11-24."""
 
 
 def _turns_per_s(cell: Figures) -> float:
@@ -265,6 +267,7 @@ def rendered(figures: Figures) -> str:
                 for target in listed
             ],
         ),
+        _yardstick(figures),
         *_missed(listed),
         "## A turn",
         _work(figures),
@@ -293,6 +296,18 @@ def _in_columns(part: str) -> list[str]:
         whole = len(line) <= COLUMNS or line.startswith("|")
         found += [line] if whole else wrap(line, COLUMNS, break_on_hyphens=False)
     return found
+
+
+def _yardstick(figures: Figures) -> str:
+    """How fast this machine is beside the one that the absolute targets were set on, by work of which
+    nothing is Ordain's.
+    """
+    now = median(_of(figures, "scripted", 64, "langgraph", _cpu_ms))
+    return (
+        "**Yardstick.** Targets in seconds, or per second, were set where LangGraph's turn in "
+        f"process took {YARDSTICK_MS} ms of CPU; here it took {now:.1f}, {now / YARDSTICK_MS:.2f} "
+        "times as much. The table above holds what was measured here to the targets as they are."
+    )
 
 
 def _missed(listed: list[Target]) -> list[str]:

@@ -173,7 +173,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     together with it and made before it, and they take all that is left; 0: something is left for
     it. ``at`` is the moment by the run's time, microseconds since 1970, where the verb declares how
     many days ahead an argument may be; 0: it is held to none. ``in_doubt``: this very call
-    went out, and nobody knows whether it happened.
+    went out, and nobody knows whether it happened; ``redo``: a person may say that it is made once
+    more, where it needs nobody's yes otherwise.
     """
 
     verb: str
@@ -200,6 +201,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     taken: int = 0
     at: int = 0
     in_doubt: bool = False
+    redo: bool = False
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -308,7 +310,7 @@ def _by_effect(
     if facts.approval:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.APPROVED)
     if tier is None:
-        return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.IN_DOUBT)
+        return _once_more(verb, facts)
     grantable = tier in GRANTABLE and facts.handed is not Handed.PERSON
     if facts.grant and grantable:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.GRANTED)
@@ -325,6 +327,20 @@ def _by_effect(
             reason=AuthorizeReason.NEEDS_APPROVAL,
         )
     return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.NO_APPROVAL)
+
+
+def _once_more(verb: CompiledVerb, facts: AuthorizeFacts) -> Decision[AuthorizeOutcome]:
+    """Of a call in doubt that needs nobody's yes otherwise: a person's, where there is one to ask;
+    no grant is that.
+    """
+    if facts.redo and facts.refused is not None:
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=_REFUSED[facts.refused])
+    if facts.redo and facts.may_ask is MayAsk.PEOPLE:
+        return Decision(
+            outcome=NeedsApproval(facts.call, Tier.WRITE, MayAsk.PEOPLE),
+            reason=AuthorizeReason.NEEDS_APPROVAL,
+        )
+    return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.IN_DOUBT)
 
 
 _BY_ITSELF = {

@@ -36,7 +36,7 @@ from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
 from ordain.runtime.doubted_calls import DIED, NOT_STARTED, leaves_doubt, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
-from ordain.runtime.repeated_calls import IN_DOUBT, in_doubt
+from ordain.runtime.repeated_calls import IN_DOUBT, in_doubt, is_told
 from ordain.runtime.services import Services
 
 Withdrawing = Callable[[], Awaitable[str | None]]
@@ -247,9 +247,9 @@ async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by
     if said or by.doubted or call.attempt > 1:
         return False
     asked = call.authorized.call
-    return not _harmless(catalog.verbs[asked.verb]) and await in_doubt(
-        services, by.run, asked, catalog
-    )
+    if _harmless(catalog.verbs[asked.verb]) or not is_told(by.run):
+        return False
+    return await in_doubt(services.store, by.run, asked, catalog)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

@@ -19,9 +19,8 @@ from ordain.effects.calls import Call
 from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest, content_digest
 from ordain.journal.records import Started
-from ordain.ports.store import StoredRun
+from ordain.ports.store import JournalStore, StoredRun
 from ordain.runtime.asking_run import asked_before_anywhere
-from ordain.runtime.services import Services
 
 IN_DOUBT = "this very call went out before, and nobody knows if it happened"
 NOWHERE = -1
@@ -40,13 +39,10 @@ def likeness(call: Call, catalog: Catalog) -> str:
     return content_digest(msgspec.json.encode(said, order="deterministic"))
 
 
-async def in_doubt(services: Services, run: StoredRun, call: Call, catalog: Catalog) -> bool:
+async def in_doubt(store: JournalStore, run: StoredRun, call: Call, catalog: Catalog) -> bool:
     """Whether a run's call may have happened already, by whoever of its root or conversation made
-    it. Runs of builds before are not asked: their rule is not told of it.
+    it.
     """
-    if not _tells(run):
-        return False
-    store = services.store
     found = (await store.load([run.id])).get(run.id)
     now = found if isinstance(found, StoredRun) else run
     before = await asked_before_anywhere(store, now, NOWHERE, ())
@@ -54,7 +50,10 @@ async def in_doubt(services: Services, run: StoredRun, call: Call, catalog: Cata
     return any(likeness(one, catalog) == alike for one in (*before.unknown, *before.elsewhere))
 
 
-def _tells(run: StoredRun) -> bool:
+def is_told(run: StoredRun) -> bool:
+    """Whether rule ``authorize`` is told in this run of what is in doubt: not so of builds
+    before.
+    """
     first = decode(run.records[0]) if run.records and run.records[0].body is not None else None
     return isinstance(first, Started) and first.doubted is not None
 

@@ -18,7 +18,7 @@ from ordain.cli.comma_lists import names_of
 from ordain.cli.exit_codes import FAILED, OK, UNREADABLE, Unjudged
 from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
-from ordain.cli.output import print_json, show_line, warn
+from ordain.cli.output import cell_text, print_json, show_line, warn
 from ordain.cli.policy_findings import PolicyFindingKind, RunFate, RunJudged, judged
 from ordain.cli.policy_reports import (
     KINDS,
@@ -114,7 +114,7 @@ def _not_held(home: Path) -> str:
     ledgered = asyncio.run(held())
     if ledgered.verdict == EQUAL:
         return ""
-    places = ", ".join(str(one.place) for one in ledgered.differences[:3])
+    places = ", ".join(cell_text(str(one.place)) for one in ledgered.differences[:3])
     message = (
         f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so "
         "something was altered or is missing: ordain replay --all"

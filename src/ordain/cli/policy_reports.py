@@ -38,11 +38,15 @@ KINDS = {
 class PolicyReport:
     """Everything that was found of every run, the policy's file, and which kinds of findings
     fail.
+
+    ``ledger`` says why the store's ledger does not hold, "" where it does or nobody asked: what was
+    taken out of a store is among no runs.
     """
 
     policy: str
     fails: frozenset[PolicyFindingKind]
     runs: Sequence[RunJudged]
+    ledger: str = ""
 
     def count(self, fate: RunFate) -> int:
         """How many runs have this fate."""
@@ -76,6 +80,8 @@ class PolicyReport:
         yield from (f"{count} {words}" for fate, words in counted if (count := self.count(fate)))
         if unreadable := self.unreadable():
             yield f"{len(unreadable)} cannot be read, and are not judged"
+        if self.ledger:
+            yield self.ledger
         yield "budgets were not simulated again: what a call cost is weighed as recorded"
 
 
@@ -128,6 +134,7 @@ def as_data(report: PolicyReport) -> dict[str, Any]:
         "unreadable": [
             {"run": run, "root": root, "verdict": why} for run, root, why in report.unreadable()
         ],
+        "ledger": report.ledger,
     }
 
 
@@ -150,7 +157,7 @@ def as_markdown(report: PolicyReport) -> str:
         "",
         f"Policy {_code(report.policy)}, tried on recorded runs without a model.",
     ]
-    lines += ["", *(f"- {line}" for line in report.rest())]
+    lines += ["", *(f"- {_escaped(line)}" for line in report.rest())]
     kind = None
     for group, findings in groups(report).items():
         if group[0] is not kind:
@@ -210,13 +217,14 @@ def _escaped(text: str) -> str:
 
 def as_junit(report: PolicyReport) -> str:
     """The report as JUnit: a case for each run; a finding that fails is its failure, what cannot be
-    read its error.
+    read its error. A ledger that does not hold is a case of its own.
     """
     failed = {found.root for found in report.failing()}
     errors = sum(bool(run.unreadable) and run.run not in failed for run in report.runs)
+    errors, cases = errors + bool(report.ledger), len(report.runs) + bool(report.ledger)
     attributes = {
         "name": f"{report.lead()} under {_plain(report.policy)}",
-        "tests": str(len(report.runs)),
+        "tests": str(cases),
         "failures": str(len(failed)),
         "errors": str(errors),
         "skipped": str(report.count(RunFate.ERASED)),
@@ -241,6 +249,9 @@ def as_junit(report: PolicyReport) -> str:
             ET.SubElement(case, "skipped", {"message": "erased"})
         if told_only := [found for found in run.findings if found.kind not in report.fails]:
             ET.SubElement(case, "system-out").text = "\n".join(map(_line, told_only))
+    if report.ledger:
+        case = ET.SubElement(suite, "testcase", {"classname": "store", "name": "ledger"})
+        ET.SubElement(case, "error", {"type": "ledger", "message": _plain(report.ledger)})
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

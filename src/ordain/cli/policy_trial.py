@@ -18,7 +18,7 @@ from ordain.cli.comma_lists import names_of
 from ordain.cli.exit_codes import FAILED, OK, UNREADABLE, Unjudged
 from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
-from ordain.cli.output import print_json, show_line, warn
+from ordain.cli.output import cell_text, print_json, show_line, warn
 from ordain.cli.policy_findings import PolicyFindingKind, RunFate, RunJudged, judged
 from ordain.cli.policy_reports import (
     KINDS,
@@ -71,7 +71,8 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
     found = tuple(
         _told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs))
     )
-    report = PolicyReport(policy=str(file), fails=fails, runs=found)
+    ledger = "" if trial.run is not None else _not_held(trial.home)
+    report = PolicyReport(policy=str(file), fails=fails, runs=found, ledger=ledger)
     if report.count(RunFate.ERASED) == len(found):
         raise NotFound(
             "every run of that time was erased, so nothing can be said of the policy",
@@ -82,10 +83,9 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
         print_json(as_data(report))
     else:
         _print(report)
-    whole = trial.run is not None or _is_whole(trial.home)
     if report.failing():
         return FAILED
-    return OK if whole and not report.unreadable() else UNREADABLE
+    return OK if not ledger and not report.unreadable() else UNREADABLE
 
 
 @contextmanager
@@ -102,9 +102,9 @@ def unjudged() -> Generator[None]:
         raise Unjudged(error.message, code=error.code, details=error.details) from error
 
 
-def _is_whole(home: Path) -> bool:
-    """Whether the ledger holds what is there, and no more: what was taken out of a store is judged
-    by nobody. Tells where it does not.
+def _not_held(home: Path) -> str:
+    """Why the ledger does not hold what is there, and no more: what was taken out of a store is
+    judged by nobody. Tells it on stderr, too; "" where it does.
     """
 
     async def held() -> Ledgered:
@@ -112,14 +112,15 @@ def _is_whole(home: Path) -> bool:
             return (await archive.held_to_ledger())[0]
 
     ledgered = asyncio.run(held())
-    if ledgered.verdict != EQUAL:
-        places = ", ".join(str(one.place) for one in ledgered.differences[:3])
-        message = (
-            f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so "
-            "something was altered or is missing: ordain replay --all"
-        )
-        warn(in_folder(message))
-    return ledgered.verdict == EQUAL
+    if ledgered.verdict == EQUAL:
+        return ""
+    places = ", ".join(cell_text(str(one.place)) for one in ledgered.differences[:3])
+    message = (
+        f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so "
+        "something was altered or is missing: ordain replay --all"
+    )
+    warn(in_folder(message))
+    return message
 
 
 def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:

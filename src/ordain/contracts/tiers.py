@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from ordain.contracts.approvals import TIERS, Tier
+from ordain.contracts.approvals import TIERS, Delegation, Tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.compiled_verb import CompiledVerb
+from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
+from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
 
 GUARDED = {VerbEffect.PRIVATE: Tier.WRITE, VerbEffect.EGRESS: Tier.EGRESS}
@@ -29,6 +31,18 @@ def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier 
         else TIERS.get(verb.spec.effect)
     )
     return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
+
+
+def delegation_tier(handed: Handed | None, safety: str, policy: Policy) -> Tier | None:
+    """What handing work to a card needs somebody's yes for; None where it needs none, or the call
+    hands nothing on.
+    """
+    asks = policy.approvals.delegation
+    more = handed is Handed.MORE and (
+        asks is Delegation.BEYOND_READ or safety == SafetyMode.GUARDED
+    )
+    always = handed is not None and asks is Delegation.ALWAYS
+    return Tier.DELEGATION if handed is Handed.PERSON or more or always else None
 
 
 def tiers_of(

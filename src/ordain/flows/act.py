@@ -44,7 +44,7 @@ from ordain.flows.approval import authorized, authorized_all
 from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
 from ordain.flows.envelopes import HandingOn, Refs, asked_of, carved, guarded, hand_on
 from ordain.flows.images import ImagesShown
-from ordain.flows.leaf import call_leaf
+from ordain.flows.leaf import call_leaf, held_back
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.acts import call_end
 from ordain.journal.digests import call_digest
@@ -117,9 +117,7 @@ def carrying_of(context: FlowContext, verb: str) -> Carrying:
 
 
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn hands to the composite verb that it calls (``VerbPlanInput``), beside what the
-    turn is like.
-    """
+    """What a turn hands to the composite verb that it calls, beside what the turn is like."""
 
     history: HistoryRef | None = None
     narrate: bool = False
@@ -234,12 +232,15 @@ async def act(
     if context.catalog.hands_on(call.verb):
         (acted,) = await act_all(context, (call,), refs)
         return acted
+    proposed = call
     call, decision = await authorized(context, call, refs)
     if not isinstance(decision.outcome, Allow):
         return msgspec.structs.replace(denied(call.verb, decision.reason), asked=call_digest(call))
     permit = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
         result = await call_leaf(context, permit, attempts)
+        if held_back(result) and call is proposed:  # which the rule is told of from here on
+            return await act(context, call, refs, talk, attempts=attempts)
         return Acted(verb=call.verb, result=result, seq=result.seq, asked=decision.outcome.call)
     (acted,) = await _joined(context, (_Cleared(call=call, permit=permit),), talk)
     return acted
@@ -487,7 +488,6 @@ def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
     """
     steps: tuple[StepResult, ...] = ()
     payload: dict[str, Any] | None = None
-    result: VerbResult
     match ended:
         case Completed(value=value):
             output = msgspec.json.decode(value, type=VerbPlanOutput)

@@ -6,7 +6,13 @@ import msgspec
 
 from ordain.effects.calls import Authorized
 from ordain.effects.effect import VerbCall, Wait, WaitFor
-from ordain.effects.results import VerbFailed, VerbResult, VerbTimedOut, VerbUnknown
+from ordain.effects.results import (
+    VerbFailed,
+    VerbResult,
+    VerbTimedOut,
+    VerbUnknown,
+    VerbWithdrawn,
+)
 from ordain.flows.context import FlowContext
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
 
@@ -57,3 +63,8 @@ async def call_leaf(context: FlowContext, permit: Authorized, attempts: int) -> 
                     deadline=context.now() + outcome.wait_ms * 1000,
                 )
             )
+
+
+def held_back(result: VerbResult) -> bool:
+    """Whether the call was kept from going out, since it may have happened already."""
+    return isinstance(result, VerbWithdrawn) and result.in_doubt

@@ -165,6 +165,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     ``asks_again``: a call of whose end nobody knows is covered by no grant once more; not so in
     records of builds before. ``doubted`` are the digests of such calls that the run's parent knew
     of; None in records of builds before, which allow a call in doubt that needs nobody's yes.
+    ``redoes``: a person is asked of such a call in doubt, where there is one to ask; not so in
+    records of builds before, which deny it.
     """
 
     flow: str
@@ -197,6 +199,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     consent: Consent | None = None
     asks_again: bool = False
     doubted: tuple[str, ...] | None = None
+    redoes: bool = False
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

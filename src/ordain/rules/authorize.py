@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.approvals import GRANTABLE, Delegation, MayAsk, Tier
+from ordain.contracts.approvals import GRANTABLE, MayAsk, Tier
 from ordain.contracts.catalog import NOT_CONFIGURED, Catalog
 from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import Constraint
-from ordain.contracts.tiers import tier_of
+from ordain.contracts.tiers import delegation_tier, tier_of
 from ordain.contracts.verbs import VerbEffect
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.bounds import beyond, too_far
@@ -173,7 +173,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     together with it and made before it, and they take all that is left; 0: something is left for
     it. ``at`` is the moment by the run's time, microseconds since 1970, where the verb declares how
     many days ahead an argument may be; 0: it is held to none. ``in_doubt``: this very call
-    went out, and nobody knows whether it happened.
+    went out, and nobody knows whether it happened; ``redo``: a person may say that it is made once
+    more, where it needs nobody's yes otherwise.
     """
 
     verb: str
@@ -200,6 +201,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     taken: int = 0
     at: int = 0
     in_doubt: bool = False
+    redo: bool = False
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -284,18 +286,6 @@ def _what_is_gone(facts: AuthorizeFacts) -> str:
     return "runs" if facts.no_runs else f"{facts.taken} calls before it" if facts.taken else ""
 
 
-def delegation_tier(handed: Handed | None, safety: str, policy: Policy) -> Tier | None:
-    """What handing work to a card needs somebody's yes for; None where it needs none, or the call
-    hands nothing on.
-    """
-    asks = policy.approvals.delegation
-    more = handed is Handed.MORE and (
-        asks is Delegation.BEYOND_READ or safety == SafetyMode.GUARDED
-    )
-    always = handed is not None and asks is Delegation.ALWAYS
-    return Tier.DELEGATION if handed is Handed.PERSON or more or always else None
-
-
 def _by_effect(
     verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any], delegation: Tier | None
 ) -> Decision[AuthorizeOutcome]:
@@ -307,24 +297,25 @@ def _by_effect(
         return Decision(outcome=Allow(facts.call), reason=by_itself)
     if facts.approval:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.APPROVED)
-    if tier is None:
-        return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.IN_DOUBT)
+    nobody = AuthorizeReason.NO_APPROVAL if tier is not None else AuthorizeReason.IN_DOUBT
+    if tier is None and not facts.redo:
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=nobody)
     grantable = tier in GRANTABLE and facts.handed is not Handed.PERSON
     if facts.grant and grantable:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.GRANTED)
     if facts.refused is not None:
         return Decision(outcome=Deny(verb.spec.effect.value), reason=_REFUSED[facts.refused])
-    if facts.may_ask is not None and grantable and not facts.grant_asked:
+    if tier is not None and facts.may_ask and grantable and not facts.grant_asked:
         return Decision(
             outcome=NeedsApproval(facts.call, tier, MayAsk.GRANTS),
             reason=AuthorizeReason.NEEDS_GRANT,
         )
     if facts.may_ask is MayAsk.PEOPLE:
         return Decision(
-            outcome=NeedsApproval(facts.call, tier, MayAsk.PEOPLE),
+            outcome=NeedsApproval(facts.call, tier or Tier.WRITE, MayAsk.PEOPLE),
             reason=AuthorizeReason.NEEDS_APPROVAL,
         )
-    return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.NO_APPROVAL)
+    return Decision(outcome=Deny(verb.spec.effect.value), reason=nobody)
 
 
 _BY_ITSELF = {

@@ -23,10 +23,9 @@ from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
-from ordain.contracts.tiers import tier_of
+from ordain.contracts.tiers import delegation_tier, tier_of
 from ordain.contracts.verbs import VerbEffect, properties_of
 from ordain.contracts.workflow import ARGUMENTS_MAX, FixedCall, calls_of, steps_digest
-from ordain.rules.authorize import delegation_tier
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import Parsed, Unparsed

@@ -24,6 +24,7 @@ from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
 from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.handoff_words import further, handed, lead
+from ordain.runtime.repeated_calls import likeness
 
 
 class ToldLengths(Struct, frozen=True):
@@ -126,7 +127,7 @@ def told(
         lines += [WHERE_UNDONE] if number - 1 in undo else []
         lines += _call(asked, call, catalog, number)
         lines += [UNCONFIRMED_SAID] if call.verb in catalog.unconfirmed else []
-        lines += _before(call, before)
+        lines += _before(call, catalog, before)
     cut = [CUT.format(approval)] if approval and _is_cut(asked, catalog) else []
     beyond = range(CALLS_TOLD, len(asked.calls))
     return "\n".join(
@@ -159,18 +160,15 @@ def _workflow(asked: ApprovalAsked) -> str:
     return f"{_name(str(template))}@{_name(str(version))}"
 
 
-def _before(call: Call, before: AskedBefore) -> list[str]:
-    """That it, or one like it, may have happened already: the gravest that is known of it."""
-    alike = [
-        any(one.verb == call.verb for one in calls) for calls in (before.unknown, before.elsewhere)
-    ]
-    known = (
-        (call in before.unknown, MAYBE_DONE),
-        (call in before.elsewhere, DONE_ELSEWHERE),
-        (alike[0], MAYBE_ALIKE),
-        (alike[1], ALIKE_ELSEWHERE),
-    )
-    return [line for holds, line in known if holds][:1]
+def _before(call: Call, catalog: Catalog, before: AskedBefore) -> list[str]:
+    """That it, however it was spelled, or one like it may have happened already: the gravest that
+    is known of it.
+    """
+    calls, said = (before.unknown, before.elsewhere), likeness(call, catalog)
+    very = [any(likeness(one, catalog) == said for one in known) for known in calls]
+    alike = [any(one.verb == call.verb for one in known) for known in calls]
+    words = (MAYBE_DONE, DONE_ELSEWHERE, MAYBE_ALIKE, ALIKE_ELSEWHERE)
+    return [line for holds, line in zip((*very, *alike), words, strict=True) if holds][:1]
 
 
 def _is_cut(asked: ApprovalAsked, catalog: Catalog) -> bool:

@@ -36,6 +36,7 @@ from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
 from ordain.runtime.doubted_calls import DIED, NOT_STARTED, leaves_doubt, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
+from ordain.runtime.repeated_calls import IN_DOUBT, in_doubt, is_told
 from ordain.runtime.services import Services
 
 Withdrawing = Callable[[], Awaitable[str | None]]
@@ -197,6 +198,8 @@ async def _attempt(
     left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
+    if await _perhaps_done(services, catalog, call, by):
+        return VerbWithdrawn(message=IN_DOUBT, in_doubt=True)
     leaf = structs.replace(
         _leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6),
         at_us=now,
@@ -234,6 +237,19 @@ async def forbidden(
     return await consent_void(
         services, run, pinned, call, basis.consent, held if isinstance(held, HeldProfile) else None
     )
+
+
+async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> bool:
+    """Whether the first attempt at a call that changes something may be the second time that it is
+    made, and no person said yes to exactly that.
+    """
+    said = by.consent is not None and not by.consent.grant
+    if said or by.doubted or call.attempt > 1:
+        return False
+    asked = call.authorized.call
+    if _harmless(catalog.verbs[asked.verb]) or not is_told(by.run):
+        return False
+    return await in_doubt(services.store, by.run, asked, catalog)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

@@ -17,7 +17,14 @@ from ordain.contracts.approvals import Consent, MayAsk, Tier
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Unknown
 from ordain.effects.effect import ApprovalAsked, Wait
-from ordain.effects.results import Approved, Expired, NotApproved, VerbReturned, VerbUnknown
+from ordain.effects.results import (
+    Approved,
+    Expired,
+    NotApproved,
+    VerbReturned,
+    VerbUnknown,
+    VerbWithdrawn,
+)
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
 from ordain.rules.acts import ActEnd
@@ -42,11 +49,14 @@ class Consents:
         *,
         asks_again: bool = False,
         doubted: tuple[str, ...] | None = None,
+        redoes: bool = False,
     ) -> None:
         """Nobody was asked yet. ``asks_again``: of a call of whose end nobody knows a person is
-        asked, whatever was granted beforehand. ``doubted`` are such calls of which the parent knew,
-        by digest; where it is not None the rule is told of each of them, and of those below.
+        asked, whatever was granted beforehand; ``redoes``: also where such a call needs nobody's
+        yes otherwise. ``doubted`` are such calls of which the parent knew, by digest; where it is
+        not None the rule is told of each of them, and of those below.
         """
+        self._redoes = redoes
         self.may_ask, self._asks_again, self._tells = may_ask, asks_again, doubted is not None
         self._unknown: dict[str, str] = {}
         self._elsewhere = set(doubted or ())
@@ -60,14 +70,21 @@ class Consents:
     @classmethod
     def of(cls, started: Started) -> Self:
         """Those of a run that begins so."""
-        return cls(started.may_ask, asks_again=started.asks_again, doubted=started.doubted)
+        return cls(
+            started.may_ask,
+            asks_again=started.asks_again,
+            doubted=started.doubted,
+            redoes=started.redoes,
+        )
 
     def begin(self, child: Started, consent: Consent | None) -> Started:
         """What a child begins with: the yes that the call rests on which it carries out, and the
         calls of whose end nobody knows; none of a run of a build before.
         """
         known = self._elsewhere.union(self._unknown.values()) if self._tells else ()
-        return structs.replace(child, consent=consent, doubted=tuple(sorted(known)))
+        return structs.replace(
+            child, consent=consent, doubted=tuple(sorted(known)), redoes=self._redoes
+        )
 
     def facts(self, call: str) -> dict[str, Any]:
         """What rule ``authorize`` is told of a call with this digest; of a run that may ask nobody,
@@ -77,6 +94,8 @@ class Consents:
         known: dict[str, Any] = {"in_doubt": True} if doubted and self._tells else {}
         if self.may_ask is None:
             return known
+        if known and self._redoes:
+            known["redo"] = True
         known["may_ask"] = self.may_ask
         if approved := self._approved.get(call):
             known |= {"approval": approved[0].id, "by": approved[0].by}
@@ -135,8 +154,10 @@ class Consents:
 
     def attempted(self, authorized: Authorized, result: object) -> None:
         """An attempt at a call has ended. That a repeat ran settles what those before it left in
-        doubt.
+        doubt; that it was held back says that it is in doubt elsewhere.
         """
+        if isinstance(result, VerbWithdrawn) and result.in_doubt:
+            self._elsewhere.add(call_digest(authorized.call))
         if isinstance(result, VerbUnknown):
             self.ended_unknown(authorized)
             if result.repeat is not None:

@@ -77,6 +77,7 @@ def root_run(
         may_ask=opening.may_ask,
         asks_again=True,
         doubted=(),
+        redoes=True,
         subject=opening.subject,
         deadline=opening.deadline,
         allowance=Spend(

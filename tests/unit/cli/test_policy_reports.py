@@ -1,4 +1,6 @@
-"""The report of a tried policy, as Markdown for people."""
+"""The report of a tried policy, as Markdown for people, as data and as JUnit."""
+
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -9,7 +11,15 @@ from ordain.cli.policy_findings import (
     RunFate,
     RunJudged,
 )
-from ordain.cli.policy_reports import NAMED_RUNS, SHOWN_RUNS, PolicyReport, as_markdown, told
+from ordain.cli.policy_reports import (
+    NAMED_RUNS,
+    SHOWN_RUNS,
+    PolicyReport,
+    as_data,
+    as_junit,
+    as_markdown,
+    told,
+)
 
 
 def _judged(run: str) -> RunJudged:
@@ -59,3 +69,20 @@ def test_words_without_a_code_end_without_a_stop() -> None:
     nothing = ReasonTold(code="", words="")
     said = told((PolicyFindingKind.COURSE, "", "", nothing, place, True))
     assert said == "What goes into effect 2 is made from the policy"
+
+
+def test_every_report_says_that_the_ledger_does_not_hold() -> None:
+    """What was taken out of a store is among no runs: data, Markdown and JUnit tell it each, and
+    one whose ledger holds tells nothing.
+    """
+    why = "the ledger over this store does not hold (journal_corrupt: run 01)"
+    for ledger in (why, ""):
+        report = PolicyReport(
+            policy="p.toml", fails=frozenset(), runs=[_judged("0" * 32)], ledger=ledger
+        )
+        assert as_data(report)["ledger"] == ledger
+        assert ("ledger over this store does not hold" in as_markdown(report)) == bool(ledger)
+        suite = ET.fromstring(as_junit(report))
+        assert suite.get("errors") == str(int(bool(ledger)))
+        assert suite.get("tests") == str(1 + bool(ledger))
+        assert [one.get("message") for one in suite.iter("error")] == [ledger] * bool(ledger)

@@ -50,6 +50,7 @@ somebodys_yes: dict[str, st.SearchStrategy[Any]] = {
     "grant_asked": st.booleans(),
     "refused": st.none() | st.sampled_from(RefusedWhy),
     "in_doubt": st.booleans(),
+    "redo": st.booleans(),
 }
 anywhere = st.builds(
     AuthorizeFacts,
@@ -408,6 +409,10 @@ def by_the_tiers(
         return Allow, BY_ITSELF[effect], "", None
     if facts.approval:
         return Allow, R.APPROVED, "", None
+    if effect in BY_ITSELF and facts.redo and facts.refused is not None:
+        return Deny, REFUSALS[facts.refused], "", None
+    if effect in BY_ITSELF and facts.redo and facts.may_ask is MayAsk.PEOPLE:
+        return NeedsApproval, R.NEEDS_APPROVAL, "write", MayAsk.PEOPLE
     if effect in BY_ITSELF:
         return Deny, R.IN_DOUBT, "", None
     if facts.grant and effect in GRANTED_OR_APPROVED:
@@ -443,8 +448,13 @@ def test_the_tiers_of_risk(effect: VerbEffect) -> None:
         input_schema={"properties": {"x": {}}},
     )
     found = catalog({"a": spec})
-    for may_ask, approval, grant, asked, refused, in_doubt in product(
-        [None, *MayAsk], ["", "a"], ["", "g"], [False, True], [None, *RefusedWhy], [False, True]
+    for may_ask, approval, grant, asked, refused, (in_doubt, redo) in product(
+        [None, *MayAsk],
+        ["", "a"],
+        ["", "g"],
+        [False, True],
+        [None, *RefusedWhy],
+        [(False, False), (True, False), (True, True)],
     ):
         facts = call(
             may_ask=may_ask,
@@ -453,6 +463,7 @@ def test_the_tiers_of_risk(effect: VerbEffect) -> None:
             grant_asked=asked,
             refused=refused,
             in_doubt=in_doubt,
+            redo=redo,
         )
         made = authorize(facts, {"x": "coffee"}, found, POLICY)
         needs = made.outcome if isinstance(made.outcome, NeedsApproval) else None

@@ -35,6 +35,7 @@ from ordain.runtime.approval_words import (
     titled,
     told,
 )
+from ordain.runtime.asking_run import AskedBefore
 from ordain.testing import catalog_of
 from tests.unit.rules.given import json_values
 
@@ -240,3 +241,14 @@ def test_where_something_is_cut_and_the_exact_calls_do_not_stand_beside_it_that_
 def test_many_calls_are_cut_too() -> None:
     """Those that are told by their verbs alone."""
     assert CUT.format("7c") in told(asked(*[CALL] * (CALLS_TOLD + 1)), CATALOG, approval="7c")
+
+
+@pytest.mark.parametrize("name", ["unknown", "elsewhere"])
+def test_a_call_that_may_have_happened_is_told_however_it_is_spelled(name: str) -> None:
+    """The very call is one that amounts to the same; another of its verb is told as that."""
+    spelled = Call(verb="post.out", args={"to": "caf\u00e9@example.org", "text": "1"})
+    other = Call(verb="post.out", args={"to": "ben@example.org", "text": "1"})
+    again = Call(verb="post.out", args={"text": "1", "to": "cafe\u0301@example.org"})
+    before = AskedBefore(**{name: (spelled,)})
+    assert "This very call went out before" in told(asked(again), CATALOG, before)
+    assert "Another call of this verb went out before" in told(asked(other), CATALOG, before)

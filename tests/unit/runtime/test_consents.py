@@ -24,6 +24,7 @@ from ordain.effects.results import (
     VerbFailed,
     VerbReturned,
     VerbUnknown,
+    VerbWithdrawn,
 )
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
@@ -214,6 +215,25 @@ def test_what_is_in_doubt_is_so_for_the_whole_tree() -> None:
         begun = consents.begin(STARTED, Consent(id="a", by="local:ben"))
         assert begun.doubted == doubted
         assert begun.consent is not None
+
+
+def test_a_call_that_was_held_back_is_in_doubt_from_then_on() -> None:
+    """The rule is told that a person may be asked; a run of a build before tells nothing of that,
+    and what was withdrawn for another reason is in no doubt.
+    """
+    held = VerbWithdrawn(message="m", in_doubt=True)
+    for redoes in (True, False):
+        consents = Consents(MayAsk.PEOPLE, asks_again=True, doubted=(), redoes=redoes)
+        consents.attempted(Authorized(call=CALLS[0], decision="0/authorize#0"), held)
+        consents.attempted(
+            Authorized(call=CALLS[1], decision="0/authorize#1"), replace(held, in_doubt=False)
+        )
+        told = consents.facts(DIGESTS[0])
+        assert told["in_doubt"] is True
+        assert told["grant_asked"] is True
+        assert ("redo" in told) is redoes
+        assert "in_doubt" not in consents.facts(DIGESTS[1])
+        assert consents.begin(STARTED, None).redoes is redoes
 
 
 def test_a_call_in_doubt_is_settled_by_a_repeat_that_ran() -> None:

@@ -4,7 +4,6 @@ Reading files is ``settings``'.
 
 from __future__ import annotations
 
-import tomllib
 from enum import StrEnum
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -25,6 +24,7 @@ from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
 from ordain.contracts.model_keys import UNKNOWN_KEY, fitting_table, keys_at, misfit_words
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
+from ordain.contracts.toml_text import toml_values
 from ordain.contracts.verbs import VerbId
 from ordain.contracts.workflow import SettingName
 from ordain.errors import ConfigurationError, InvalidRequest
@@ -351,10 +351,6 @@ def toml_tree(text: str, name: str) -> dict[str, Any]:
         ConfigurationError: it is none, with the place.
     """
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return toml_values(text)
+    except ValueError as error:
         raise ConfigurationError(f"{name}: {error}") from error
-    except ValueError as error:  # Python's own bound
-        raise ConfigurationError(f"{name}: a number has more digits than can be read") from error
-    except RecursionError as error:
-        raise ConfigurationError(f"{name}: it nests too deep") from error

@@ -14,7 +14,7 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol, cast
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
@@ -271,8 +271,8 @@ def checked_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise ConfigurationError("base_url: not a URL") from error
+    except ValueError:  # which quotes what it took for the port: of a password, maybe
+        raise ConfigurationError("base_url: not a URL") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
         raise ConfigurationError(
             "base_url: must be http://host or https://host, with an optional port and path"
@@ -298,18 +298,32 @@ def checked_key(api_key: str | None) -> str:
     return key
 
 
+def unusable_proxy() -> ConfigurationError:
+    """That a proxy's address is none, without a word of it: a password in it that has a slash is
+    taken for the port, and libraries say what they took.
+    """
+    return ConfigurationError(
+        "proxy: the address in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used; what its user "
+        "and password have beside letters and digits is written as in a URL (/ as %2F)"
+    )
+
+
 def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore2.AsyncHTTPProxy | None:
     found = getproxies()
     address = found.get(parts.scheme) or found.get("all")
     host = parts.hostname or ""
     if not address or host in LOOPBACK or proxy_bypass(host):
         return None
-    proxy = urlsplit(address if "://" in address else f"http://{address}")
+    try:
+        proxy = urlsplit(address if "://" in address else f"http://{address}")
+        port = proxy.port or 80
+    except ValueError:
+        raise unusable_proxy() from None
     if proxy.scheme != "http" or not proxy.hostname:
         raise ConfigurationError("proxy: only http:// proxies are supported")
-    auth = (proxy.username, proxy.password or "") if proxy.username else None
+    auth = (unquote(proxy.username), unquote(proxy.password or "")) if proxy.username else None
     return httpcore2.AsyncHTTPProxy(
-        f"http://{proxy.hostname}:{proxy.port or 80}",
+        f"http://{proxy.hostname}:{port}",
         proxy_auth=auth,
         ssl_context=tls,
         max_connections=None,

@@ -41,6 +41,7 @@ from ordain.models.exchange import (
     checked_key,
     checked_url,
     stalled,
+    unusable_proxy,
 )
 from ordain.models.foreign_answers import piece_of, read_answer
 from ordain.models.foreign_failures import failure_of
@@ -116,6 +117,9 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
 
     The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured, but for
     this machine's own loopback, which no proxy can reach. It has no time-outs: an attempt has one.
+
+    Raises:
+        ConfigurationError: ``url``, or a proxy that the environment names, is no address to use.
     """
 
     async def asked(request: httpx2.Request) -> None:
@@ -142,18 +146,23 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
             response.stream = _Bounded(response.stream, wire)
 
     trust_env = checked_url(url).hostname not in LOOPBACK
-    return httpx2.AsyncClient(
-        timeout=None,
-        verify=trusted(trust_env),
-        trust_env=trust_env,
-        follow_redirects=False,
-        limits=httpx2.Limits(
-            max_connections=None,
-            max_keepalive_connections=KEPT_CONNECTIONS,
-            keepalive_expiry=KEPT_S,
-        ),
-        event_hooks={"request": [asked], "response": [answered]},
-    )
+    verify = trusted(trust_env)
+    try:
+        return httpx2.AsyncClient(
+            timeout=None,
+            verify=verify,
+            trust_env=trust_env,
+            follow_redirects=False,
+            limits=httpx2.Limits(
+                max_connections=None,
+                max_keepalive_connections=KEPT_CONNECTIONS,
+                keepalive_expiry=KEPT_S,
+            ),
+            event_hooks={"request": [asked], "response": [answered]},
+        )
+    except (ValueError, httpx2.InvalidURL, ImportError):
+        # of a proxy that the environment names: nothing else is parsed or loaded here
+        raise unusable_proxy() from None
 
 
 class ForeignModel(ABC):

@@ -40,6 +40,8 @@ CLOSED_MOST = 64
 """So many thoughts that end without having begun are passed over."""
 MARK_CHARS = 128
 """Longest mark that is waited for while an answer arrives."""
+PIECE_CHARS = 1024
+"""So much of an answer is looked at at once."""
 _BEGINS = re.compile(r"(?:<[^<>]*|◁[^◁▷]*|\[[/A-Za-z]{0,6})\Z")
 _KEPT_BACK = re.compile(rf"{_BEGINS.pattern}|`+\Z")
 _LINE_REST = re.compile(r"[ \t]*(\r?\n)?")
@@ -61,6 +63,7 @@ class WordsApart:
         ``parted`` says that there was a thought after the first words.
         """
         self._kept = ""
+        self._ahead: str | None = None
         self._unsure = unsure
         self._held: list[str] = []
         self._depth = 0
@@ -72,8 +75,15 @@ class WordsApart:
 
     def feed(self, fragment: str) -> str:
         """What the next fragment adds to the words."""
-        text, self._kept = self._kept + fragment, ""
-        return self._step(self, text)
+        said: list[str] = []
+        # what follows a mark is copied for each mark: of a piece, not of all that came
+        for at in range(0, max(len(fragment), 1), PIECE_CHARS):
+            self._ahead = self._kept + fragment[at : at + PIECE_CHARS]
+            self._kept = ""
+            while (text := self._ahead) is not None:
+                self._ahead = None
+                said.append(self._step(self, text))
+        return "".join(said)
 
     def rest(self) -> str:
         """What was kept back for what might have followed, now that nothing does."""
@@ -91,8 +101,9 @@ class WordsApart:
         )
 
     def _go_on(self, step: Callable[[WordsApart, str], str], text: str) -> str:
-        self._step = step
-        return step(self, text)
+        """The next step, behind this one and not within it: an answer may be full of marks."""
+        self._step, self._ahead = step, text
+        return ""
 
     def _before(self, text: str) -> str:
         begun = text.lstrip()
@@ -106,7 +117,7 @@ class WordsApart:
                 self._depth, self._thought = 1, True
                 return self._go_on(WordsApart._within_thought, begun[opened.end() :])
             if self._thought and (stray := CLOSE.match(begun)) is not None:
-                return self._before(begun[stray.end() :])
+                return self._go_on(WordsApart._before, begun[stray.end() :])
             if len(begun) < MARK_CHARS and _BEGINS.match(begun):
                 self._kept = text
                 return ""
@@ -156,7 +167,8 @@ class WordsApart:
 
     def _in_last_channel(self, text: str) -> str:
         if (end := PART_END.search(text)) is not None:
-            return self._go_on(WordsApart._after_all, "") + text[: end.start()]
+            self._go_on(WordsApart._after_all, "")
+            return text[: end.start()]
         self._kept = _unfinished(text)
         return text[: len(text) - len(self._kept)]
 
@@ -167,9 +179,8 @@ class WordsApart:
             at = found.start()
             if self._place.begins_thought:
                 self._depth, self.parted = 1, True
-                return text[:at] + self._go_on(
-                    WordsApart._within_later_thought, text[found.end() :]
-                )
+                self._go_on(WordsApart._within_later_thought, text[found.end() :])
+                return text[:at]
         unfinished = _KEPT_BACK.search(text, max(at, len(text) - MARK_CHARS))
         self._kept = "" if unfinished is None else unfinished[0]
         end = len(text) - len(self._kept)

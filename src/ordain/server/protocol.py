@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sys
 from asyncio.transports import BaseTransport
 from http import HTTPStatus
@@ -50,6 +51,7 @@ UNREAD_BYTES = 8 * 1024 * 1024
 """Most that may wait for a WebSocket's client while it goes on sending; an answer or event is
 smaller, and the next one waits for it.
 """
+_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://([^/?#]*+)")
 _NOT_HTTP = "what came is no HTTP request"
 _NOT_WHOLE = "the request ended before all of it was sent"
 
@@ -288,7 +290,13 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             raise ValueError("trailers too large")
 
     def on_headers_complete(self) -> None:
-        """The head is there: the request is on its way."""
+        """The head is there: the request is on its way. One that names its host in its address asks
+        that one, whatever ``Host`` says (RFC 9112, 3.2.2), and is judged by it.
+        """
+        if named := _ABSOLUTE.match(self.url):
+            self.headers[:] = [
+                (name, named[1] if name == b"host" else value) for name, value in self.headers
+            ]
         self._in_head, self._head_bytes = False, 0
         self._stop_waiting()
         before = self.cycle

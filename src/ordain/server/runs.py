@@ -79,7 +79,7 @@ def runs_router(face: Face) -> Resource:
         asked = partial(runtime.runs, limit=limit, before=before, workspace=workspace)
         rows = await asked(
             statuses=_statuses(status), roots_only=not children, named=named
-        ) or await _nothing_after(runtime, before)
+        ) or await _nothing_after(runtime, before, workspace)
         return Json(
             RunPage(
                 runs=[run_item(runtime, row) for row in rows],
@@ -181,14 +181,14 @@ def _inside(router: Resource, face: Face) -> None:
         return Json(journal_view(stored, await _raw(face, stored) if debug else {}))
 
 
-async def _nothing_after(runtime: Runtime, before: str | None) -> Sequence[RunRow]:
-    """No rows, where there is a run that nothing is older than.
+async def _nothing_after(runtime: Runtime, before: str | None, workspace: str) -> Sequence[RunRow]:
+    """No rows, where there is a run of the workspace that nothing is older than.
 
     Raises:
         InvalidRequest: there is none: whoever goes through the pages would take what is left for
             nothing.
     """
-    if before is not None and await runtime.search.status(before) is None:
+    if before is not None and await runtime.search.workspace(before) != workspace:
         raise unknown_page("run", before)
     return ()
 

@@ -119,12 +119,14 @@ class SqliteSearch(SqliteSpending):
         """See ``RunSearch.runs``. Of each status by its index, newest first; of all, by number."""
         roots = "r.parent IS NULL" if roots_only else "1"
         where, parameters = list[str](), list[Any]()
+        here, whose = ("", ()) if workspace is None else (" AND workspace = ?", (workspace,))
         if workspace is not None:
             where.append("r.workspace = ?")
             parameters.append(workspace)
         if before is not None:
-            where.append("r.no < (SELECT no FROM runs WHERE id = ?)")
-            parameters.append(before)
+            # of another workspace's run it would tell that it is there, and when it began
+            where.append(f"r.no < (SELECT no FROM runs WHERE id = ?{here})")
+            parameters += (before, *whose)
         if named:
             condition, parts = named_by(named)
             where.append(f"r.no IN (SELECT no FROM runs WHERE {condition})")

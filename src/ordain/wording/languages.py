@@ -9,13 +9,13 @@ an operator's own have the same form, and what they say of a phrase comes first.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
 
+from ordain.contracts.toml_text import toml_values
 from ordain.errors import ConfigurationError
 from ordain.wording.engines import ENGINES, NEWEST, WordingEngine
 from ordain.wording.packaged import packaged_files, packaged_table
@@ -86,13 +86,12 @@ def read_language(file: str, encoded: bytes) -> Language:
         raise wrong_file(file, f"more than {FILE_BYTES // 1024} KB")
     try:
         source = encoded.decode()
-        content: dict[str, Any] = tomllib.loads(source)
+        content: dict[str, Any] = toml_values(source)
     except UnicodeDecodeError as error:
         raise wrong_file(
             file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1
         ) from None
-    except (ValueError, RecursionError) as error:
-        # a ValueError that is none of TOML's: a number with more digits than can be read
+    except ValueError as error:
         at = _LINE.search(str(error))
         raise wrong_file(
             file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0

@@ -139,6 +139,28 @@ async def test_a_page_after_nothing_is_refused(http: httpx2.AsyncClient, address
     assert (await http.get(f"/runs?before={run}")).json() == {"runs": [], "next": None}
 
 
+async def test_no_page_goes_on_after_a_run_of_another_workspace(http: httpx2.AsyncClient) -> None:
+    """A run of another workspace is as if there were none: neither that it is there nor what is
+    older than it shows, whether or not there is something older here.
+    """
+
+    async def worked(workspace: str) -> str:
+        asked = {"Ordain-Workspace": workspace}
+        return (await http.post("/plan/react", json=ask("x"), headers=asked)).json()["run_id"]
+
+    mine, theirs, nothing = await worked("page-a"), await worked("page-b"), "0" * 32
+    for workspace in ("page-a", "page-c"):
+        told = []
+        for run in (theirs, nothing):
+            page = await http.get(f"/runs?before={run}", headers={"Ordain-Workspace": workspace})
+            told.append((page.status_code, page.text.replace(run, "RUN")))
+        assert told[0] == told[1]
+        assert told[0][0] == 422
+    later = await worked("page-a")
+    page = await http.get(f"/runs?before={later}", headers={"Ordain-Workspace": "page-a"})
+    assert [run["run_id"] for run in page.json()["runs"]] == [mine]
+
+
 HUGE = "99999999999999999999"
 
 

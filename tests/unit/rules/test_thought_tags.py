@@ -225,3 +225,25 @@ def test_an_object_behind_a_thought_is_found(thought: str) -> None:
     found = parse_object(without_thoughts(f'<think>{thought}{{"draft": 1}}</think>{STEP}'))
     assert isinstance(found, Parsed)
     assert "draft" not in found.value
+
+
+@pytest.mark.parametrize(
+    ("before", "part", "words"),
+    [
+        ("", "<think></think>", "Hi"),
+        ("", "<think>secret</think>\n", "Hi"),
+        ("<think></think>", "</think>", "Hi"),
+        ("Hi.\n", "<think></think>\n", "Hi.\nHi"),
+        ("Hi. ", "<think>secret</think>Oh. ", f"Hi. {'Oh. ' * 5000}Hi"),
+        ("", "<|channel|>analysis<|message|>secret<|end|>", ""),
+    ],
+)
+def test_an_answer_may_be_full_of_thoughts(before: str, part: str, words: str) -> None:
+    """However many come in one piece, each is told apart as if it came alone: none is looked at
+    within the one before it, and what came behind it is not copied whole for each.
+    """
+    answer = before + part * 5000 + "Hi"
+    whole, letters = WordsApart(), WordsApart()
+    told = whole.feed(answer) + whole.rest()
+    assert told == words
+    assert told == "".join(letters.feed(letter) for letter in answer) + letters.rest()

@@ -64,7 +64,7 @@ _RECALLED = re.compile(
 """What memory gave, as it was returned: its beginning, cut."""
 _RECALL_RAN = re.compile(rf"^ *{MARKS['ok']} recall\.fetch_context\b", re.MULTILINE)
 _NO_TOOL = re.compile(rf"^{MARKS['info']} {NO_TOOL_USED}$", re.MULTILINE)
-BUT_RECALL = f"{MARKS['info']} {NO_TOOL_USED} but recall, which code asks by itself"
+ONLY_MEMORY = f"{MARKS['info']} {NO_TOOL_USED}; code looked in memory by itself"
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
 _FAILURE = re.compile(
@@ -191,7 +191,7 @@ def _line(header: str, brief: Brief | None) -> str:
     more = f"{len(brief.models) - len(shown)} more" if len(brief.models) > len(shown) else ""
     none = brief.verdict != IN_PROGRESS  # what was not asked yet is no model that was not asked
     models = ", ".join(filter(None, (*shown, more))) or "no model" * none
-    no_tool = "recall alone" if _RECALL_RAN.search(header) else "no tool" * none
+    no_tool = "looked in memory" if _RECALL_RAN.search(header) else "no tool" * none
     tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else no_tool
     parts = (
         told,
@@ -295,7 +295,7 @@ def recalled_in_words(text: str) -> str:
         lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}",
         text,
     )
-    return _NO_TOOL.sub(BUT_RECALL, told) if _RECALL_RAN.search(told) else told
+    return _NO_TOOL.sub(ONLY_MEMORY, told) if _RECALL_RAN.search(told) else told
 
 
 def counted(header: str) -> str:

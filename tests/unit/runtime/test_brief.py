@@ -244,8 +244,8 @@ def test_a_turn_that_recalled_did_not_do_nothing() -> None:
         (
             (own,),
             (recalled,),
-            "· no tool was used but recall, which code asks by itself",
-            "recall alone",
+            "· no tool was used; code looked in memory by itself",
+            "looked in memory",
         ),
         ((), (), "· no tool was used", "no tool"),
     ):

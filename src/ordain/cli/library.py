@@ -404,7 +404,7 @@ def _content(file: Path) -> tuple[bytes, str]:
             raise ConfigurationError(f"{file} is no file", code="cannot_read")
         if file.stat().st_size > DOCUMENT_BYTES:
             raise ConfigurationError(
-                f"{file} is larger than {DOCUMENT_BYTES} bytes", code="document_too_large"
+                f"{file} is larger than {DOCUMENT_BYTES >> 20} MiB", code="document_too_large"
             )
         if len(source := str(file.resolve())) > SOURCE_CHARS:
             raise ConfigurationError(

@@ -166,7 +166,7 @@ def file_read(file: Path) -> Attachment:
         ) from error
     if len(content) > FILE_BYTES:
         raise InvalidRequest(
-            f"{file} is larger than {FILE_BYTES} bytes", code="attachment_too_large", status=413
+            f"{file} is larger than {FILE_BYTES >> 20} MiB", code="attachment_too_large", status=413
         )
     return Attachment.of(file.name, content)
 

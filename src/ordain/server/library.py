@@ -297,7 +297,7 @@ async def _octets(request: Request, held: ExitStack, share: ShareOf) -> bytes:
             f"send the document's bytes as {OCTETS}", code="unsupported_media_type", status=415
         )
     too_large = InvalidRequest(
-        f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413
+        f"a document has at most {DOCUMENT_BYTES >> 20} MiB", code="document_too_large", status=413
     )
     if (declared := declared_bytes(request)) > DOCUMENT_BYTES:
         raise too_large

@@ -8,14 +8,17 @@ no core (``store.documents`` says what it may do all the same), and its answer i
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
 import resource
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
-from typing import Any
+from itertools import count
+from typing import Any, cast
 
 TEXT_CHARS = 5_000_000
 """Most characters of a document's text."""
@@ -35,6 +38,17 @@ _SPACES = re.compile(r"\s+")
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE
 )
+_TAKEN_AS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+"""Character sets that pages declare and mean a larger one by, as browsers take them."""
 _SKIPPED = frozenset(
     {
         "script",
@@ -175,7 +189,8 @@ def decoded(content: bytes) -> str:
         )
     except UnicodeDecodeError as error:
         raise UnreadableDocument(
-            "document_not_text", f"the document is no UTF-8 text: byte {error.start}"
+            "document_not_text",
+            f"the document is no UTF-8 text (byte {error.start}): save it as UTF-8 first",
         ) from None
     if (at := text.find("\0")) >= 0:
         raise UnreadableDocument(
@@ -245,15 +260,20 @@ def _joined(path: list[tuple[int, str]]) -> str:
 
 def _declared(content: bytes) -> str:
     """A page as text, by the character set that it declares, else UTF-8; what does not fit is
-    replaced.
+    replaced. One whose bytes are no UTF-8 at all is Windows-1252, as where nothing is declared.
     """
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16", errors="replace")
     found = _CHARSET.search(content[:4096])
-    try:
-        return content.decode("utf-8-sig" if found is None else found[1].decode(), errors="replace")
-    except LookupError:
-        return content.decode(errors="replace")
+    with suppress(LookupError):
+        named = codecs.lookup("utf-8" if found is None else found[1].decode()).name
+        # a page that can say so in plain letters is not of two or four bytes each
+        if not named.startswith("utf-"):
+            return content.decode(_TAKEN_AS.get(named, named), errors="replace")
+    text = content.decode("utf-8-sig", errors="replace")
+    odd = text.count("\ufffd")
+    fitting = len(text) - len(text.encode("ascii", errors="ignore")) - odd
+    return content.decode("cp1252", errors="replace") if odd > fitting else text
 
 
 def _html(page: str) -> tuple[str, ParsedParts]:
@@ -321,21 +341,74 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
                 "document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read"
             )
         sections: ParsedParts = []
+        pictures: set[int] = set()
         total = 0
         for number, page in enumerate(reader.pages, 1):
-            text = page.extract_text()
+            text = "\n".join((page.extract_text(), *_filled_in(page)))
             total += len(text)
             if total > TEXT_CHARS:
                 raise _too_long()
             sections.append((text, "", number, 0))
+            if not text.strip() and _holds(page, "/Resources", "/XObject"):
+                pictures.add(number)
         title = reader.metadata.title if reader.metadata else None
     except DependencyError:
-        raise encrypted from None
+        raise UnreadableDocument(
+            "document_encrypted",
+            "the PDF is encrypted with AES: save it without encryption first, or install the "
+            "package cryptography where Ordain is",
+        ) from None
     except PyPdfError:
         raise UnreadableDocument(
             "document_unreadable", "the PDF is damaged: it cannot be read"
         ) from None
+    if any(text.strip() for text, *_ in sections):
+        _tell_of(pictures, sections)
     return title or "", sections
+
+
+def _holds(found: Any, *names: str) -> Any:
+    """What stands in an object of a PDF under these names, one in the other; None where one is not
+    there.
+    """
+    for name in names:
+        found = found.get(name) if hasattr(found, "get") else None
+        found = found.get_object() if hasattr(found, "get_object") else found
+    return found
+
+
+def _filled_in(page: Any) -> Iterator[str]:
+    """What is filled into the form on a page, each field by its name: viewers draw it, and it is no
+    text of the page.
+    """
+    for one in _holds(page, "/Annots") or ():
+        field = one.get_object()
+        inherited = {
+            key: next(
+                (value for at in ((), ("/Parent",)) if (value := _holds(field, *at, key))), None
+            )
+            for key in ("/FT", "/TU", "/T", "/V")
+        }
+        name, value = inherited["/TU"] or inherited["/T"], inherited["/V"]
+        if inherited["/FT"] == "/Btn":
+            value = _holds(field, "/AS")
+            value = value.removeprefix("/") if isinstance(value, str) and value != "/Off" else None
+        if isinstance(value, list):
+            value = ", ".join(part for part in cast("list[Any]", value) if isinstance(part, str))
+        if inherited["/FT"] is not None and isinstance(value, str) and value.strip():
+            yield f"{name}: {value}" if isinstance(name, str) else value
+
+
+def _tell_of(pictures: set[int], sections: ParsedParts) -> None:
+    """Put in the place of a page's text, where others have some, that it is a picture: whoever
+    reads the rest is not to believe that it is all. A run of such pages is told once.
+    """
+    for begin in sorted(number for number in pictures if number - 1 not in pictures):
+        end = next(last for last in count(begin) if last + 1 not in pictures)
+        which = f"Page {begin} is a picture"
+        if end > begin:
+            which = f"Pages {begin} to {end} are pictures"
+        sections[begin - 1] = (f"[{which} without text; nothing of it was read.]", "", begin, 0)
 
 
 def read_here(format_: Format, content: bytes) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def sent_file(part: ContentPart, place: str) -> SentFile:
         raise misfit(
             place,
             "attachment_too_large",
-            f"{name_of(part)} is larger than {FILE_BYTES} bytes",
+            f"{name_of(part)} is larger than {FILE_BYTES >> 20} MiB",
             status=413,
         )
     return SentFile(

@@ -17,14 +17,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
-from itertools import count
-from typing import Any, cast
+from typing import Any
+
+from ordain.store.pdf_parts import filled_in, is_picture, tell_of
 
 TEXT_CHARS = 5_000_000
 """Most characters of a document's text."""
 
-PAGES_MAX = 3000
-SECTIONS_MAX = 20_000
+PAGES_MAX, SECTIONS_MAX = 3000, 20_000
 MEMORY_BYTES = 1024 * 1024 * 1024
 CPU_S = 10
 DEPTH_MAX = 256
@@ -328,13 +328,12 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
     from pypdf import PdfReader  # lazy: only this format needs it
     from pypdf.errors import DependencyError, PyPdfError  # lazy: see above
 
-    encrypted = UnreadableDocument(
-        "document_encrypted", "the PDF is encrypted: save it without a password first"
-    )
     try:
         reader = PdfReader(io.BytesIO(content), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise encrypted
+            raise UnreadableDocument(
+                "document_encrypted", "the PDF is encrypted: save it without a password first"
+            )
         pages = len(reader.pages)
         if pages > PAGES_MAX:
             raise UnreadableDocument(
@@ -344,12 +343,12 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
         pictures: set[int] = set()
         total = 0
         for number, page in enumerate(reader.pages, 1):
-            text = "\n".join((page.extract_text(), *_filled_in(page)))
+            text = "\n".join((page.extract_text(), *filled_in(page)))
             total += len(text)
             if total > TEXT_CHARS:
                 raise _too_long()
             sections.append((text, "", number, 0))
-            if not text.strip() and _holds(page, "/Resources", "/XObject"):
+            if not text.strip() and is_picture(page):
                 pictures.add(number)
         title = reader.metadata.title if reader.metadata else None
     except DependencyError:
@@ -362,53 +361,8 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
         raise UnreadableDocument(
             "document_unreadable", "the PDF is damaged: it cannot be read"
         ) from None
-    if any(text.strip() for text, *_ in sections):
-        _tell_of(pictures, sections)
+    tell_of(pictures, sections)
     return title or "", sections
-
-
-def _holds(found: Any, *names: str) -> Any:
-    """What stands in an object of a PDF under these names, one in the other; None where one is not
-    there.
-    """
-    for name in names:
-        found = found.get(name) if hasattr(found, "get") else None
-        found = found.get_object() if hasattr(found, "get_object") else found
-    return found
-
-
-def _filled_in(page: Any) -> Iterator[str]:
-    """What is filled into the form on a page, each field by its name: viewers draw it, and it is no
-    text of the page.
-    """
-    for one in _holds(page, "/Annots") or ():
-        field = one.get_object()
-        inherited = {
-            key: next(
-                (value for at in ((), ("/Parent",)) if (value := _holds(field, *at, key))), None
-            )
-            for key in ("/FT", "/TU", "/T", "/V")
-        }
-        name, value = inherited["/TU"] or inherited["/T"], inherited["/V"]
-        if inherited["/FT"] == "/Btn":
-            value = _holds(field, "/AS")
-            value = value.removeprefix("/") if isinstance(value, str) and value != "/Off" else None
-        if isinstance(value, list):
-            value = ", ".join(part for part in cast("list[Any]", value) if isinstance(part, str))
-        if inherited["/FT"] is not None and isinstance(value, str) and value.strip():
-            yield f"{name}: {value}" if isinstance(name, str) else value
-
-
-def _tell_of(pictures: set[int], sections: ParsedParts) -> None:
-    """Put in the place of a page's text, where others have some, that it is a picture: whoever
-    reads the rest is not to believe that it is all. A run of such pages is told once.
-    """
-    for begin in sorted(number for number in pictures if number - 1 not in pictures):
-        end = next(last for last in count(begin) if last + 1 not in pictures)
-        which = f"Page {begin} is a picture"
-        if end > begin:
-            which = f"Pages {begin} to {end} are pictures"
-        sections[begin - 1] = (f"[{which} without text; nothing of it was read.]", "", begin, 0)
 
 
 def read_here(format_: Format, content: bytes) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 import msgspec
 
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest, Transient
 from ordain.ports.documents import DOCUMENT_BYTES, Document
 from ordain.ports.library import Section
@@ -93,7 +94,7 @@ class DocumentReader:
         """See ``Documents.read``."""
         if len(content) > DOCUMENT_BYTES:
             raise InvalidRequest(
-                f"a document has at most {DOCUMENT_BYTES >> 20} MiB",
+                f"a document has at most {said_bytes(DOCUMENT_BYTES)}",
                 code="document_too_large",
                 status=413,
             )

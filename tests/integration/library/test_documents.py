@@ -263,6 +263,14 @@ async def test_what_is_filled_into_a_form_is_read() -> None:
     ]
 
 
+@pytest.mark.parametrize("broken", [b"7", b"[7 8]", b"[99 0 R]", b"<< /A 1 >>"])
+def test_a_broken_form_hides_no_text(broken: bytes) -> None:
+    """What stands on the page is read all the same."""
+    content = pdf("On the page.").replace(b"/MediaBox", b"/Annots " + broken + b" /MediaBox")
+    _, _, ((text, *_),) = parse(Format.PDF, content)
+    assert text.strip() == "On the page."
+
+
 async def test_a_page_that_is_a_picture_is_told_of_beside_what_is_read() -> None:
     """Whoever reads the rest is not to believe that it is all; a blank page says nothing, a
     document of pictures alone is refused.

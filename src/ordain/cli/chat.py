@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 from ordain.cli.options import ChatAsked
 from ordain.cli.places import home_of
 from ordain.cli.screen import is_terminal
-from ordain.cli.slash import MODES
-from ordain.contracts.nearest import did_you_mean
+from ordain.cli.slash import mode_called, no_mode
 from ordain.errors import ConfigurationError, InvalidRequest
 
 
@@ -26,10 +26,10 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         NotFound: the last session is asked for and there is none, or a verb that there is not.
         OrdainError: a message was refused, or the server has gone.
     """
-    if asked.to.mode not in MODES:
-        raise ConfigurationError(
-            f"the modes are {', '.join(MODES)}{did_you_mean(asked.to.mode, MODES)}", code="usage"
-        )
+    mode = mode_called(asked.to.mode)
+    if mode is None:
+        raise ConfigurationError(no_mode(asked.to.mode), code="usage")
+    asked = replace(asked, to=replace(asked.to, mode=mode))
     if asked.at.url and data_dir is not None:
         raise ConfigurationError(
             "--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage"

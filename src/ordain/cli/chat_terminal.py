@@ -241,7 +241,7 @@ class TerminalChat:
         try:
             match command:
                 case Slash.MODE:
-                    return MODES
+                    return tuple(MODES)
                 case Slash.VERB:
                     return await self._messenger.verb_names()
                 case Slash.SESSION:

@@ -24,12 +24,12 @@ from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import DOCUMENT, IdKind
 from ordain.contracts.path_parts import path_part
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import ConfigurationError, OrdainError, Transient
 from ordain.ports.documents import DOCUMENT_BYTES, NAME_CHARS, SOURCE_CHARS
 from ordain.rules.header import plain
 
-SHOWN = 200
-NAME_SHOWN = 60
+SHOWN, NAME_SHOWN = 200, 60
 PASSED_SHOWN = 5
 """Files of a kind that are named when a folder was added."""
 LINES, OCTETS = "application/x-ndjson", "application/octet-stream"
@@ -404,7 +404,7 @@ def _content(file: Path) -> tuple[bytes, str]:
             raise ConfigurationError(f"{file} is no file", code="cannot_read")
         if file.stat().st_size > DOCUMENT_BYTES:
             raise ConfigurationError(
-                f"{file} is larger than {DOCUMENT_BYTES} bytes", code="document_too_large"
+                f"{file} is larger than {said_bytes(DOCUMENT_BYTES)}", code="document_too_large"
             )
         if len(source := str(file.resolve())) > SOURCE_CHARS:
             raise ConfigurationError(

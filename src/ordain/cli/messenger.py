@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from ordain.cli.connection import Connection, in_workspace, refusal
 from ordain.cli.short_ids import APPROVAL, LAST, SESSION
+from ordain.cli.slash import MODES
 from ordain.contracts.conversation import SESSION_ID, Attachment, MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
 from ordain.contracts.path_parts import path_part
@@ -39,24 +40,25 @@ SESSION_IDS = "letters, digits and . _ : @ + / - behind the first letter or digi
 
 class Addressed(Struct, frozen=True, kw_only=True):
     """Where messages go and how they ask to be carried out. One verb serves the turn, several are
-    all it may use (B-33).
+    all it may use (B-33). ``mode`` as people call it.
     """
 
     session: str
     user: str
-    mode: str = "brain"
+    mode: str = "chat"
     verbs: tuple[str, ...] = ()
 
     def hints(self) -> dict[str, Any]:
         """Routing hints; a verb that nobody named is not there, so that code gives the mode's own
         (GW-02).
         """
+        mode = {"mode": MODES[self.mode]}
         if not self.verbs:
-            return {"mode": self.mode}
+            return mode
         named: dict[str, Any] = (
             {"verb": self.verbs[0]} if len(self.verbs) == 1 else {"allowedVerbs": list(self.verbs)}
         )
-        return {"mode": self.mode, **named}
+        return {**mode, **named}
 
 
 class UnsentMessage(Struct, frozen=True, kw_only=True):

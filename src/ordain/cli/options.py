@@ -64,7 +64,13 @@ class Talking:
             help="Go on with this one; `last` is the one used last. Else a fresh one begins."
         ),
     ] = None
-    mode: Annotated[str, Parameter(help="brain, agent or council.")] = "brain"
+    mode: Annotated[
+        str,
+        Parameter(
+            help="chat: one answer. agent: work with tools, step by step. council: several voices "
+            "first."
+        ),
+    ] = "chat"
     verb: Annotated[
         tuple[str, ...],
         Parameter(negative=(), help="One serves each turn; several are all that it may use."),

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from ordain.contracts.nearest import did_you_mean
 
-MODES = ("brain", "agent", "council")
+MODES: Mapping[str, str] = {"chat": "brain", "agent": "agent", "council": "council"}
+"""What people call the mode of a message, and what the message does."""
 STOP, STATUS = "stop", "status?"
 """What ``/stop`` and ``/status`` say to the session."""
 REQUESTS = frozenset({"new_request", "override", "triage"})
@@ -55,7 +56,10 @@ ABOUT: Mapping[Slash, tuple[str, str]] = {
     Slash.WHY: ("", "the whole header of the last reply, its reasons in words"),
     Slash.RETRY: ("", "send the last request again"),
     Slash.ATTACH: ("FILE", "a text, Markdown, HTML, PDF or image goes with the next message"),
-    Slash.MODE: ("[brain|agent|council]", "show or choose the mode of what is sent from here on"),
+    Slash.MODE: (
+        f"[{'|'.join(MODES)}]",
+        "one answer, work with tools, or several voices first: for what is sent from here on",
+    ),
     Slash.VERB: ("[ID ... | -]", "one verb serves each turn, several are its tools, - names none"),
     Slash.SESSION: ("[ID]", "show this session, or go to another"),
     Slash.THREADS: ("", "the session's threads"),
@@ -115,11 +119,26 @@ def meaning(line: str) -> SlashWords | Command | Unclear | None:
     command = Command(name=found, words=tuple(words))
     if words and not ABOUT[command.name][0]:
         return Unclear(why=f"{command.name} takes no words")
-    if command.name is Slash.MODE and words and (len(words) > 1 or words[0] not in MODES):
-        return Unclear(why=f"the modes are {', '.join(MODES)}{did_you_mean(words[0], MODES)}")
+    if command.name is Slash.MODE and words:
+        mode = mode_called(words[0])
+        if mode is None or len(words) > 1:
+            return Unclear(why=no_mode(words[0]))
+        return Command(name=command.name, words=(mode,))
     if command.name is Slash.SESSION and len(words) > 1:
         return Unclear(why="/session takes one id")
     return command
+
+
+def mode_called(word: str) -> str | None:
+    """What people call the mode that this word names: their own word for it or a message's; None
+    where it names none.
+    """
+    return next((shown for shown, sent in MODES.items() if word in (shown, sent)), None)
+
+
+def no_mode(word: str) -> str:
+    """Of a word that names no mode."""
+    return f"the modes are {', '.join(MODES)}{did_you_mean(word, MODES)}"
 
 
 def named_slash(name: str) -> Slash | None:

@@ -24,6 +24,7 @@ from msgspec import Struct
 from ordain.contracts.attachments import FILE_BYTES
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Attachment, Message
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.flows.images import seeing
 from ordain.journal.digests import content_digest
@@ -166,7 +167,9 @@ def file_read(file: Path) -> Attachment:
         ) from error
     if len(content) > FILE_BYTES:
         raise InvalidRequest(
-            f"{file} is larger than {FILE_BYTES} bytes", code="attachment_too_large", status=413
+            f"{file} is larger than {said_bytes(FILE_BYTES)}",
+            code="attachment_too_large",
+            status=413,
         )
     return Attachment.of(file.name, content)
 

@@ -64,7 +64,10 @@ _RECALLED = re.compile(
 """What memory gave, as it was returned: its beginning, cut."""
 _RECALL_RAN = re.compile(rf"^ *{MARKS['ok']} recall\.fetch_context\b", re.MULTILINE)
 _NO_TOOL = re.compile(rf"^{MARKS['info']} {NO_TOOL_USED}$", re.MULTILINE)
-BUT_RECALL = f"{MARKS['info']} {NO_TOOL_USED} but recall, which code asks by itself"
+_ATTACHED = re.compile(
+    rf"^ *{MARKS['info']} attached: \d+ of \d+ passages of (?P<files>\d+) document", re.MULTILINE
+)
+"""What came with the message is given by the same verb as what is remembered."""
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
 _FAILURE = re.compile(
@@ -191,7 +194,7 @@ def _line(header: str, brief: Brief | None) -> str:
     more = f"{len(brief.models) - len(shown)} more" if len(brief.models) > len(shown) else ""
     none = brief.verdict != IN_PROGRESS  # what was not asked yet is no model that was not asked
     models = ", ".join(filter(None, (*shown, more))) or "no model" * none
-    no_tool = "recall alone" if _RECALL_RAN.search(header) else "no tool" * none
+    no_tool = _by_itself(header) or "no tool" * none
     tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else no_tool
     parts = (
         told,
@@ -202,6 +205,16 @@ def _line(header: str, brief: Brief | None) -> str:
         brief.run[-SHORT_ID:],
     )
     return f"{brief.mark} {' · '.join(filter(None, parts))}"
+
+
+def _by_itself(header: str) -> str:
+    """What code had done that nobody asked for as a tool, in words; "" where there is nothing."""
+    if not _RECALL_RAN.search(header):
+        return ""
+    attached = _ATTACHED.search(header)
+    if attached is None:
+        return "looked in memory"
+    return f"read the attachment{'s' * (attached['files'] != '1')}"
 
 
 def needs_all(header: str) -> bool:
@@ -295,7 +308,12 @@ def recalled_in_words(text: str) -> str:
         lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}",
         text,
     )
-    return _NO_TOOL.sub(BUT_RECALL, told) if _RECALL_RAN.search(told) else told
+    done = _by_itself(told)
+    return (
+        _NO_TOOL.sub(f"{MARKS['info']} {NO_TOOL_USED}; code {done} by itself", told)
+        if done
+        else told
+    )
 
 
 def counted(header: str) -> str:

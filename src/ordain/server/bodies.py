@@ -24,6 +24,7 @@ from starlette.requests import Request
 from ordain.contracts.branches import errors_meant
 from ordain.contracts.conversation import DATA_CHARS
 from ordain.contracts.model_keys import first_misfit, misfit_words
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest
 from ordain.runtime.apart import apart
 from ordain.server.json_places import place_of_double, place_of_number, place_of_surrogate
@@ -118,7 +119,7 @@ async def read_body(request: Request, most: int) -> bytes:
     return await bounded(
         request,
         most,
-        InvalidRequest(f"the body exceeds {most} bytes", code="too_large", status=413),
+        InvalidRequest(f"the body is larger than {said_bytes(most)}", code="too_large", status=413),
     )
 
 

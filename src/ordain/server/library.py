@@ -29,6 +29,7 @@ from ordain.contracts.library import (
     StoredPassage,
 )
 from ordain.contracts.moments import moment
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest, OrdainError
 from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, SOURCE_CHARS, Added, Item, Passage
 from ordain.server.bodies import bounded, declared_bytes, read
@@ -297,7 +298,9 @@ async def _octets(request: Request, held: ExitStack, share: ShareOf) -> bytes:
             f"send the document's bytes as {OCTETS}", code="unsupported_media_type", status=415
         )
     too_large = InvalidRequest(
-        f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413
+        f"a document has at most {said_bytes(DOCUMENT_BYTES)}",
+        code="document_too_large",
+        status=413,
     )
     if (declared := declared_bytes(request)) > DOCUMENT_BYTES:
         raise too_large

@@ -20,6 +20,7 @@ from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.events import SessionErasedEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import (
     CallerError,
     Conflict,
@@ -184,7 +185,7 @@ class _Socket:
         bounds = self._face.message
         if len(body) > bounds.bytes:
             raise InvalidRequest(
-                f"a frame exceeds {bounds.bytes} bytes", code="too_large", status=413
+                f"a frame is larger than {said_bytes(bounds.bytes)}", code="too_large", status=413
             )
         hub = await validated_apart(HubChat, body, bounds)
         session = self._session or hub.session_id or fresh_session(self._face, FRESH_HUB)

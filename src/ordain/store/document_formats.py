@@ -8,20 +8,23 @@ no core (``store.documents`` says what it may do all the same), and its answer i
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
 import resource
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any
+
+from ordain.store.pdf_parts import filled_in, is_picture, tell_of
 
 TEXT_CHARS = 5_000_000
 """Most characters of a document's text."""
 
-PAGES_MAX = 3000
-SECTIONS_MAX = 20_000
+PAGES_MAX, SECTIONS_MAX = 3000, 20_000
 MEMORY_BYTES = 1024 * 1024 * 1024
 CPU_S = 10
 DEPTH_MAX = 256
@@ -35,6 +38,17 @@ _SPACES = re.compile(r"\s+")
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE
 )
+_TAKEN_AS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+"""Character sets that pages declare and mean a larger one by, as browsers take them."""
 _SKIPPED = frozenset(
     {
         "script",
@@ -175,7 +189,8 @@ def decoded(content: bytes) -> str:
         )
     except UnicodeDecodeError as error:
         raise UnreadableDocument(
-            "document_not_text", f"the document is no UTF-8 text: byte {error.start}"
+            "document_not_text",
+            f"the document is no UTF-8 text (byte {error.start}): save it as UTF-8 first",
         ) from None
     if (at := text.find("\0")) >= 0:
         raise UnreadableDocument(
@@ -245,15 +260,20 @@ def _joined(path: list[tuple[int, str]]) -> str:
 
 def _declared(content: bytes) -> str:
     """A page as text, by the character set that it declares, else UTF-8; what does not fit is
-    replaced.
+    replaced. One whose bytes are no UTF-8 at all is Windows-1252, as where nothing is declared.
     """
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16", errors="replace")
     found = _CHARSET.search(content[:4096])
-    try:
-        return content.decode("utf-8-sig" if found is None else found[1].decode(), errors="replace")
-    except LookupError:
-        return content.decode(errors="replace")
+    with suppress(LookupError):
+        named = codecs.lookup("utf-8" if found is None else found[1].decode()).name
+        # a page that can say so in plain letters is not of two or four bytes each
+        if not named.startswith("utf-"):
+            return content.decode(_TAKEN_AS.get(named, named), errors="replace")
+    text = content.decode("utf-8-sig", errors="replace")
+    odd = text.count("\ufffd")
+    fitting = len(text) - len(text.encode("ascii", errors="ignore")) - odd
+    return content.decode("cp1252", errors="replace") if odd > fitting else text
 
 
 def _html(page: str) -> tuple[str, ParsedParts]:
@@ -308,33 +328,40 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
     from pypdf import PdfReader  # lazy: only this format needs it
     from pypdf.errors import DependencyError, PyPdfError  # lazy: see above
 
-    encrypted = UnreadableDocument(
-        "document_encrypted", "the PDF is encrypted: save it without a password first"
-    )
     try:
         reader = PdfReader(io.BytesIO(content), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise encrypted
+            raise UnreadableDocument(
+                "document_encrypted", "the PDF is encrypted: save it without a password first"
+            )
         pages = len(reader.pages)
         if pages > PAGES_MAX:
             raise UnreadableDocument(
                 "document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read"
             )
         sections: ParsedParts = []
+        pictures: set[int] = set()
         total = 0
         for number, page in enumerate(reader.pages, 1):
-            text = page.extract_text()
+            text = "\n".join((page.extract_text(), *filled_in(page)))
             total += len(text)
             if total > TEXT_CHARS:
                 raise _too_long()
             sections.append((text, "", number, 0))
+            if not text.strip() and is_picture(page):
+                pictures.add(number)
         title = reader.metadata.title if reader.metadata else None
     except DependencyError:
-        raise encrypted from None
+        raise UnreadableDocument(
+            "document_encrypted",
+            "the PDF is encrypted with AES: save it without encryption first, or install the "
+            "package cryptography where Ordain is",
+        ) from None
     except PyPdfError:
         raise UnreadableDocument(
             "document_unreadable", "the PDF is damaged: it cannot be read"
         ) from None
+    tell_of(pictures, sections)
     return title or "", sections
 
 

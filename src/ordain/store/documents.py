@@ -21,9 +21,11 @@ from typing import IO, Any
 
 import msgspec
 
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest, Transient
 from ordain.ports.documents import DOCUMENT_BYTES, Document
 from ordain.ports.library import Section
+from ordain.runtime.file_kinds import is_pdf
 from ordain.store.document_formats import CPU_S, Format
 
 WALL_S = 2.0 * CPU_S
@@ -68,7 +70,7 @@ def format_of(name: str, content: bytes) -> Format:
         InvalidRequest: it is none of the formats that are read (``unsupported_document``).
     """
     ending = PurePath(name).suffix.lower()
-    if content[:1024].lstrip().startswith(b"%PDF-"):
+    if is_pdf(content):
         return Format.PDF
     found = _ENDINGS.get(ending, Format.TEXT)
     if ending in _OTHERS or found is Format.PDF:
@@ -92,7 +94,7 @@ class DocumentReader:
         """See ``Documents.read``."""
         if len(content) > DOCUMENT_BYTES:
             raise InvalidRequest(
-                f"a document has at most {DOCUMENT_BYTES} bytes",
+                f"a document has at most {said_bytes(DOCUMENT_BYTES)}",
                 code="document_too_large",
                 status=413,
             )

@@ -44,6 +44,11 @@ SCORE_MIN = 0.1
 answer the question.
 """
 
+PARTLY, FEW = 10, 16
+"""Where more than one of so many passages has no vector, and more than a few, words are looked up,
+which all of them have.
+"""
+
 NO_EMBEDDER = "found by words: this process has no embedder (pip install 'ordain[recall]')"
 UNREACHED = "found by words: the embedder's endpoint does not answer now"
 UNKNOWN_WORDS = "found by words: the embedder makes nothing of the question"
@@ -139,6 +144,12 @@ class Finder:
             return self._by_words(search, asked, [*notices, UNKNOWN_WORDS])
         if near.lacking and not near.compared:
             return self._by_words(search, asked, [*notices, NOTHING_EMBEDDED])
+        if near.lacking > max(FEW, (near.lacking + near.compared) // PARTLY):
+            # while they get theirs, which takes minutes: what is asked for may be among them
+            told = f"found by words: {near.lacking} passages have no vector of this embedder yet"
+            worded = self._by_words(search, asked, [*notices, told])
+            if worded.fragments:
+                return worded
         if near.lacking:
             notices.append(
                 f"{near.lacking} passages have no vector yet and were not compared (ordain memory "

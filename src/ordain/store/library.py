@@ -51,6 +51,7 @@ from ordain.store.library_reads import (
 )
 from ordain.store.library_units import EVERY
 from ordain.store.passages import cut
+from ordain.store.reindex_log import ReindexLog, log_reindexed
 from ordain.store.sqlite import SqliteStore
 
 T = TypeVar("T")
@@ -262,9 +263,8 @@ class SqliteLibrary:
         if embedder is None:
             return Reindexed(embedder="", passages=every, embedded=0, added=0, notice=self._absent)
         added = after = lacking = 0
-        name = embedder.name
         while bare := await self._read(
-            lambda db, after=after: read_bare(db, workspace, name, after, EMBEDDED)
+            lambda db, after=after: read_bare(db, workspace, embedder.name, after, EMBEDDED)
         ):
             texts = [text for _, text in bare]
             vectors = await self._run(self._embedding, lambda texts=texts: embedder.embed(texts))
@@ -294,7 +294,7 @@ class SqliteLibrary:
     async def catch_up(self) -> None:
         """After a start: what was kept without this embedder gets its vectors."""
         if await self._read(lambda db: count_passages(db, None)):
-            await self.reindex()
+            log_reindexed(await self.reindex(progress=ReindexLog()))
 
     async def keep_up(self) -> None:
         """From a start on: as ``catch_up``, and again whenever something was kept while the

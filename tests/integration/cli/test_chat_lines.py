@@ -398,7 +398,7 @@ async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(chat_lines, "announce", announce)
     try:
         messenger = Messenger(Connection(http=httpx2.AsyncClient(), embedded=False), "default")
-        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="brain"), Printed())
+        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="chat"), Printed())
         assert await asyncio.wait_for(chat.run(silence()), 5) == chat_lines.INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, before)

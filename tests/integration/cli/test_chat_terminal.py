@@ -74,13 +74,13 @@ def test_header_then_answer(home: Path) -> None:
         assert partial.index("· in progress · ") < partial.index("One word after")
         assert not partial.endswith("to the screen. ")
         terminal.until("✓ scripted · no tool · ")
-        whole = terminal.until_prompt("brain >")
+        whole = terminal.until_prompt("chat >")
         assert "in progress" not in whole
-        lines = [line for line in below(terminal, "brain > typed slowly") if line]
+        lines = [line for line in below(terminal, "chat > typed slowly") if line]
         assert BRIEF.fullmatch(lines[0])
         said = " ".join(line.removeprefix("> ") for line in lines if line.startswith("> "))
         assert said == ("One word after the other comes to the screen. " * 4).strip()
-        assert lines[-1] == "brain >"
+        assert lines[-1] == "chat >"
         terminal.type("/why")
         terminal.until("✓ ok · ordain run ")
         leave(terminal)
@@ -140,14 +140,14 @@ def test_a_pasted_block_is_one_message(home: Path) -> None:
         terminal.until("third[U+202E]x    y")
         assert below(terminal, "/help lists") == [
             "",
-            "brain > hello",
+            "chat > hello",
             "second␃ line",
             "third[U+202E]x    y",
         ]
         terminal.type("")
         terminal.until_answered("Hello to you.")
         assert below(terminal, "/help lists")[1:4] == [
-            "brain > hello",
+            "chat > hello",
             "second␃ line",
             "third[U+202E]x    y",
         ]
@@ -163,9 +163,9 @@ def test_ctrl_c_clears_what_is_typed_first(home: Path) -> None:
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("hello", enter=False)
-        terminal.until_prompt("brain > hello")
+        terminal.until_prompt("chat > hello")
         terminal.type("\x03", enter=False)
-        terminal.until_prompt("brain >")
+        terminal.until_prompt("chat >")
         os.kill(terminal.process.pid, signal.SIGINT)
         assert terminal.end() == 0
         assert "Hello to you." not in terminal.screen.text
@@ -175,7 +175,7 @@ def test_ctrl_c_clears_what_is_typed_first(home: Path) -> None:
     ("typed", "made"),
     [
         ("/mod", "/mode"),
-        ("/mode c", "/mode council"),
+        ("/mode co", "/mode council"),
         ("/verb math.e", "/verb math.evaluate"),
         ("/verb math.evaluate math.e", "/verb math.evaluate math.e"),
         ("/session tele", "/session telegram:1"),
@@ -190,7 +190,7 @@ def test_tab_completes(home: Path, typed: str, made: str) -> None:
         assert server.http.post("/messages", json=body).status_code == 200
         terminal.until("/help")
         terminal.type(f"{typed}\t", enter=False)
-        terminal.until_prompt(f"brain > {made}")
+        terminal.until_prompt(f"chat > {made}")
         terminal.type("\x03\x04", enter=False)
         assert terminal.end() == 0
 
@@ -204,7 +204,7 @@ def test_tab_offers_what_is_possible(home: Path) -> None:
         terminal.type("/s\t", enter=False)
         assert "/session  show this session, or go to another" in terminal.until("/status")
         terminal.type("\t\t\t", enter=False)
-        terminal.until("brain > /session")
+        terminal.until("chat > /session")
         terminal.type("")
         terminal.until("(session cli:")
         leave(terminal)
@@ -220,7 +220,7 @@ def test_what_was_said_before_is_found(home: Path) -> None:
             terminal.type(text)
             terminal.until_answered(answer)
         terminal.type("\x1b[A\x1b[A", enter=False)
-        terminal.until_prompt("brain > hello one")
+        terminal.until_prompt("chat > hello one")
         terminal.type("\x03\x04", enter=False)
         assert terminal.end() == 0
     with chatting(home, "--session", "last", **play(home)) as terminal:
@@ -228,7 +228,7 @@ def test_what_was_said_before_is_found(home: Path) -> None:
         terminal.type("\x12one", enter=False)
         assert terminal.until("I-search backward: one")
         terminal.type("\r", enter=False)
-        terminal.until_prompt("brain > hello one")
+        terminal.until_prompt("chat > hello one")
         terminal.type("\x03\x04", enter=False)
         assert terminal.end() == 0
 
@@ -271,10 +271,10 @@ def test_commands(home: Path) -> None:
             ("/verb math.evalute", "did you mean math.evaluate?"),
             ("/verb", "(no verb named: each mode has its own)"),
             ("/mode agent", "agent >"),
-            ("/mode cortex", "the modes are brain, agent, council"),
+            ("/mode cortex", "the modes are chat, agent, council"),
             ("/verb math.evaluate", "agent:math.evaluate >"),
             ("/verb -", "(no verb named: each mode has its own)"),
-            ("/mode brain", "(mode brain)"),
+            ("/mode brain", "(mode chat)"),
             ("/session", "(session cli:"),
             ("/threads", "[session_not_found]"),
             ("/retry", "(there is no request to send again)"),
@@ -282,7 +282,7 @@ def test_commands(home: Path) -> None:
             ("/status", "done              “/hello”"),
             ("/session other", "(session other;"),
             # answered here, so that this session is the last one
-            ("hello", "brain > hello\n\n✓ scripted"),
+            ("hello", "chat > hello\n\n✓ scripted"),
             ("/session last", "(session other;"),
             ("/session ../x", "(../x is no session's id:"),
             ("/session last\u2800", "(last[U+2800] is no session's id:"),
@@ -325,7 +325,7 @@ def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
         assert "red [U+202E]reversed[U+202C]  done" in terminal.until_answered("[U+202E]reversed")
         terminal.type("lie to me")
         terminal.until_answered("> · 3 steps")
-        shown = below(terminal, "brain > lie to me")
+        shown = below(terminal, "chat > lie to me")
         assert sum(BRIEF.fullmatch(line) is not None for line in shown) == 1
         leave(terminal)
 
@@ -366,7 +366,7 @@ def test_markdown_looks_like_it(home: Path, environment: dict[str, str], said: l
         terminal.type("as markdown")
         terminal.until_answered("✓ scripted")
         assert [
-            line for line in below(terminal, "brain > as markdown") if line.startswith(">")
+            line for line in below(terminal, "chat > as markdown") if line.startswith(">")
         ] == said
         leave(terminal)
 
@@ -430,7 +430,7 @@ def test_a_name_is_looked_for_as_it_was_typed(home: Path) -> None:
         terminal.paste("hello\u200b there")
         terminal.until("hello[U+200B] there")
         terminal.type("\x7f" * 6, enter=False)  # the cursor stands where it is drawn
-        terminal.until_prompt("brain > hello[U+200B]")
+        terminal.until_prompt("chat > hello[U+200B]")
         terminal.type("")
         terminal.until_answered("Hello to you.")
         leave(terminal)
@@ -474,7 +474,7 @@ def test_a_narrow_terminal(home: Path) -> None:
         terminal.type("\x03", enter=False)
         terminal.type("/stop")
         terminal.until_answered("status@2 · completed")
-        assert any(len(line) > 60 for line in below(terminal, "brain > stop"))
+        assert any(len(line) > 60 for line in below(terminal, "chat > stop"))
         leave(terminal)
 
 
@@ -505,9 +505,9 @@ def test_a_terminal_without_the_signs_gets_their_numbers(home: Path) -> None:
         terminal.until("/help")
         terminal.type("lie to me")
         terminal.until("\\u2713 scripted \\xb7 no tool")
-        terminal.until_prompt("brain >")
+        terminal.until_prompt("chat >")
         leave(terminal)
-        shown = below(terminal, "brain > lie to me")
+        shown = below(terminal, "chat > lie to me")
         assert "?" not in "".join(shown)
         assert shown[1].startswith("\\u2713 scripted \\xb7 no tool")
         lies = shown[shown.index("> All went well.") + 1 : shown.index("> \\xb7 3 steps")]
@@ -609,9 +609,9 @@ def test_what_is_typed_before_anybody_listens_is_said(home: Path) -> None:
     order, and commands among it do what they do.
     """
     with chatting(home, **play(home)) as terminal:
-        terminal.until_prompt("brain >")
+        terminal.until_prompt("chat >")
         terminal.type("hello first")
-        terminal.until("brain > hello first\nbrain >")
+        terminal.until("chat > hello first\nchat >")
         assert "/help lists" not in terminal.screen.text
         terminal.type("/mode agent")
         terminal.type("hello second")
@@ -628,10 +628,10 @@ def test_who_leaves_before_anybody_listens_is_told_what_was_not_said(
 ) -> None:
     """Ctrl-D ends it at once; nothing was said, and of what was typed that is told."""
     with chatting(home, **play(home)) as terminal:
-        terminal.until_prompt("brain >")
+        terminal.until_prompt("chat >")
         if typed:
             terminal.type(typed)
-            terminal.until("brain > hello\nbrain >")
+            terminal.until("chat > hello\nchat >")
         terminal.type("\x04", enter=False)
         assert terminal.end() == code
         assert ("not delivered: “hello”" in terminal.screen.text) is bool(typed)

@@ -6,6 +6,13 @@ import io
 import zlib
 
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import (
+    ArrayObject,
+    DictionaryObject,
+    IndirectObject,
+    NameObject,
+    TextStringObject,
+)
 
 
 def pdf(*pages: str, stream: bytes | None = None, meaning: dict[str, str] | None = None) -> bytes:
@@ -61,10 +68,51 @@ def pdf(*pages: str, stream: bytes | None = None, meaning: dict[str, str] | None
     )
 
 
+def filled_form(content: bytes, **fields: str) -> bytes:
+    """The same PDF with a form on its first page, filled in; a value that begins with a slash is
+    the state of a box, and a name that begins with `above_` stands in the field above the one on the page.
+    """
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(content)))
+    widgets = ArrayObject()
+    for name, value in fields.items():
+        widget = DictionaryObject({NameObject("/Subtype"): NameObject("/Widget")})
+        field = widget
+        if value.startswith("/"):
+            widget[NameObject("/AS")] = NameObject(value)
+        if name.startswith("above_"):
+            field = DictionaryObject()
+            widget[NameObject("/Parent")] = _kept(writer, field)
+        field[NameObject("/T")] = TextStringObject(name)
+        field[NameObject("/FT")] = NameObject("/Btn" if value.startswith("/") else "/Tx")
+        field[NameObject("/V")] = TextStringObject(value)
+        widgets.append(_kept(writer, widget))
+    writer.pages[0][NameObject("/Annots")] = widgets
+    return _written(writer)
+
+
+def _kept(writer: PdfWriter, made: DictionaryObject) -> IndirectObject:
+    return writer._add_object(made)  # pyright: ignore[reportPrivateUsage] - pypdf has no other way
+
+
+def with_pictures(content: bytes, *numbers: int) -> bytes:
+    """The same PDF with a picture on the pages of these numbers, the first is 1."""
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(content)))
+    picture = DictionaryObject({NameObject("/Subtype"): NameObject("/Image")})
+    for number in numbers:
+        shown = writer.pages[number - 1]["/Resources"].get_object()
+        assert isinstance(shown, DictionaryObject)
+        shown[NameObject("/XObject")] = DictionaryObject({NameObject("/Im1"): picture})
+    return _written(writer)
+
+
 def encrypted(content: bytes, password: str) -> bytes:
     """The same PDF behind a password."""
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(content)))
     writer.encrypt(password, algorithm="RC4-128")
+    return _written(writer)
+
+
+def _written(writer: PdfWriter) -> bytes:
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()

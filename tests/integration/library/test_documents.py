@@ -15,13 +15,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pypdf import PdfReader
+from pypdf.errors import DependencyError
 
 from ordain.errors import InvalidRequest
 from ordain.ports.documents import DOCUMENT_BYTES
 from ordain.store import document_formats, documents
 from ordain.store.document_formats import Format, UnreadableDocument, parse
 from ordain.store.documents import DocumentReader
-from tests.integration.library.pdf import encrypted, pdf
+from tests.integration.library.pdf import encrypted, filled_form, pdf, with_pictures
 
 MARKDOWN = """\
 Before any heading.
@@ -240,6 +242,99 @@ async def test_a_pdf_that_anyone_may_open_is_read() -> None:
     assert (await DocumentReader().read("open.pdf", encrypted(pdf("For all."), ""))).sections[
         0
     ].text.strip() == "For all."
+
+
+async def test_what_is_filled_into_a_form_is_read() -> None:
+    """Fields stand behind their page's text by their names, a box where it is ticked, and what a
+    field has from the one above it.
+    """
+    filled = filled_form(
+        pdf("Application", "Terms"),
+        surname="Lovelace",
+        member="/Yes",
+        guest="/Off",
+        empty=" ",
+        above_town="London",
+    )
+    read = await DocumentReader().read("form.pdf", filled)
+    assert [one.text.split("\n") for one in read.sections] == [
+        ["Application", "surname: Lovelace", "member: Yes", "above_town: London"],
+        ["Terms"],
+    ]
+
+
+@pytest.mark.parametrize("broken", [b"7", b"[7 8]", b"[99 0 R]", b"<< /A 1 >>"])
+def test_a_broken_form_hides_no_text(broken: bytes) -> None:
+    """What stands on the page is read all the same."""
+    content = pdf("On the page.").replace(b"/MediaBox", b"/Annots " + broken + b" /MediaBox")
+    _, _, ((text, *_),) = parse(Format.PDF, content)
+    assert text.strip() == "On the page."
+
+
+async def test_a_page_that_is_a_picture_is_told_of_beside_what_is_read() -> None:
+    """Whoever reads the rest is not to believe that it is all; a blank page says nothing, a
+    document of pictures alone is refused.
+    """
+    pages = with_pictures(pdf("One.", "", "", "", "", "Six.", ""), 2, 3, 5)
+    read = await DocumentReader().read("half.pdf", pages)
+    assert read.pages == 7
+    assert [(one.page, one.text.strip()) for one in read.sections] == [
+        (1, "One."),
+        (2, "[Pages 2 to 3 are pictures without text; nothing of it was read.]"),
+        (5, "[Page 5 is a picture without text; nothing of it was read.]"),
+        (6, "Six."),
+    ]
+    assert await refused("scan.pdf", with_pictures(pdf("", ""), 1, 2)) == "document_empty"
+
+
+async def test_what_stands_before_a_pdf_is_passed_over() -> None:
+    """Some programs and mail gateways put lines before it; a text about PDFs is a text."""
+    begun = pdf("Behind junk.").replace(b"\n", b"\n%\xe2\xe3\xcf\xd3\n", 1)
+    for name in ("a.pdf", "a"):
+        read = await DocumentReader().read(name, b"HTTP/1.1 200 OK\r\n\r\n" + begun)
+        assert (read.media_type, read.sections[0].text.strip()) == (Format.PDF, "Behind junk.")
+    about = "A PDF begins so:\n%PDF-1.7\n% and a comment of odd letters: \u00e2\u00e3.\n"
+    assert (await DocumentReader().read("a.txt", about.encode())).media_type == Format.TEXT
+
+
+def test_a_cipher_that_cannot_be_read_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PDF whose cipher needs a package that is not there may well open without a password: it is
+    told what to do, and not that it has one.
+    """
+
+    def without(reader: PdfReader, password: str) -> int:
+        raise DependencyError(password)
+
+    monkeypatch.setattr(PdfReader, "decrypt", without)
+    with pytest.raises(UnreadableDocument, match="AES: save it without encryption") as error:
+        parse(Format.PDF, encrypted(pdf("For all."), ""))
+    assert error.value.code == "document_encrypted"
+
+
+@pytest.mark.parametrize(
+    ("declared", "content"),
+    [
+        ("utf-8", "Sch\xf6n \u201e\xfcber\u201c \u2013".encode("cp1252")),
+        ("", "Sch\xf6n \u201e\xfcber\u201c \u2013".encode("cp1252")),
+        ("iso-8859-1", "Sch\xf6n \u201e\xfcber\u201c \u2013".encode("cp1252")),
+        ("utf-16", "Sch\xf6n \u201e\xfcber\u201c \u2013".encode()),
+        ("no-such-set", "Sch\xf6n \u201e\xfcber\u201c \u2013".encode()),
+        ("windows-1251", "\u041a\u043b\u044e\u0447".encode("cp1251")),
+        ("gb2312", "\u4fe1 \u9555".encode("gb18030")),
+        ("utf-8", "Sch\xf6n \u201e\xfcber\u201c \u2013 \ufffd".encode().replace(b"\xbf\xbd", b"")),
+    ],
+)
+def test_a_page_is_read_in_the_letters_it_is_written_in(declared: str, content: bytes) -> None:
+    """By what it declares, as browsers take it; where its bytes cannot be that, or it declares
+    nothing, as what they can be. A stray byte makes no other set of it.
+    """
+    head = f'<meta charset="{declared}">' if declared else ""
+    _, _, ((text, *_),) = parse(Format.HTML, f"<html>{head}<body>".encode() + content)
+    assert text.strip().rstrip("\ufffd ") in (
+        "Sch\xf6n \u201e\xfcber\u201c \u2013",
+        "\u041a\u043b\u044e\u0447",
+        "\u4fe1 \u9555",
+    )
 
 
 async def test_a_bomb_bursts_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

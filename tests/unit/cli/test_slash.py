@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.cli.slash import ABOUT, Command, Slash, SlashWords, Unclear, help_lines, meaning
+from ordain.cli.slash import (
+    ABOUT,
+    MODES,
+    Command,
+    Slash,
+    SlashWords,
+    Unclear,
+    help_lines,
+    meaning,
+    mode_called,
+)
+from ordain.contracts.conversation import ExecMode
 
 
 @pytest.mark.parametrize(
@@ -19,6 +30,8 @@ from ordain.cli.slash import ABOUT, Command, Slash, SlashWords, Unclear, help_li
         ("/stop", Command(name=Slash.STOP)),
         ("/h", Command(name=Slash.HELP)),
         ("/mode agent", Command(name=Slash.MODE, words=("agent",))),
+        ("/mode chat", Command(name=Slash.MODE, words=("chat",))),
+        ("/mode brain", Command(name=Slash.MODE, words=("chat",))),
         ("/verb a b", Command(name=Slash.VERB, words=("a", "b"))),
         ("/session", Command(name=Slash.SESSION)),
     ],
@@ -58,3 +71,12 @@ def test_meaning_is_total(line: str) -> None:
 def test_help_names_every_command() -> None:
     """The list has a line for each."""
     assert len(help_lines()) == len(ABOUT) == len(Slash)
+
+
+def test_every_mode_has_a_word_for_people() -> None:
+    """Each mode of a message has one word; a message's own names it as well, and is shown where it
+    is a word that people know.
+    """
+    assert set(MODES.values()) == set(ExecMode)
+    assert [mode_called(mode) for mode in ExecMode] == list(MODES)
+    assert "brain" not in " ".join((*MODES, *help_lines()))

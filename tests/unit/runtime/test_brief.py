@@ -240,17 +240,19 @@ def test_a_turn_that_recalled_did_not_do_nothing() -> None:
     """
     own = Act(verb=RECALL_VERB, call="r", end=ActEnd.DONE, own=True)
     recalled = HeaderLine(mark="ok", what=RECALL_VERB, excerpt="{'fragments':[{'text':'tea'}]}")
+    one_file, two_files = (
+        HeaderLine(mark="info", what=f"attached: 2 of 9 passages of {of} given to the model")
+        for of in ("1 document", "2 documents")
+    )
+    by_itself = "· no tool was used; code {} by itself"
     for acts, below, line, one in (
-        (
-            (own,),
-            (recalled,),
-            "· no tool was used but recall, which code asks by itself",
-            "recall alone",
-        ),
+        ((own,), (recalled,), by_itself, "looked in memory"),
+        ((own,), (recalled, one_file), by_itself, "read the attachment"),
+        ((own,), (recalled, two_files), by_itself, "read the attachments"),
         ((), (), "· no tool was used", "no tool"),
     ):
         told = header(acts=acts, lines=below, verb_calls=0, proposed=0)
-        assert readable_header(told).split("\n")[-2] == line
+        assert readable_header(told).split("\n")[-2] == line.format(one)
         assert brief_line(told) == brief_line(readable_header(told))
         assert brief_line(told) == f"✓ gpt-x · {one} · 1.7 s · $0.0003 · ae3473"
 

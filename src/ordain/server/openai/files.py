@@ -13,6 +13,7 @@ from msgspec import Struct
 from ordain.contracts.attachments import FILE_BYTES
 from ordain.contracts.conversation import DATA_CHARS, Attachment
 from ordain.contracts.openai import ContentPart
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest
 
 FILE_PARTS = frozenset({"file", "input_file"})
@@ -74,7 +75,7 @@ def sent_file(part: ContentPart, place: str) -> SentFile:
         raise misfit(
             place,
             "attachment_too_large",
-            f"{name_of(part)} is larger than {FILE_BYTES} bytes",
+            f"{name_of(part)} is larger than {said_bytes(FILE_BYTES)}",
             status=413,
         )
     return SentFile(

@@ -58,7 +58,7 @@ from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
 from ordain.store.units import Applier
-from ordain.store.unknown_ends import unknown_beside
+from ordain.store.unknown_ends import UnknownEnds
 from ordain.store.writer import Writer
 
 T = TypeVar("T")
@@ -165,6 +165,7 @@ class SqliteStore:
         if self._unlogged and folder is not None:
             LOG.error(LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
         self._elsewhere = Elsewhere(self._reads, self.writer)
+        self._unknown_ends = UnknownEnds(self.query)
         self._closed = False
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)
@@ -290,7 +291,7 @@ class SqliteStore:
 
     async def unknown_beside(self, run: str) -> Sequence[str]:
         """See ``JournalStore.unknown_beside``."""
-        return unknown_beside(self.query, run)
+        return self._unknown_ends.beside(run)
 
     def untaken(self, run: str) -> Sequence[Mail]:
         """As ``mail``, at once."""

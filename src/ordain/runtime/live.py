@@ -494,7 +494,7 @@ class LiveRun(Pen):
         permit = effect.authorized.decision
         by = OnBehalf(
             key=derived_id(self.id, permit),
-            run=self.stored,
+            run=msgspec.structs.replace(self.stored, records=tuple(self.records)),
             principal=self.setup.started.principal,
             consent=self.state.authority.given(permit),
             within=self.within,

@@ -41,11 +41,9 @@ def likeness(call: Call, catalog: Catalog) -> str:
 
 async def in_doubt(store: JournalStore, run: StoredRun, call: Call, catalog: Catalog) -> bool:
     """Whether a run's call may have happened already, by whoever of its root or conversation made
-    it.
+    it; ``run`` with its records so far.
     """
-    found = (await store.load([run.id])).get(run.id)
-    now = found if isinstance(found, StoredRun) else run
-    before = await asked_before_anywhere(store, now, NOWHERE, ())
+    before = await asked_before_anywhere(store, run, NOWHERE, ())
     alike = likeness(call, catalog)
     return any(likeness(one, catalog) == alike for one in (*before.unknown, *before.elsewhere))
 

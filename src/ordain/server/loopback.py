@@ -27,6 +27,7 @@ SAFE = frozenset({"GET", "HEAD"})
 APART = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
 """With every answer: it is what its type says, and nothing of a page of another origin."""
 _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
+_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://([^/?#]*+)")
 _HOST = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[^:\[\]/@\s]+)(:(?P<port>\d{1,5}))?")
 
 
@@ -44,6 +45,14 @@ def is_loopback_host(host: str) -> bool:
     """Whether a Host header names this machine."""
     match = _HOST.fullmatch(host)
     return match is not None and is_loopback_name(match["name"])
+
+
+def take_host_of(address: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    """A request that names its host in its address asks that one, whatever ``Host`` says (RFC 9112,
+    3.2.2), and is judged by it.
+    """
+    if named := _ABSOLUTE.match(address):
+        headers[:] = [(name, named[1] if name == b"host" else value) for name, value in headers]
 
 
 HEADER_BYTES = 65_536

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import sys
 from asyncio.transports import BaseTransport
 from http import HTTPStatus
@@ -36,7 +35,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from ordain.runtime.descriptors import is_among_last, last_descriptors, most_connections
 from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
 from ordain.server.handshake import opens_socket
-from ordain.server.loopback import APART
+from ordain.server.loopback import APART, take_host_of
 from ordain.server.openai.wire import is_openai, refusal_of
 from ordain.server.peers import PEER, Peer
 from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
@@ -51,7 +50,6 @@ UNREAD_BYTES = 8 * 1024 * 1024
 """Most that may wait for a WebSocket's client while it goes on sending; an answer or event is
 smaller, and the next one waits for it.
 """
-_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://([^/?#]*+)")
 _NOT_HTTP = "what came is no HTTP request"
 _NOT_WHOLE = "the request ended before all of it was sent"
 
@@ -290,16 +288,10 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             raise ValueError("trailers too large")
 
     def on_headers_complete(self) -> None:
-        """The head is there: the request is on its way. One that names its host in its address asks
-        that one, whatever ``Host`` says (RFC 9112, 3.2.2), and is judged by it.
-        """
-        if named := _ABSOLUTE.match(self.url):
-            self.headers[:] = [
-                (name, named[1] if name == b"host" else value) for name, value in self.headers
-            ]
-        self._in_head, self._head_bytes = False, 0
+        """The head is there: the request is on its way."""
+        self._in_head, self._head_bytes, before = False, 0, self.cycle
+        take_host_of(self.url, self.headers)
         self._stop_waiting()
-        before = self.cycle
         super().on_headers_complete()
         if self.cycle is not before:  # a handshake has none
             self.cycle.transport = cast("asyncio.Transport", _AnswersOnly(self))

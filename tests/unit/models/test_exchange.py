@@ -1,6 +1,7 @@
 """What adapters are set up with."""
 
 import traceback
+from base64 import b64decode
 from collections.abc import Callable
 
 import pytest
@@ -52,3 +53,13 @@ def test_a_base_url_that_is_none_is_said_without_its_password() -> None:
     with pytest.raises(ConfigurationError, match="base_url") as refused:
         Exchange(f"https://user:{PASSWORD}@model.example/v1", [])
     assert "proxy-password" not in "".join(traceback.format_exception(refused.value))
+
+
+def test_a_proxys_password_is_taken_as_a_url_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a URL cannot hold as it is stands percent-encoded there, and goes out decoded."""
+    monkeypatch.setenv("https_proxy", "http://us%40er:pass%2Fword@127.0.0.1:8080")
+    monkeypatch.delenv("no_proxy", raising=False)
+    proxy = Exchange("https://model.example/v1", [])._proxy  # pyright: ignore[reportPrivateUsage]
+    assert proxy is not None
+    ((_, sent),) = proxy._proxy_headers  # pyright: ignore[reportPrivateUsage]
+    assert b64decode(sent.split()[-1]) == b"us@er:pass/word"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from pathlib import PurePath
 from typing import NamedTuple
+
+from ordain.contracts.file_signs import is_pdf
 
 
 class FileKind(StrEnum):
@@ -29,7 +30,6 @@ class SniffedFile(NamedTuple):
 
 
 PDF = "application/pdf"
-_PDF_BEHIND = re.compile(rb"%PDF-\d\.\d[^\r\n]{0,20}[\r\n]{1,2}%[\x80-\xff]{4}")
 IMAGES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -108,14 +108,6 @@ def sniffed(content: bytes, *, whole: bool = True) -> SniffedFile:
     if b"\x00" in content[:_PEEKED] and not content.startswith(_WIDE):
         return SniffedFile(FileKind.OTHER, "", "a file of bytes that are no text")
     return SniffedFile(FileKind.DOCUMENT, "", "text")
-
-
-def is_pdf(content: bytes) -> bool:
-    """Whether a file begins as a PDF does; within its first KiB others may stand before it, where
-    what follows is not what a text about PDFs would have there.
-    """
-    head = content[:1024]
-    return head.lstrip().startswith(b"%PDF-") or _PDF_BEHIND.search(head) is not None
 
 
 def _is_whole(content: bytes, media_type: str) -> bool:

@@ -21,11 +21,11 @@ from typing import IO, Any
 
 import msgspec
 
+from ordain.contracts.file_signs import is_pdf
 from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest, Transient
 from ordain.ports.documents import DOCUMENT_BYTES, Document
 from ordain.ports.library import Section
-from ordain.runtime.file_kinds import is_pdf
 from ordain.store.document_formats import CPU_S, Format
 
 WALL_S = 2.0 * CPU_S

@@ -121,9 +121,6 @@ class _OfCall(Struct):
     call: str
 
 
-_OF_CALL = msgspec.json.Decoder(_OfCall)
-
-
 def _about(
     rule: Rule[Any, Any, Any], facts: Struct, recorded: DecisionBody | None = None
 ) -> tuple[str, str]:
@@ -132,7 +129,7 @@ def _about(
     """
     if not isinstance(facts, AuthorizeFacts):
         return rule.name, ""
-    same = recorded is None or _OF_CALL.decode(recorded.facts).call == facts.call
+    same = recorded is None or msgspec.json.decode(recorded.facts, type=_OfCall).call == facts.call
     return rule.name, facts.verb if same else ""
 
 
@@ -210,10 +207,9 @@ class _Exact(Execution):
         anew = rule.apply(facts, inputs, self._applied)
         self.asked.add(address)
         if body is not None:
+            outcome = rule.read_outcome(body.outcome)
             recorded: Decision[Any] = Decision(
-                outcome=rule.read_outcome(body.outcome),
-                reason=rule.reason(body.reason),
-                address=address,
+                outcome=outcome, reason=rule.reason(body.reason), address=address
             )
             note(self.flips, recorded, anew, _about(rule, facts, body), exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)

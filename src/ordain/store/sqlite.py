@@ -165,8 +165,7 @@ class SqliteStore:
         if self._unlogged and folder is not None:
             LOG.error(LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
         self._elsewhere = Elsewhere(self._reads, self.writer)
-        self._unknown_ends = UnknownEnds(self.query)
-        self._closed = False
+        self._closed, self._unknown = False, UnknownEnds(self.query)
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)
 
@@ -291,7 +290,7 @@ class SqliteStore:
 
     async def unknown_beside(self, run: str) -> Sequence[str]:
         """See ``JournalStore.unknown_beside``."""
-        return self._unknown_ends.beside(run)
+        return self._unknown.beside(run)
 
     def untaken(self, run: str) -> Sequence[Mail]:
         """As ``mail``, at once."""

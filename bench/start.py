@@ -26,7 +26,7 @@ from typing import Any
 ROUNDS = 7
 LOOK_S = 0.005
 WAIT_S = 120
-PROMPT = b"brain >"
+PROMPT = b"chat >"
 
 
 def _cpu_s(pid: int) -> float:

@@ -12,12 +12,13 @@ import pytest
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.model import ModelRequest
+from ordain.runtime.approvals import ApproverWord
 from ordain.testing import call, finish, suggests
 from ordain.testing.proposals import Proposal
 from ordain.verbs.functions import VerbError, verb
 from tests.shapes.lines import about, holds, script_of, steps
 from tests.shapes.session_laws import lawful
-from tests.shapes.talk import House
+from tests.shapes.talk import WORKSPACE, House
 
 PAID = "PAID rent"
 SLOW = script_of(holds("slowly"))
@@ -113,25 +114,41 @@ async def test_a_senders_name_is_no_line_of_a_header(sign: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("effect", "happened", "again", "ok"),
+    ("effect", "happened", "again", "ok", "said"),
     [
-        ("private", False, "rent", True),  # the very same call, and it had certainly not happened
-        ("private", False, "one cent", False),
-        ("private", None, "rent", False),  # nobody knows: it may have been paid twice
-        ("private", None, "one cent", False),
-        ("read", False, "rent", True),
-        ("read", False, "one cent", True),  # looking somewhere else is a way to find it
+        (
+            "private",
+            False,
+            "rent",
+            True,
+            None,
+        ),  # the very same call, and it had certainly not happened
+        ("private", False, "one cent", False, None),
+        # nobody knows: it may be paid twice, so that a person is asked
+        ("private", None, "rent", False, True),
+        ("private", None, "rent", False, False),
+        ("private", None, "one cent", False, None),
+        ("read", False, "rent", True, None),
+        ("read", False, "one cent", True, None),  # looking somewhere else is a way to find it
     ],
 )
 async def test_what_makes_a_failure_good(
-    effect: str, happened: bool | None, again: str, ok: bool
+    effect: str, happened: bool | None, again: str, ok: bool, said: bool | None
 ) -> None:
     """B-34 "`ok=true` only if all required steps succeeded": a read by any later success, else the
-    very same call, and never what may have happened.
+    very same call, and never what may have happened, whatever a person says to its being made anew.
     """
     script = steps(call("pay", text="rent"), call("pay", text=again), finish("All is paid."))
     async with House(verbs=[failing("rent", effect, happened=happened)], script=script) as house:
-        answer = await house.say("pay it please", mode="agent", allowed_verbs=["pay"])
+        sent = await house.send("pay it please", mode="agent", allowed_verbs=["pay"])
+        answer = await house.told(sent)
+        if said is not None:
+            assert answer.reply is None
+            desk = house.ordain.runtime.approvals
+            (view,) = await desk.listed(WORKSPACE)
+            word = ApproverWord(approve=said, digest=view.row.digest)
+            await desk.decide(WORKSPACE, view.row.id, word, "local:ben")
+            answer = await house.told(sent)
         assert answer.reply is not None
         assert answer.reply.ok is ok
         assert ("✗ pay" in answer.reply.header) or ("? pay" in answer.reply.header)

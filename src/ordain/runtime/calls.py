@@ -36,7 +36,7 @@ from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
 from ordain.runtime.doubted_calls import DIED, NOT_STARTED, leaves_doubt, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
-from ordain.runtime.repeated_calls import IN_DOUBT, in_doubt, is_told
+from ordain.runtime.repeated_calls import IN_DOUBT, in_doubt
 from ordain.runtime.services import Services
 
 Withdrawing = Callable[[], Awaitable[str | None]]
@@ -54,6 +54,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
 
     ``within`` says why the verb that the run itself carries out may not go on. ``doubted``: an
     earlier attempt under the key was cut off with its process, and may have taken effect.
+    ``hears_of_doubt``: the run's rules are told of calls in doubt; not so in runs of builds before.
     """
 
     key: str
@@ -62,6 +63,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     consent: Consent | None = None
     within: Withdrawing = nothing_withdrawn
     doubted: bool = False
+    hears_of_doubt: bool = False
 
 
 class CallBasis(Struct, frozen=True, kw_only=True):
@@ -247,7 +249,7 @@ async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by
     if said or by.doubted or call.attempt > 1:
         return False
     asked = call.authorized.call
-    if _harmless(catalog.verbs[asked.verb]) or not is_told(by.run):
+    if _harmless(catalog.verbs[asked.verb]) or not by.hears_of_doubt:
         return False
     return await in_doubt(services.store, by.run, asked, catalog)
 

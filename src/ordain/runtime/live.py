@@ -97,8 +97,7 @@ class LiveRun(Pen):
         self._attempts, self.approving = dict[int, int](), set[int]()
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
-        self.in_verb = False
-        self.stopping = False
+        self.in_verb = self.stopping = False
         self.time = FlowTime(services, held.run, self.state, self.scribe)
         self.time.also(held.lost)
         self._model_calls = answered_calls(held.run.records)
@@ -499,6 +498,7 @@ class LiveRun(Pen):
             consent=self.state.authority.given(permit),
             within=self.within,
             doubted=self.state.doubted(effect, self.catalog),
+            hears_of_doubt=self.setup.started.doubted is not None,
         )
         call = msgspec.structs.replace(
             effect, attempt=effect.attempt + self.state.lost_calls[permit]

@@ -16,9 +16,7 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.verbs import VerbSpec, properties_of
 from ordain.effects.calls import Call
-from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest, content_digest
-from ordain.journal.records import Started
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.runtime.asking_run import asked_before_anywhere
 
@@ -46,14 +44,6 @@ async def in_doubt(store: JournalStore, run: StoredRun, call: Call, catalog: Cat
     before = await asked_before_anywhere(store, run, NOWHERE, ())
     alike = likeness(call, catalog)
     return any(likeness(one, catalog) == alike for one in (*before.unknown, *before.elsewhere))
-
-
-def is_told(run: StoredRun) -> bool:
-    """Whether rule ``authorize`` is told in this run of what is in doubt: not so of builds
-    before.
-    """
-    first = decode(run.records[0]) if run.records and run.records[0].body is not None else None
-    return isinstance(first, Started) and first.doubted is not None
 
 
 def _request(spec: VerbSpec) -> str:

@@ -25,6 +25,7 @@ from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.shell_words import shell_word
+from ordain.contracts.sizes import said_bytes
 from ordain.errors import (
     ConfigurationError,
     Conflict,
@@ -265,9 +266,7 @@ def _alone(folder: Path) -> Generator[None]:
 def _fetch(target: Path, *, quiet: bool) -> None:
     free = shutil.disk_usage(target.parent).free
     if free < ROOM:
-        raise _full(
-            target.parent, f"{ROOM // 1024**2} MiB are needed, {free // 1024**2} MiB are free"
-        )
+        raise _full(target.parent, f"{said_bytes(ROOM)} are needed, {said_bytes(free)} are free")
     workshop = Path(tempfile.mkdtemp(prefix=WORKSHOP, dir=target.parent))
     try:
         _download(workshop, quiet=quiet)

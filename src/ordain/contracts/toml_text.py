@@ -29,7 +29,7 @@ def toml_values(text: str) -> dict[str, Any]:
             read.
     """
     if len(text) > TEXT_CHARS:
-        raise ValueError(f"it is larger than {TEXT_CHARS // 1024} KB")
+        raise ValueError(f"it has more than {TEXT_CHARS:,} characters")
     for key in _KEY.finditer(text):
         if len(key[0]) > 2 * KEY_PARTS and len(_PARTS.findall(key[0])) > KEY_PARTS:
             line = text.count("\n", 0, key.start()) + 1

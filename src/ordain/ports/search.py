@@ -55,7 +55,8 @@ class RunSearch(Protocol):
         named: str = "",
     ) -> Sequence[RunRow]:
         """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None)
-        of all; ``named``: whose id begins or ends so. None where ``before`` is not among those.
+        of all; ``named``: whose id begins or ends so. No row where ``before`` is not among
+        those.
 
         ``roots_only`` leaves child runs out, but not where a status is asked for that a run has
         stopped with: what stopped is found wherever it is.

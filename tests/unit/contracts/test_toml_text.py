@@ -38,7 +38,7 @@ def test_every_text_is_read_or_refused(sign: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("#" * (TEXT_CHARS + 1), "it is larger than 1024 KB"),
+        ("#" * (TEXT_CHARS + 1), "it has more than 1,048,576 characters"),
         ("a=" + "9" * 10_000, "a number has more digits than can be read"),
         ("a=" + "[" * 100_000, "it nests too deep"),
         ("a=", "Invalid value"),

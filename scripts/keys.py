@@ -4,6 +4,7 @@ of a TOML file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, get_args, get_origin
@@ -13,6 +14,7 @@ from pydantic_core import PydanticUndefined
 
 from scripts.described import code, table, written
 
+_MODULE = re.compile(r"\b(?:typing|ordain(?:\.[a-z_]+)+)\.(?=[A-Z])")
 MEANINGS = {
     "Policy.version": "Version of the policy's own format.",
     "StepPolicy.max_bytes": "Longest directive, in UTF-8 bytes.",
@@ -279,19 +281,8 @@ def _bare(annotation: Any) -> Any:
 
 
 def _short(text: str) -> str:
-    for prefix in (
-        "typing.",
-        "ordain.contracts.policy.",
-        "ordain.contracts.approvals.",
-        "ordain.contracts.lanes.",
-        "ordain.contracts.verbs.",
-        "ordain.contracts.planner.",
-        "ordain.contracts.conversation.",
-        "ordain.settings.",
-        "ordain.settings_file.",
-    ):
-        text = text.replace(prefix, "")
-    return text
+    """Types by their own names, whatever module they stand in."""
+    return _MODULE.sub("", text)
 
 
 def models_of(model: type[BaseModel]) -> list[type[BaseModel]]:

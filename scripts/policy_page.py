@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.policy import Policy
 from ordain.settings import read_policy
 from scripts.described import code, page, summary, table, text_of, whole
 from scripts.keys import (

@@ -19,7 +19,7 @@ from ordain.cli.entry import exit_code
 from ordain.contracts import events
 from ordain.contracts.council import CouncilDirective
 from ordain.contracts.failures import CATEGORY, TO_DO
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects import calls, children, effect, results

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, is_listed
-from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy
+from ordain.contracts.model_policy import NO_PURPOSES, LanesPolicy
+from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.owned_files import read_owned

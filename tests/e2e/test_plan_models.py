@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.remedies import REMEDIES
 from ordain.settings import load_settings
 from tests.e2e.model_endpoint import ModelEndpoint

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from msgspec import structs
 
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.contracts.verbs import VerbRequest
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest

@@ -21,7 +21,7 @@ import msgspec
 from ordain import VerbError, verb
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import ArgumentRole, Retry

@@ -13,8 +13,8 @@ from ordain.cli.model_profiles import print_verdict
 from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
 from ordain.cli.typed_keys import begins_like_key
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.nearest import did_you_mean
-from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
 from ordain.models.trial import Verdict

@@ -15,8 +15,8 @@ from ordain.cli.output import print_json, print_table, show, with_places
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
 from ordain.contracts.hosted import check_named, is_named
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.nearest import no_such
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, NotFound

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
-from ordain.contracts.policy import LanesPolicy
+from ordain.contracts.model_policy import LanesPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError

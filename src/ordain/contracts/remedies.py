@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 
 NO_MODEL = "offline rules, no language model; set one up: ordain init"
 """What a header says of answers that no language model gave."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.rules.reasons import Reason

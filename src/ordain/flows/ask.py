@@ -12,7 +12,7 @@ from typing import Any, TypeVar, assert_never
 
 from msgspec import UNSET, Struct, field, structs
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import ModelCall, Wait, WaitFor
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Unreserved

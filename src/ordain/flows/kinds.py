@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec import MsgspecError, Raw
 
-from ordain.contracts.policy import NO_PURPOSES, Policy
+from ordain.contracts.model_policy import NO_PURPOSES
+from ordain.contracts.policy import Policy
 from ordain.errors import ConfigurationError, OrdainError
 from ordain.flows.context import Carrying
 from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves, whole_output

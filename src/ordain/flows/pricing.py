@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import UNSET, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.schema import Schema
 from ordain.ports.model import ByCode, ModelError, ModelPort, ModelReply, ModelRequest

@@ -12,7 +12,7 @@ import re
 from enum import StrEnum
 from typing import Any, cast
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.ports.model import ModelError
 
 

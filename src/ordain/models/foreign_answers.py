@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
     ToolCallPartDelta,
 )
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.chat_completions import as_text
 from ordain.models.endings import End
 from ordain.models.event_stream import CUT_OFF

@@ -7,7 +7,7 @@ from __future__ import annotations
 import httpx2
 from pydantic_ai import exceptions as foreign
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.refusals import (
     bounded_ms,
     error_within,

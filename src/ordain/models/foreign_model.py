@@ -29,7 +29,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.certificates import trusted
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES

@@ -24,7 +24,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.errors import ConfigurationError
 from ordain.models.llama_server import LlamaServerSettings, LlamaServing

@@ -17,8 +17,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.planner import CONTENT_MAX, TOOL_ID_MAX
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.remedies import NO_MODEL
 from ordain.contracts.verbs import TEXT_FIELD, text_of
 from ordain.models.arguments import fill

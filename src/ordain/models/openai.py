@@ -10,7 +10,7 @@ import httpcore2
 import msgspec
 
 from ordain.contracts.hosted import OPENAI_URL, one_spelling
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream, looks_like_events
 from ordain.models.exchange import (

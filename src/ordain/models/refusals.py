@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.replies import counted, counts_within
 from ordain.ports.model import Charge, Leave, ModelError

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.endings import End
 from ordain.ports.model import CUT, ENDED_UNKNOWN, ModelError, ModelReply
 

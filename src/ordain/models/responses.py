@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.chat_completions import as_text, decoded, fields, joined
 from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of

@@ -37,7 +37,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.verbs import text_of
 from ordain.errors import ConfigurationError
 from ordain.models.narrative import early_text, place_of

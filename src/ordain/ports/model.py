@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 
 Heard = Callable[[str], None]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
+from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 
 FAULTS = frozenset(
     {

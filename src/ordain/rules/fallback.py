@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from ordain.contracts.policy import FallbackPolicy, ModelErrorCode, OnModelError, Policy
+from ordain.contracts.model_policy import FallbackPolicy, ModelErrorCode, OnModelError
+from ordain.contracts.policy import Policy
 from ordain.rules.backoff import backoff_ms
 from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason

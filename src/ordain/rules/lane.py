@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ordain.contracts.policy import Lane, LaneRoute, LaneWhy, Policy
+from ordain.contracts.model_policy import LaneRoute, LaneWhy
+from ordain.contracts.policy import Lane, Policy
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.profile import HeldProfile, model_of
 from ordain.rules.reasons import Reason

@@ -12,7 +12,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
+from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Charge, ModelError, ModelReply
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up

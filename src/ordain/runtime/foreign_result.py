@@ -7,7 +7,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.effects.effect import ModelCall, Read, VerbCall
 from ordain.effects.results import AnyResult, ReadFailed
 from ordain.errors import FlowFault

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind

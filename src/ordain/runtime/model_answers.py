@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.policy import Policy
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.visible import shows_nothing
 from ordain.effects.effect import ModelCall, Read, VerbCall

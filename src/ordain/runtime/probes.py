@@ -19,7 +19,8 @@ from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ENTRY_OF, Context, RoutingHints, WorkflowHint
-from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.policy import Policy
 from ordain.contracts.probes import Probe
 from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed

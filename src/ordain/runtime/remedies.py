@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.remedies import NO_WORDS, NOT_HELD, remedy_of
 from ordain.contracts.verdict import RunVerdict
 from ordain.rules import enforcement

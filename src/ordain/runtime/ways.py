@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest

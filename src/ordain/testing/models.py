@@ -14,7 +14,7 @@ from typing import Any, assert_never, cast
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.testing.proposals import (
     NOTICE,

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.verbs import text_of
 from ordain.flows.steps.prompt import PURPOSE as STEP
 from ordain.flows.supervisor.prompt import MOVE_PROMPT
@@ -214,7 +214,7 @@ def fails(
     charge: Charge | None = None,
     purpose: str = "",
 ) -> Failing:
-    """A failed attempt (``contracts.policy.ModelErrorCode``).
+    """A failed attempt (``contracts.model_policy.ModelErrorCode``).
 
     Raises:
         ValueError: there is no such code.

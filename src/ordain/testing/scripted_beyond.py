@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.effects.children import AnyEnded, Cancelled
 from ordain.effects.effect import (
     AnyEffect,

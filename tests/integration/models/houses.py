@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ordain.app import Ordain
-from ordain.contracts.policy import BreakerPolicy, Lane
+from ordain.contracts.model_policy import BreakerPolicy
+from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.runtime.replay import replay
 from ordain.settings import Settings, load_settings

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.doctor import examine
 from ordain.models.openai import OpenAIModel

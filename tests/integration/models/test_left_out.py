@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.models import responses
 from ordain.models.chat_completions import encode_request

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.ports.model import Charge, ModelError, ModelPort, ModelReply, ModelRequest
 from tests.integration.models.wire import API_KEY, SYSTEM, Protocol, asking
 

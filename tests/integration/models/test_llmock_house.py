@@ -15,7 +15,8 @@ import pytest_asyncio
 
 from ordain.app import Ordain
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.policy import Lane, ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.policy import Lane
 from ordain.models.refusals import DOUBTED
 from tests.integration.models.houses import open_house, settings
 from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import ModelError, ModelReply
 from tests.integration.models.wire import API_KEY, request

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.schema import Schema
 from ordain.models.local import SHIPPED_MODEL, LocalModel, build_local

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.planner import ToolRef
-from ordain.contracts.policy import ModelErrorCode
 from ordain.flows.steps.prompt import planner_step_schema
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelReply, SentImage

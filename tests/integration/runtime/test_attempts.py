@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode, OnModelError
+from ordain.contracts.model_policy import ModelErrorCode, OnModelError
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.settings import load_settings

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from ordain.app import Extras, Ordain
+from ordain.contracts.model_policy import ModelErrorCode, OnModelError
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import Lane, ModelErrorCode, OnModelError, Policy
+from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
@@ -42,7 +43,6 @@ PRICED = ModelProfile(
     usd_micros_per_1k_cached=100,
     usd_micros_per_1k_cache_write=1250,
 )
-
 SECONDS = 20
 ELSEWHERE = PRICED.model_copy(update={"base_url": "http://127.0.0.1:9"})
 

@@ -15,7 +15,7 @@ import pytest
 from ordain import Ordain
 from ordain.app import Extras
 from ordain.contracts.events import ReplyEvent
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.remedies import REMEDIES
 from ordain.models.scripted import ScriptedModel, make_script

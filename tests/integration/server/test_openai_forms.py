@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.ports.model import Heard, ModelError, ModelRequest
 from ordain.rules.approve import ApprovalState
 from ordain.server import Face, build_app

@@ -15,7 +15,7 @@ from ordain.contracts.failures import (
     categorised,
     failure_category,
 )
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.risk import RISK, DataEgress, RiskLevel, SideEffects
 from ordain.contracts.verbs import VerbEffect
 from ordain.flows.act import denied

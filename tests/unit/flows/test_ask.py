@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import Lane, ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.policy import Lane
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed
 from ordain.flows.ask import AskFailed, ask

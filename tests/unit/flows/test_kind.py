@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 from msgspec import Raw
 
-from ordain.contracts.policy import Lane, LanesPolicy, Policy
+from ordain.contracts.model_policy import LanesPolicy
+from ordain.contracts.policy import Lane, Policy
 from ordain.errors import ConfigurationError, FlowFault
 from ordain.flows.context import FlowContext
 from ordain.flows.kinds import Kinds

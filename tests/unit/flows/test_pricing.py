@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed
 from ordain.flows.pricing import affords, bound_of, cost, price_of, price_of_failure, reserve_facts

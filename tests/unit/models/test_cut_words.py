@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import ModelResponse, TextPart
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.chat_completions import read_completion
 from ordain.models.event_stream import CompletionStream

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.chat_completions import read_completion
 from ordain.models.endings import End, end_of, text_of
 from ordain.models.event_stream import CompletionStream

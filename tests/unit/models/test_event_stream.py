@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.chat_completions import read_completion
 from ordain.models.event_stream import STREAM_BYTES, CompletionStream, Events
 from ordain.models.refusals import read_stream_error

@@ -8,7 +8,7 @@ from pydantic_ai import exceptions as foreign
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.usage import RequestUsage
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.foreign_answers import read_response
 from ordain.models.foreign_failures import failure_of
 from ordain.models.schemas import OutputTool

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models import local

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.planner import ActStep, FinishStep, PlannerStep
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.schema import Schema
 from ordain.flows.shipped import shipped_kinds

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.event_stream import CompletionStream
 from ordain.models.narrative import WHOLE
 from ordain.models.refusals import malformed, read_refusal

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.responses import ResponseStream, read_response
 from ordain.models.schemas import OutputTool
 from ordain.ports.model import ModelError, ModelReply

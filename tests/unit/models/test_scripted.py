@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.flows.deliberation.prompt import JudgePrompt

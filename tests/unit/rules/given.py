@@ -12,18 +12,8 @@ from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.catalog_data import CatalogData
-from ordain.contracts.policy import (
-    Activation,
-    FallbackPolicy,
-    Lane,
-    LanesPolicy,
-    LimitsPolicy,
-    ModelErrorCode,
-    OnModelError,
-    Policy,
-    StepPolicy,
-    VerbsPolicy,
-)
+from ordain.contracts.model_policy import FallbackPolicy, LanesPolicy, ModelErrorCode, OnModelError
+from ordain.contracts.policy import Activation, Lane, LimitsPolicy, Policy, StepPolicy, VerbsPolicy
 from ordain.contracts.verbs import Argument, ArgumentRole, SafetyRule, VerbEffect, VerbSpec
 from ordain.rules.decision import Decision, Rule
 from tests.lanes import is_full

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from ordain.contracts.policy import Lane, ModelErrorCode, OnModelError, Policy
+from ordain.contracts.model_policy import ModelErrorCode, OnModelError
+from ordain.contracts.policy import Lane, Policy
 from ordain.rules.budget import (
     RESERVE,
     SETTLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
+from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.rules.breaker import FAULTS, SECOND, Circuit, admit, after, given_up
 
 policies = st.builds(

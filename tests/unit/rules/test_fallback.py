@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.policy import FallbackPolicy, ModelErrorCode, OnModelError, Policy
+from ordain.contracts.model_policy import FallbackPolicy, ModelErrorCode, OnModelError
+from ordain.contracts.policy import Policy
 from ordain.rules.fallback import (
     FALLBACK,
     FallbackFacts,

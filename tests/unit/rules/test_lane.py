@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ordain.catalogs import build_registry
 from ordain.contracts.conversation import ExecMode
-from ordain.contracts.policy import Lane, LanesPolicy, Policy
+from ordain.contracts.model_policy import LanesPolicy
+from ordain.contracts.policy import Lane, Policy
 from ordain.flows.shipped import shipped_kinds
 from ordain.rules.lane import LANE, LaneFacts, LaneInputs
 from ordain.settings import load_settings

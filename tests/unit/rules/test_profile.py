@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.model_policy import LanesPolicy
 from ordain.contracts.pinned import (
     PinnedProfile,
     PinScope,
@@ -22,7 +23,7 @@ from ordain.contracts.pinned import (
     canonical,
     pins_of,
 )
-from ordain.contracts.policy import Lane, LanesPolicy, Policy
+from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import TrustClass, VerbEffect, VerbSpec
 from ordain.rules.lane import LANE, LaneFacts, LaneInputs

@@ -12,17 +12,15 @@ from msgspec import Raw
 from pydantic import ValidationError
 
 from ordain.contracts.conversation import BudgetClass
-from ordain.contracts.policy import (
-    BudgetPolicy,
+from ordain.contracts.model_policy import (
     FallbackPolicy,
-    Lane,
     LaneRoute,
     LanesPolicy,
     LaneWhy,
     ModelErrorCode,
     OnModelError,
-    Policy,
 )
+from ordain.contracts.policy import BudgetPolicy, Lane, Policy
 from ordain.contracts.verbs import Category
 from ordain.flows.shipped import shipped_kinds
 from ordain.rules.backoff import backoff_ms

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
+from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Charge, ModelError
 from ordain.rules.breaker import FAULTS

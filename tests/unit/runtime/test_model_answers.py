@@ -11,7 +11,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import Lane, ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.policy import Lane
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.flows.ask import VERB_CONTRACT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.remedies import NO_WORDS, NOT_HELD, REMEDIES
 from ordain.rules import enforcement
 from ordain.rules.header import HeaderLine

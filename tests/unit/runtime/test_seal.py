@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.access import mint_token
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned

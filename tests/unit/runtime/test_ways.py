@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from ordain.ports.ways import Learnt, LearntWays

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.planner import ToolRef
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.schema import Schema
 from ordain.flows.steps.prompt import planner_step_schema

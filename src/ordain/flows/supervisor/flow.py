@@ -10,7 +10,7 @@ bounded by its step cap (EXE-16) and its time. In mode council the first move is
 from __future__ import annotations
 
 from ordain.contracts.conversation import ENTRY_OF, ExecMode
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind

@@ -4,7 +4,7 @@ end as ``path_unavailable``.
 
 from __future__ import annotations
 
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind

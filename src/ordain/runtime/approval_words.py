@@ -24,7 +24,6 @@ from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
 from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.handoff_words import further, handed, lead
-from ordain.runtime.repeated_calls import likeness
 
 
 class ToldLengths(Struct, frozen=True):
@@ -164,8 +163,8 @@ def _before(call: Call, catalog: Catalog, before: AskedBefore) -> list[str]:
     """That it, however it was spelled, or one like it may have happened already: the gravest that
     is known of it.
     """
-    calls, said = (before.unknown, before.elsewhere), likeness(call, catalog)
-    very = [any(likeness(one, catalog) == said for one in known) for known in calls]
+    calls = (before.unknown, before.elsewhere)
+    very = (before.very(call, catalog), before.very_elsewhere(call, catalog))
     alike = [any(one.verb == call.verb for one in known) for known in calls]
     words = (MAYBE_DONE, DONE_ELSEWHERE, MAYBE_ALIKE, ALIKE_ELSEWHERE)
     return [line for holds, line in zip((*very, *alike), words, strict=True) if holds][:1]

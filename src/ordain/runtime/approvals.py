@@ -184,7 +184,12 @@ class ApprovalDesk:
         until = None if waits else row.decided_at
         tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
         before = await asked_before_anywhere(
-            self._services.store, stored, row.addr, asked.calls, until=until
+            self._services.store,
+            stored,
+            row.addr,
+            asked.calls,
+            until=until,
+            pinned=self._services.catalogs.pinned,
         )
         return ApprovalView(
             row=row,

@@ -4,10 +4,11 @@ call instead of another, and what may have happened already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
+from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import EFFECT, Children, VerbCall, Wait
 from ordain.effects.results import Resubmitted
@@ -24,8 +25,11 @@ from ordain.journal.records import (
     RecordKind,
 )
 from ordain.ports.store import JournalStore, StoredRun
+from ordain.runtime.likeness import likeness
 from ordain.runtime.recorded_form import RESULTS
 
+Pinned = Callable[[str], Awaitable[Catalog]]
+"""The catalog that a run began under, by digest; ``JournalCorrupt`` where it is stored nowhere."""
 _UNKNOWN = {"outcome_unknown", "unknown"}
 
 
@@ -33,12 +37,27 @@ class AskedBefore(Struct, frozen=True, kw_only=True):
     """What came before a wait: ``unknown`` are the calls that went out and of whose end nobody
     knows, in its run, ``elsewhere`` those of its conversation's other runs.
 
-    ``proposed_by``: who proposed its call anew.
+    ``alike`` is what those elsewhere amount to, each under the catalog that it was made under: a
+    verb may have another name by now, or another default. ``proposed_by``: who proposed its call
+    anew.
     """
 
     unknown: tuple[Call, ...] = ()
     proposed_by: tuple[str, ...] = ()
     elsewhere: tuple[Call, ...] = ()
+    alike: frozenset[str] = frozenset()
+
+    def very(self, call: Call, catalog: Catalog) -> bool:
+        """Whether exactly this, however it was spelled, may have happened by the run itself."""
+        said = likeness(call, catalog)
+        return any(said & likeness(one, catalog) for one in self.unknown)
+
+    def very_elsewhere(self, call: Call, catalog: Catalog) -> bool:
+        """The same by another run, as the verb is by now or was then."""
+        said = likeness(call, catalog)
+        return bool(said & self.alike) or any(
+            said & likeness(one, catalog) for one in self.elsewhere
+        )
 
     def perhaps_done(self, calls: Sequence[Call]) -> bool:
         """Whether one of these, or one of the same verb, may have happened already."""
@@ -82,19 +101,33 @@ async def asked_before_anywhere(
     asked: Sequence[Call],
     *,
     until: int | None = None,
+    pinned: Pinned | None = None,
 ) -> AskedBefore:
     """As ``asked_before``, and what the other runs of its root and conversation say, as durable now
-    or (``until``) up to a moment.
+    or (``until``) up to a moment. ``pinned``: also what their calls amounted to when they went out.
 
     A run that cannot be read says nothing.
     """
     before, elsewhere = asked_before(stored.records, addr, asked), dict[str, Call]()
+    alike = set[str]()
     if beside := await store.unknown_beside(stored.id):
         runs = await store.load(beside)
         for run in beside:
             if isinstance(found := runs.get(run), StoredRun):
-                elsewhere |= {call_digest(call): call for call in _unknown_in(found, until)}
-    return structs.replace(before, elsewhere=tuple(elsewhere.values()))
+                calls = _unknown_in(found, until)
+                elsewhere |= {call_digest(call): call for call in calls}
+                alike |= await _amounts(calls, found, pinned)
+    return structs.replace(before, elsewhere=tuple(elsewhere.values()), alike=frozenset(alike))
+
+
+async def _amounts(calls: Sequence[Call], made_by: StoredRun, pinned: Pinned | None) -> set[str]:
+    if not calls or pinned is None:
+        return set()
+    try:
+        catalog = await pinned(made_by.catalog)
+    except JournalCorrupt:
+        return set()
+    return {said for call in calls for said in likeness(call, catalog)}
 
 
 def _unknown_in(stored: StoredRun, until: int | None) -> tuple[Call, ...]:

@@ -251,7 +251,7 @@ async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by
     asked = call.authorized.call
     if _harmless(catalog.verbs[asked.verb]) or not by.hears_of_doubt:
         return False
-    return await in_doubt(services.store, by.run, asked, catalog)
+    return await in_doubt(services.store, by.run, asked, catalog, services.catalogs.pinned)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

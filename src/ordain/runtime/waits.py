@@ -121,7 +121,11 @@ async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
         if run.stored.session:
             stands = msgspec.structs.replace(run.stored, records=tuple(run.records))
             before = await asked_before_anywhere(
-                run.services.store, stands, addr, wait.approval.calls
+                run.services.store,
+                stands,
+                addr,
+                wait.approval.calls,
+                pinned=run.services.catalogs.pinned,
             )
             run.beside(asked_entry(run.stored, wait, run.catalog, row, before))
     elif wait.question is not None and run.stored.session:

@@ -152,6 +152,38 @@ async def test_a_later_turn_makes_a_call_in_doubt_only_by_a_persons_yes_and_once
             assert await replays_equal(ordain, run)
 
 
+@verb(
+    name="note.pin",
+    effect="private",
+    arguments={"text": ArgumentRole.CONTENT, "copies": ArgumentRole.CONTENT},
+)
+def pin_twice(text: str, context: VerbContext, copies: float = 2.0) -> dict[str, str]:
+    """Pin a note, as a later build of the verb has it."""
+    KEYS.append((text, context.key))
+    return {"said": "pinned"}
+
+
+async def test_a_call_in_doubt_is_the_same_where_its_verb_is_declared_otherwise_by_now(
+    tmp_path: Path,
+) -> None:
+    """A default that it left out then is said now, since the verb has another: the call amounts to
+    the same, and a person is asked.
+    """
+    KEYS.clear()
+    first, again = call("note.pin", text="tea"), call("note.pin", text="tea", copies=1)
+    script = ModelScript().on("planner", first, index=0).on("planner", finish("pinned"))
+    models = {"default": ScriptedModels(script)}
+    async with Ordain(home=tmp_path, verbs=[pin], extras=Extras(models=models)) as ordain:
+        await said(ordain, "Please pin one tea", "note.pin")
+    models = {"default": ScriptedModels(ModelScript().on("planner", again, index=0))}
+    async with Ordain(home=tmp_path, verbs=[pin_twice], extras=Extras(models=models)) as ordain:
+        asked = await said(ordain, "Please pin a second tea", "note.pin")
+        assert asked.approval is not None
+        assert "This very call went out before" in asked.approval.text
+        assert len(KEYS) == 1
+        assert await replays_equal(ordain, asked.run_id)
+
+
 async def test_a_grant_covers_no_call_that_a_turn_before_left_in_doubt(tmp_path: Path) -> None:
     """What was granted beforehand lets the first call go, and not the same once more in the next
     turn of the conversation: there a person is asked.

@@ -1,70 +1,109 @@
-"""When two calls amount to the same, however they are spelled."""
+"""Whether a run's call may have happened already, by what the journals beside it say."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from ordain import verb
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.verbs import ArgumentRole
-from ordain.effects.calls import Call
-from ordain.runtime.repeated_calls import likeness
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.effect import VerbCall
+from ordain.effects.results import AnyResult, VerbReturned, VerbUnknown
+from ordain.errors import JournalCorrupt
+from ordain.ports.store import Append, JournalStore, StoredRun
+from ordain.runtime.repeated_calls import in_doubt
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.testing import catalog_of
+from tests.contract.writing import Run
 
-ROLES = dict.fromkeys(("item", "count", "gift", "notes"), ArgumentRole.CONTENT)
+ROLES = {"item": ArgumentRole.CONTENT, "count": ArgumentRole.CONTENT}
 
 
 @verb(name="shop.order", effect="private", arguments=ROLES)
-def order(
-    item: str, count: float = 1, gift: bool = False, notes: dict[str, Any] | None = None
-) -> dict[str, str]:
+def order(item: str, count: int = 1) -> dict[str, str]:
     """Order an item."""
     raise NotImplementedError
 
 
-CATALOG = catalog_of(verbs=[order.spec])
+@verb(name="shop.order", effect="private", arguments=ROLES)
+def order_pairs(item: str, count: int = 2) -> dict[str, str]:
+    """Order an item, as another build has it."""
+    raise NotImplementedError
 
 
-def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two orders with these arguments are one."""
-    given = (Call(verb="shop.order", args=args) for args in (one, other))
-    return len({likeness(call, CATALOG) for call in given}) == 1
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({"item": "t", "count": 2}, {"count": 2.0, "item": "t"}),
-        ({"item": "t"}, {"item": "t", "count": 1.0, "gift": False}),
-        ({"item": "t"}, {"item": "t", "notes": None}),
-        ({"item": "caf\u00e9"}, {"item": "cafe\u0301"}),
-        ({"item": "t", "notes": {"a": [1, None]}}, {"item": "t", "notes": {"a": [1.0, None]}}),
-    ],
+THEN, NOW = catalog_of(verbs=[order.spec]), catalog_of(verbs=[order_pairs.spec])
+TEA, CAKE = (Call(verb="shop.order", args={"item": item}) for item in ("tea", "cake"))
+ONE_TEA, TWO_TEAS = (
+    Call(verb="shop.order", args={"item": "tea", "count": count}) for count in (1, 2)
 )
-def test_the_same_said_otherwise_is_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
-    """Order of keys, spelling of numbers, defaults and nulls, normal forms of texts."""
-    assert alike(one, other)
+CUT_OFF = VerbUnknown(message="cut off")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({"item": "t", "count": 2}, {"item": "t", "count": 3}),
-        ({"item": "t"}, {"item": "T"}),
-        ({"item": "t"}, {"item": "t "}),
-        ({"item": "1"}, {"item": 1}),
-        ({"item": "t"}, {"item": "t", "gift": True}),
-        ({"item": "t", "count": 1}, {"item": "t", "count": True}),
-        ({"item": "t", "notes": {"a": 1}}, {"item": "t", "notes": {"a": 2}}),
-    ],
-)
-def test_what_differs_is_another_call(one: dict[str, Any], other: dict[str, Any]) -> None:
-    """Another value, another letter, another type: nobody has made that yet."""
-    assert not alike(one, other)
+async def built_then(_: str) -> Catalog:
+    """The catalog that every run here began under."""
+    return THEN
 
 
-def test_a_verb_that_is_not_there_is_known_by_its_digest() -> None:
-    """A call of a catalog of then, read under one of now."""
-    gone = Call(verb="shop.gone", args={"item": "t"})
-    assert likeness(gone, CATALOG) == likeness(gone, CATALOG)
+async def not_stored(digest: str) -> Catalog:
+    """A catalog that is gone."""
+    raise JournalCorrupt(digest)
+
+
+async def made(store: JournalStore, run: Run, call: Call, result: AnyResult) -> None:
+    """Have a run's call become this, durably."""
+    effect = VerbCall(authorized=Authorized(call=call, decision="d"), deadline=9)
+    records = (run.intent(effect=effect), run.observation(result=result))
+    await store.submit(Append(run=run.id, epoch=1, records=records))
+
+
+@pytest.fixture
+async def family() -> tuple[JournalStore, Run, Run]:
+    """A run, and one below it."""
+    store = SqliteStore(None, StoreOptions(holder="test", lock=False))
+    top = Run("top")
+    below = Run("below", parent=top, addr=1)
+    await store.submit(top.open())
+    await store.submit(Append(run="top", epoch=1, records=(top.note(),), writes=(below.new,)))
+    return store, top, below
+
+
+async def held(store: JournalStore, run: str, *calls: Call, catalog: Catalog = THEN) -> list[bool]:
+    """Of each of these, proposed by a run, whether it is in doubt."""
+    stored = (await store.load([run]))[run]
+    assert isinstance(stored, StoredRun)
+    return [await in_doubt(store, stored, call, catalog, built_then) for call in calls]
+
+
+@pytest.mark.parametrize("asks", ["top", "below"])
+async def test_that_very_call_is_in_doubt_for_its_run_and_those_beside_it(
+    family: tuple[JournalStore, Run, Run], asks: str
+) -> None:
+    """However it is spelled; neither another call of the verb nor one that returned is."""
+    store, _, below = family
+    await made(store, below, CAKE, VerbReturned(output={}))
+    assert await held(store, asks, TEA, CAKE) == [False, False]
+    await made(store, below, TEA, CUT_OFF)
+    assert await held(store, asks, TEA, ONE_TEA, TWO_TEAS, CAKE) == [True, True, False, False]
+
+
+async def test_a_call_of_another_build_counts_by_what_it_was_then_and_would_be_now(
+    family: tuple[JournalStore, Run, Run],
+) -> None:
+    """What was left out was one then: one said now is the same, and so is the very same text."""
+    store, _, below = family
+    await made(store, below, TEA, CUT_OFF)
+    asked = (TEA, ONE_TEA, TWO_TEAS, CAKE)
+    assert await held(store, "top", *asked, catalog=NOW) == [True, True, True, False]
+
+
+async def test_where_the_catalog_of_then_is_gone_the_call_counts_as_it_would_be_now(
+    family: tuple[JournalStore, Run, Run],
+) -> None:
+    """It is no reason to let the very same call go out."""
+    store, top, below = family
+    await made(store, below, TEA, CUT_OFF)
+    stored = (await store.load([top.id]))[top.id]
+    assert isinstance(stored, StoredRun)
+    assert await in_doubt(store, stored, TEA, NOW, not_stored)
+    assert not await in_doubt(store, stored, ONE_TEA, NOW, not_stored)

@@ -19,6 +19,7 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import TypeVar
 
+from ordain.collector import collect_seldom
 from ordain.errors import StorageUnavailable
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ def each(
             yield from work(home, piece)
         return
     with ProcessPoolExecutor(
-        min(jobs, len(pieces)), mp_context=_beginning(), initializer=_end_with_parent
+        min(jobs, len(pieces)), mp_context=_beginning(), initializer=_begun
     ) as pool:
         under_way = deque[Future[Sequence[T]]]()
         try:
@@ -86,10 +87,11 @@ def _beginning() -> BaseContext:
     )
 
 
-def _end_with_parent() -> None:
-    """In a process of the pool: end where the one that began it is gone. Killed, that tells nobody,
-    and what waits for its next piece would wait for ever.
+def _begun() -> None:
+    """In a process of the pool: it is one command's, whoever began it, and ends where that one is
+    gone. Killed, that tells nobody, and what waits for its next piece would wait for ever.
     """
+    collect_seldom()
     parent = parent_process()
     assert parent is not None  # a pool's process has one
     threading.Thread(target=_end_behind, args=(parent.sentinel,), daemon=True).start()

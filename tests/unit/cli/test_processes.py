@@ -4,6 +4,7 @@ killed or finds something wrong.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from ordain.cli import processes
 from ordain.cli.processes import each
+from ordain.collector import COMMAND_ALLOCATIONS
 from ordain.errors import NotFound, StorageUnavailable
 
 
@@ -38,6 +40,11 @@ def wrong(home: Path, items: Sequence[int]) -> list[int]:
 def heeds_interrupts(home: Path, items: Sequence[int]) -> list[bool]:
     """Whether a terminal's interrupt would reach this process."""
     return [signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) for _ in items]
+
+
+def collected_after(home: Path, items: Sequence[int]) -> list[int]:
+    """How many objects more this process makes before it looks for garbage."""
+    return [gc.get_threshold()[0] for _ in items]
 
 
 SEEN: list[str] = []
@@ -109,6 +116,12 @@ def test_an_interrupt_is_the_first_processs_alone() -> None:
     """
     assert not any(each(heeds_interrupts, Path(), range(20), 2))
     assert heeds_interrupts(Path(), [1]) == [True]
+
+
+@pytest.mark.usefixtures("few")
+def test_a_process_collects_as_seldom_as_a_command() -> None:
+    """Whoever began it, and however: looking through what lives finds nothing there."""
+    assert set(each(collected_after, Path(), range(20), 2)) == {COMMAND_ALLOCATIONS}
 
 
 @pytest.mark.usefixtures("few")

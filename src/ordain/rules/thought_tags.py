@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ordain.rules.proposals import BLANKS_BEFORE, without_thought
 
@@ -30,7 +30,10 @@ OPEN = re.compile(_OPEN, re.IGNORECASE)
 CLOSE = re.compile(_CLOSE, re.IGNORECASE)
 EITHER = re.compile(rf"({_OPEN})|{_CLOSE}", re.IGNORECASE)
 _SIGNS = ("<", "◁", "THINK]")
-"""Every mark has one of them; most answers have none."""
+_STEMS = ("think", "thought", "reasoning", "reflection", "analysis")
+"""Every mark has a sign and a stem; most answers have none."""
+_ALIKE = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
+"""What is no letter of ASCII, and the same as one to a pattern that ignores case."""
 CHANNELS = re.compile(r"<\|(?:start|channel)\|>", re.IGNORECASE)
 """With one of these begins an answer whose parts name the channel that they are meant for."""
 WORDS = re.compile(r"<\|channel\|>\s*final\b[^<>]{0,80}<\|message\|>", re.IGNORECASE)
@@ -44,6 +47,8 @@ PIECE_CHARS = 1024
 """So much of an answer is looked at at once."""
 _BEGINS = re.compile(r"(?:<[^<>]*|◁[^◁▷]*|\[[/A-Za-z]{0,6})\Z")
 _KEPT_BACK = re.compile(rf"{_BEGINS.pattern}|`+\Z")
+_BEGINNINGS = ("<", "◁", "[", "`")
+"""With one of them begins what is kept back."""
 _LINE_REST = re.compile(r"[ \t]*(\r?\n)?")
 _SENTENCE_ENDS = ".!?…。！？"  # noqa: RUF001 - those of other scripts too
 _AFTER_SENTENCE = " \t*_)]”»\"'"
@@ -131,7 +136,7 @@ class WordsApart:
 
     def _perhaps_thought(self, text: str) -> str:
         """Words, or a thought that only ends: the first mark says which."""
-        found = EITHER.search(text)
+        found = next(_marks(EITHER, text), None)
         if found is None:
             self._kept = _unfinished(text)
             self._held.append(text[: len(text) - len(self._kept)])
@@ -151,7 +156,7 @@ class WordsApart:
     def _thought_end(self, text: str) -> str | None:
         """What stands behind the end of the thought; None where it goes on."""
         done = 0
-        for found in EITHER.finditer(text):
+        for found in _marks(EITHER, text):
             done = found.end()
             self._depth += 1 if found[1] else -1
             if self._depth == 0:
@@ -174,15 +179,14 @@ class WordsApart:
 
     def _within_words(self, text: str) -> str:
         at = 0
-        for found in OPEN.finditer(text):
+        for found in _marks(OPEN, text):
             self._place.pass_by(text[at : found.start()])
             at = found.start()
             if self._place.begins_thought:
                 self._depth, self.parted = 1, True
                 self._go_on(WordsApart._within_later_thought, text[found.end() :])
                 return text[:at]
-        unfinished = _KEPT_BACK.search(text, max(at, len(text) - MARK_CHARS))
-        self._kept = "" if unfinished is None else unfinished[0]
+        self._kept = _unfinished(text[at:], _KEPT_BACK)
         end = len(text) - len(self._kept)
         self._place.pass_by(text[at:end])
         return text[:end]
@@ -235,9 +239,20 @@ class _Place:
         return not last or last in _SENTENCE_ENDS or unicodedata.category(last) == "So"
 
 
-def _unfinished(text: str) -> str:
-    """The end of a text that may be the beginning of a mark."""
-    found = _BEGINS.search(text, max(0, len(text) - MARK_CHARS))
+def _marks(kind: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The marks of a kind in a text. Whether there may be one is far quicker to say."""
+    if not any(sign in text for sign in _SIGNS):
+        return iter(())
+    lowered = (text if text.isascii() else text.translate(_ALIKE)).lower()
+    return kind.finditer(text) if any(stem in lowered for stem in _STEMS) else iter(())
+
+
+def _unfinished(text: str, begins: re.Pattern[str] = _BEGINS) -> str:
+    """The end of a text that may be the beginning of a mark, or of what else ``begins`` keeps."""
+    end = text[-MARK_CHARS:]
+    if not any(sign in end for sign in _BEGINNINGS):
+        return ""
+    found = begins.search(end)
     return "" if found is None else found[0]
 
 
@@ -249,7 +264,7 @@ def begins_within_thought(text: str) -> bool:
 
 
 def _stray_end(text: str) -> re.Match[str] | None:
-    first = EITHER.search(text)
+    first = next(_marks(EITHER, text), None)
     return None if first is None or first[1] or _is_spoken_of(text, first.start()) else first
 
 
@@ -276,11 +291,10 @@ def _is_spoken_of(text: str, at: int) -> bool:
     return (at > 0 and text[at - 1] in _QUOTES) or text.count(_FENCE, 0, at) % 2 == 1
 
 
-def canonical(text: str) -> str:
-    """An answer in words whose thought, if it has one, stands as ``read_text`` knows it: nothing of
-    the words changes, nor of an answer that it reads so already.
+def canonical(text: str, words: str) -> str:
+    """An answer with these ``words`` (``spoken``), whose thought, if it has one, stands as
+    ``read_text`` knows it: nothing of the words changes, nor of an answer that it reads so already.
     """
-    words = spoken(text)
     if without_thought(text) == words:
         return text
     before = text.rpartition(words)[0] if words and text.endswith(words) else text
@@ -302,7 +316,7 @@ def without_thoughts(text: str) -> str:
     """
     if CHANNELS.match(text.lstrip()):
         return spoken(text)
-    if not any(sign in text for sign in _SIGNS) or EITHER.search(text) is None:
+    if next(_marks(EITHER, text), None) is None:
         return text
     parts: list[str] = []
     at = done = closed = fences = counted = 0

@@ -171,25 +171,19 @@ class ApprovalDesk:
         wait = None if stored is None else wait_at(stored, row.addr)
         if stored is None or wait is None or wait.approval is None:
             return ApprovalView(row=row, asked=None, words="", requester="")
-        pinned, started = (
-            await self._services.catalogs.pinned(stored.catalog),
-            decode(stored.records[0]),
-        )
-        asked, current, held = (
-            wait.approval,
-            self._services.catalogs.current,
-            await held_now(self._services, stored),
-        )
+        asked, started, services = wait.approval, decode(stored.records[0]), self._services
+        pinned, current = await services.catalogs.pinned(stored.catalog), services.catalogs.current
+        held = await held_now(services, stored)
         waits = row.state == ApprovalState.OPEN
         until = None if waits else row.decided_at
         tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
         before = await asked_before_anywhere(
-            self._services.store,
+            services.store,
             stored,
             row.addr,
             asked.calls,
             until=until,
-            pinned=self._services.catalogs.pinned,
+            pinned=services.catalogs.pinned,
         )
         return ApprovalView(
             row=row,

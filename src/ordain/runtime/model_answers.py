@@ -35,6 +35,12 @@ REST_MS = 1000
 nothing, is an attempt, or an outage would be a storm.
 """
 AS_DECLARED = Manner()
+ANSWER_CHARS = 262_144
+TOKEN_CHARS = 16
+"""An answer is looked at up to the larger of so many characters and so many for each token that was
+asked for: no model says more, and to look through what a hostile endpoint sends takes time that
+everybody waits.
+"""
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
 
@@ -212,25 +218,30 @@ def kept_answer(
     call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall
 ) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
-    text = reply.text.encode(errors="replace").decode()
-    judged = with_seen_words(without_thoughts(text), prepared.inputs.words_at)
-    content: str | None = judged
+    asked = max(call.max_tokens, call.hedge_max_tokens)
+    most = max(ANSWER_CHARS, TOKEN_CHARS * asked)
+    text = reply.text[:most].encode(errors="replace").decode()
+    notice = _told_too(reply.notice, _first(len(reply.text), most))
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
-    notice = reply.notice
+    content: str | None
     if prepared.inputs.schema is None:
-        content, notice = _kept_words(text, call, prepared.inputs.words_most, notice)
-    elif not call.keep_thoughts and prepared.kind.withhold is not None:
-        kept = prepared.kind.withhold(judged, policy)
-        if kept.content is None:
-            withheld = Withheld(
-                size_bytes=kept.size_bytes,
-                digest=content_digest(judged.encode()),
-                reason=str(kept.reason),
-            )
-        content = kept.content
+        content, cut = _kept_words(text, call, prepared.inputs.words_most)
+        notice = _told_too(notice, cut)
+    else:
+        judged = with_seen_words(without_thoughts(text), prepared.inputs.words_at)
+        content = judged
+        if not call.keep_thoughts and prepared.kind.withhold is not None:
+            kept = prepared.kind.withhold(judged, policy)
+            if kept.content is None:
+                withheld = Withheld(
+                    size_bytes=kept.size_bytes,
+                    digest=content_digest(judged.encode()),
+                    reason=str(kept.reason),
+                )
+            content = kept.content
     given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
-    said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
+    said = _believed(reply.output_tokens, max(asked, size))
     return ModelAnswer(
         content=content,
         withheld=withheld,
@@ -264,20 +275,29 @@ def with_use(failed: ModelFailed, said: ModelError, call: ModelCall) -> ModelFai
     )
 
 
-def _kept_words(
-    text: str, call: ModelCall, most: int, notice: str | None
-) -> tuple[str, str | None]:
+def _kept_words(text: str, call: ModelCall, most: int) -> tuple[str, str]:
     """Plain words within their bound, and what is told of that: of a text that is longer its
     beginning counts, as of one that was cut elsewhere.
     """
     words = spoken(text)
-    whole = canonical(text) if call.keep_thoughts else words
+    whole = canonical(text, words) if call.keep_thoughts else words
     if shows_nothing(words):
-        return whole.removesuffix(words), notice
+        return whole.removesuffix(words), ""
     if not most or len(words) <= most:
-        return whole, notice
-    told = f"the answer has {len(words)} characters, of which the first {most} are kept"
-    return whole.removesuffix(words) + words[:most], told if notice is None else f"{notice}; {told}"
+        return whole, ""
+    return whole.removesuffix(words) + words[:most], _first(len(words), most)
+
+
+def _first(chars: int, most: int) -> str:
+    return (
+        f"the answer has {chars} characters, of which the first {most} are kept"
+        if chars > most
+        else ""
+    )
+
+
+def _told_too(notice: str | None, more: str) -> str | None:
+    return "; ".join(filter(None, (notice, more))) or notice
 
 
 def _believed(count: int | None, most: int) -> int | None:

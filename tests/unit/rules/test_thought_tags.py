@@ -43,6 +43,13 @@ CHANNELS = [
     "analysis",
     "assistant",
 ]
+
+
+def recorded(answer: str) -> str:
+    """An answer in words as it is kept."""
+    return canonical(answer, spoken(answer))
+
+
 answers = st.lists(
     st.sampled_from([*MARKS, *CHANNELS, "<", "[", "`", "```", "\n", " ", "Hi", "secret"])
     | st.text(max_size=5),
@@ -83,10 +90,10 @@ def test_thoughts_are_not_shown(answer: str, keep: bool) -> None:
     or not.
     """
     assert spoken(answer) == "Hi there"
-    read = read_text(canonical(answer) if keep else spoken(answer), "content")
+    read = read_text(recorded(answer) if keep else spoken(answer), "content")
     assert isinstance(read, Parsed)
     assert read.value == {"content": "Hi there"}
-    assert not keep or "secret" in canonical(answer)
+    assert not keep or "secret" in recorded(answer)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +119,7 @@ def test_thoughts_are_not_shown(answer: str, keep: bool) -> None:
 def test_words_stay(answer: str) -> None:
     """A mark among words, in quotes or in code is one of the words, and other markup is none."""
     assert spoken(answer) == answer
-    assert canonical(answer) == answer
+    assert recorded(answer) == answer
 
 
 @pytest.mark.parametrize(
@@ -141,11 +148,11 @@ def test_thoughts_between_and_after_words_are_not_shown(answer: str, words: str)
     line that it has for itself goes with it.
     """
     assert spoken(answer) == words
-    for kept in (canonical(answer), spoken(answer)):
+    for kept in (recorded(answer), spoken(answer)):
         read = read_text(kept, "content")
         assert isinstance(read, Parsed)
         assert read.value == {"content": words}
-    assert "secret" in canonical(answer)
+    assert "secret" in recorded(answer)
 
 
 @given(answers)
@@ -155,9 +162,19 @@ def test_what_is_recorded_reads_as_what_was_said(answer: str) -> None:
     """The recorded form is read by the rule that reads recorded answers, and gives the same words;
     where that rule read it so already, it stays byte for byte.
     """
-    words, kept = spoken(answer), canonical(answer)
+    words, kept = spoken(answer), recorded(answer)
     assert without_thought(kept) == words
     assert kept == answer or without_thought(answer) != words
+
+
+@pytest.mark.parametrize(
+    "name", ["THINK", "th\u0131nk", "TH\u0130NK", "thin\u212a", "rea\u017foning", "antml:Thoughts"]
+)
+def test_a_mark_is_one_in_whatever_case(name: str) -> None:
+    """With letters that are the same but for their case, of other alphabets too."""
+    assert spoken(f"secret</{name}>Hi") == "Hi"
+    assert spoken(f"<{name}>secret</{name}>Hi") == "Hi"
+    assert spoken(f"Hi. <{name}>secret</{name}>You.") == "Hi. You."
 
 
 @given(answers, st.lists(st.integers(0, 60), max_size=6))

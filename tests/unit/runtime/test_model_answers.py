@@ -24,7 +24,9 @@ from ordain.prompts.prompt import Prompt
 from ordain.rules.thought_tags import CHANNELS, EITHER
 from ordain.rules.thoughts import KeptThoughts
 from ordain.runtime.model_answers import (
+    ANSWER_CHARS,
     BELIEVED_TIMES,
+    TOKEN_CHARS,
     Failure,
     PreparedCall,
     kept_answer,
@@ -94,13 +96,17 @@ def prepared(asked: ModelCall, word: str = "hello") -> tuple[PreparedCall | Mode
     return prepare(CATALOG, asked, values(word), PROBE, failure), failure
 
 
+OBJECT: dict[str, Any] = {"type": "object"}
+
+
 def kept(
     reply: ModelReply,
     asked: ModelCall | None = None,
     prompt: PromptKind[Any] = PROBE,
     size: int = 100,
+    schema: dict[str, Any] | None = OBJECT,
 ) -> ModelAnswer:
-    inputs = PromptInputs(inputs={}, schema={"type": "object"})
+    inputs = PromptInputs(inputs={}, schema=schema)
     sent = PreparedCall(kind=prompt, prompt=Prompt("system", "user"), inputs=inputs, size=size)
     return kept_answer(asked or call(), CATALOG.policy, reply, Failure("scripted", "small"), sent)
 
@@ -164,6 +170,23 @@ def test_a_request_says_whose_answer_it_wants(contract: str, verb: str, schema_n
         9,
     )
     assert sent.request(asked, SCRIPTED, timeout_s=3, index=2, heard=False).narrative == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "most"), [(9, ANSWER_CHARS), (100_000, 100_000 * TOKEN_CHARS)], ids=["few", "many"]
+)
+@pytest.mark.parametrize("schema", [None, {"type": "object"}], ids=["words", "an object"])
+def test_of_an_answer_that_is_far_too_long_the_beginning_counts(
+    asked: int, most: int, schema: dict[str, Any] | None
+) -> None:
+    """More than any model says for what was asked is not looked at, and that is told."""
+    text = "a" * (most + 1)
+    found = kept(reply(text), call(max_tokens=asked), schema=schema)
+    assert found.content == text[:most]
+    assert (
+        found.notice == f"the answer has {most + 1} characters, of which the first {most} are kept"
+    )
+    assert kept(reply(text[:most]), call(max_tokens=asked), schema=schema).notice is None
 
 
 @given(

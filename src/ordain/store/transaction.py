@@ -210,10 +210,12 @@ class Transaction:
         return known
 
     def _subject(self, workspace: str, subject: str, key: bytes) -> int:
-        self.db.execute(
+        added = self.db.execute(
             "INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)",
             (workspace, subject, key),
         )
+        if added.rowcount and added.lastrowid:
+            return added.lastrowid
         return self.db.execute(
             "SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)
         ).fetchone()[0]

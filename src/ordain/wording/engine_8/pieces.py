@@ -15,6 +15,7 @@ from ordain.wording.table import Table
 EarlierReading = Callable[[str], Cues]
 """The engine before: what a text, or a clause of it, is read as there."""
 _ENDS: Final = frozenset((Sign.COMMA, Sign.STOPS, Sign.ASKS))
+_SIGNS: Final = {sign.name.lower(): sign for sign in Sign}
 
 
 class SignedPiece(NamedTuple):
@@ -29,7 +30,7 @@ def pieces_of(parts: Sequence[tuple[str, str]]) -> tuple[SignedPiece, ...]:
     a number.
     """
     return tuple(
-        SignedPiece(said, Sign.NUMBER if said[0].isdigit() else Sign[name.upper()])
+        SignedPiece(said, Sign.NUMBER if said[0].isdigit() else _SIGNS[name])
         for said, name in parts
     )
 
@@ -76,14 +77,10 @@ class ListedPhrases:
     def size(self, found: Sequence[str], at: int) -> int:
         """How many tokens the longest phrase has that stands there; 0: none does."""
         longest = self._longest.get(found[at], 0) if at < len(found) else 0
-        return next(
-            (
-                size
-                for size in range(min(longest, len(found) - at), 0, -1)
-                if tuple(found[at : at + size]) in self._known
-            ),
-            0,
-        )
+        for size in range(min(longest, len(found) - at), 0, -1):
+            if tuple(found[at : at + size]) in self._known:
+                return size
+        return 0
 
     def among(self, found: Sequence[str]) -> bool:
         """Whether one stands anywhere among the tokens."""

@@ -14,6 +14,7 @@ from ordain.contracts import events
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, HubChat, HubReply
 from ordain.contracts.planner import PlannerRequest, PlannerResponse, PlannerStep
+from ordain.contracts.struct_schemas import struct_schemas
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
 from ordain.server import shapes
@@ -191,17 +192,13 @@ def component_schemas(more: tuple[type[Any], ...]) -> dict[str, Any]:
         *shapes_of(events),
         *(one for one in more if not issubclass(one, BaseModel)),
     ]
-    components: dict[str, Any] = dict(
-        msgspec.json.schema_components(structs, ref_template=REFERENCE.replace("model", "name"))[1]
-    )
+    _, components = struct_schemas(structs, REFERENCE.replace("model", "name"))
     for adapter in (*SCHEMAS.values(), *(TypeAdapter(model) for model in models)):
         schema = adapter.json_schema(ref_template=REFERENCE)
         components.update(schema.pop("$defs", {}))
         if "title" in schema and "$ref" not in schema:
             components[schema["title"]] = schema
-    union, _ = msgspec.json.schema_components(
-        [events.SessionEvent], ref_template=REFERENCE.replace("model", "name")
-    )
+    union, _ = struct_schemas([events.SessionEvent], REFERENCE.replace("model", "name"))
     return {**components, "SessionEvent": union[0]}
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from ordain.contracts.struct_schemas import struct_schemas
 from ordain.verbs.marked_result import Marked
 
 JsonFields = dict[str, Any]
@@ -249,7 +250,7 @@ def _read_hint(
     except (PydanticUserError, PydanticInvalidForJsonSchema):
         pass  # msgspec knows some types that pydantic does not; what neither knows is refused below
     try:
-        (schema,), parts = msgspec.json.schema_components([hint], ref_template=_REF)
+        (schema,), parts = struct_schemas([hint], _REF)
     except (TypeError, RuntimeError) as error:
         raise UnreadableSignature(f"{name}: {hint!r} has no JSON Schema") from error
     return _merge({**schema, "$defs": parts}, definitions, name), _msgspec_converter(hint)

@@ -110,6 +110,11 @@ class NotFound(CallerError):
     status = 404
 
 
+def no_run(run: str) -> NotFound:
+    """The refusal of a run that is not there, or of another workspace."""
+    return NotFound(f"there is no run {run}", code="run_not_found")
+
+
 class Conflict(CallerError):
     """The current state does not permit this."""
 

@@ -108,8 +108,8 @@ async def test_no_byte_of_the_storage_names_what_was_erased(tmp_path: Path) -> N
             "requests.request_id",
         } <= {place for one in IDS for place in holding(house, one)}
         assert set(in_files(home, house)) == {*IDS, SAID}
-        await house.ordain.runtime.erase_session(SESSION, by="op", why="asked to")
-        await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session(SESSION, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase(accepted.run, by="op", why="asked to")
         assert {one: places for one in (*IDS, SAID) if (places := holding(house, one))} == {
             SESSION: ["ledger.items"]
         }
@@ -131,7 +131,7 @@ async def test_a_note_of_ones_own_outlives_the_session(tmp_path: Path) -> None:
             mode="agent",
             allowed_verbs=["collapse.write_entry"],
         )
-        await house.ordain.runtime.erase_session(SESSION, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session(SESSION, by="op", why="asked to")
         assert holding(house, USERS[0]) == ["items.author"]
         await house.ordain.runtime.library.forget("default", kept.id, by="op")
         assert holding(house, USERS[0]) == []

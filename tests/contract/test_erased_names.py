@@ -57,7 +57,7 @@ async def test_no_table_but_the_ledger_names_the_session(tmp_path: Path, per: st
         assert {"sessions.id", "runs.session", "subjects.id", "accounts.name"} <= set(
             holding(house, NAMED + "#") + holding(house, NAMED)
         )
-        await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session(NAMED, by="op", why="asked to")
         places = (
             "SELECT id FROM sessions UNION ALL SELECT session FROM runs UNION ALL SELECT id FROM "
             "subjects UNION ALL SELECT name FROM accounts"
@@ -89,7 +89,7 @@ async def test_a_sessions_pin_goes_with_its_name() -> None:
                 assert isinstance(await control.change(change, by="op"), Applied)
         await house.say("tell me about cats", NAMED)
         assert await found(house) == ("equal", ["equal"])
-        await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session(NAMED, by="op", why="asked to")
         assert house.query("SELECT DISTINCT id FROM configuration") == [
             (f"profile-pin:session:{NAMED}:2",)
         ]
@@ -163,7 +163,7 @@ async def test_what_was_placed_anew_is_erased_and_verifies() -> None:
             assert (
                 house.query("SELECT count(*) FROM transcript WHERE length(marks) > 32")[0][0] >= 1
             )
-            await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+            await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
             assert (await found(house))[0] == "equal"
 
 
@@ -173,10 +173,10 @@ async def test_a_stopped_turn_says_nothing_in_the_session_after_it(tmp_path: Pat
     """
     async with House(tmp_path / "home") as house:
         await house.say("tell me about cats")
-        await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         ((first,),) = house.query("SELECT id FROM sessions")
         await house.say("tell me about dogs")
-        await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         names = [name for (name,) in house.query("SELECT id FROM sessions ORDER BY no")]
         assert names[0] == first
         assert len(set(names)) == 2
@@ -187,7 +187,7 @@ async def test_no_face_names_it() -> None:
     """The list names nobody, the id leads nowhere, and a run says no session."""
     async with House() as house:
         said = await house.say("tell me about cats", NAMED)
-        await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session(NAMED, by="op", why="asked to")
         transport = httpx2.ASGITransport(
             build_app(Face(runtime=house.ordain.runtime)), raise_app_exceptions=False
         )
@@ -224,7 +224,7 @@ async def test_a_request_id_goes_with_its_run(run_id: str) -> None:
             accepted = await house.ordain.runtime.accept(asked, "local:test")
             await house.ordain.runtime.wait(accepted.run)
             assert "requests.request_id" in holding(house, run_id)
-            await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
+            await house.ordain.runtime.operators.erase(accepted.run, by="op", why="asked to")
             assert holding(house, run_id) == []
             assert await found(house) == ("equal", [])
 
@@ -245,7 +245,7 @@ async def test_a_ledger_of_builds_before_goes_on(tmp_path: Path) -> None:
         accepted = await house.ordain.runtime.accept(asked, "local:test")
         await house.ordain.runtime.wait(accepted.run)
         if not again:
-            await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
+            await house.ordain.runtime.operators.erase(accepted.run, by="op", why="asked to")
     await house.kill()
     with sqlite3.connect(tmp_path / "home" / "ordain.db") as db:
         items = [
@@ -310,7 +310,7 @@ async def test_what_an_erased_run_still_says_is_on_the_ledger(tmp_path: Path, ch
     house = House(home)
     await house.open()
     said = await house.say("tell me about cats", NAMED)
-    await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
+    await house.ordain.runtime.operators.erase_session(NAMED, by="op", why="asked to")
     assert await found(house) == ("equal", ["erased"])
     await house.kill()
     with journal_of(sqlite3.connect(home / "ordain.db")) as db:

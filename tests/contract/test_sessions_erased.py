@@ -80,7 +80,7 @@ async def test_nothing_of_a_session_is_left(tmp_path: Path) -> None:
         assert {"transcript.body", "threads.intent", "sheets.records"} <= set(
             holding(house, SECRET)
         )
-        await house.ordain.runtime.erase(run, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase(run, by="op", why="asked to")
         assert holding(house, SECRET) == []
         assert holding(house, "dar es salaam") == []
         assert house.query(
@@ -101,7 +101,7 @@ async def test_every_run_of_it_replays_as_erased() -> None:
         run = await lively(house)
         runs = [found for (found,) in house.query("SELECT id FROM runs")]
         headers = {one: (await house.ordain.runtime.view(one)).header for one in runs}
-        await house.ordain.runtime.erase(run, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase(run, by="op", why="asked to")
         services = house.ordain.runtime.services
         for one in runs:
             stored = house.ordain.store.stored(one)
@@ -117,7 +117,7 @@ async def test_another_session_begins_under_the_same_id(tmp_path: Path) -> None:
     house = House(tmp_path / "home", script=LIVELY, policy=POLICY)
     await house.open()
     run = await lively(house)
-    await house.ordain.runtime.erase(run, by="op", why="asked to")
+    await house.ordain.runtime.operators.erase(run, by="op", why="asked to")
     await house.reopen()
     for n in range(3):
         after = await house.say(f"tell me about birds {n}")
@@ -149,7 +149,7 @@ async def test_an_erased_message_that_is_sent_again_is_a_new_one() -> None:
     async with House() as house:
         first = await house.say(f"tell me about {SECRET}", id="m1")
         assert first.run_id is not None
-        await house.ordain.runtime.erase(first.run_id, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase(first.run_id, by="op", why="asked to")
         again = await house.say(f"tell me about {SECRET}", id="m1")
         assert (again.session_seq, again.duplicate) == (1, False)
         assert not broken_now(rows_of(house.ordain), max_active=4)
@@ -165,7 +165,7 @@ async def test_a_session_at_work_is_not_erased() -> None:
         await house.quiet()
         assert done.run_id is not None
         with pytest.raises(Conflict) as refused:
-            await house.ordain.runtime.erase(done.run_id, by="op", why="asked to")
+            await house.ordain.runtime.operators.erase(done.run_id, by="op", why="asked to")
         assert refused.value.code == "not_at_rest"
         assert house.query("SELECT count(*) FROM transcript WHERE body IS NULL") == [(0,)]
 
@@ -174,7 +174,7 @@ async def test_a_session_without_a_turn_is_erased_too() -> None:
     """A session in which nothing was ever asked for has content, and it can be erased."""
     async with House() as house:
         await house.say("thanks!")
-        await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         assert holding(house, "thanks!") == []
         assert house.query("SELECT count(*) FROM subjects WHERE key IS NOT NULL") == [(0,)]
         later = await house.say("tell me about birds")
@@ -197,13 +197,15 @@ async def test_who_spoke_is_erased_too(swept: bool) -> None:
                 house.ordain.runtime.services.upkeep,
                 OldContent(content_class="input", before=now, at=now),
             )
-        emptied = await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        emptied = await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         assert emptied > 0
         assert holding(house, "ada.lovelace") == []
         with pytest.raises(NotFound):
-            await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+            await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         ((again,),) = house.query("SELECT id FROM sessions")
-        assert await house.ordain.runtime.erase_session(again, by="op", why="asked to") == 0
+        assert (
+            await house.ordain.runtime.operators.erase_session(again, by="op", why="asked to") == 0
+        )
         assert (await house.say("tell me about birds")).reply is not None
         assert house.query(
             "SELECT DISTINCT user FROM sessions WHERE user <> '' UNION SELECT author FROM "
@@ -226,7 +228,7 @@ async def test_a_stopped_run_leaves_no_word_in_an_erased_session(tmp_path: Path)
             await house.ordain.runtime.services.store.submit(
                 Append(run=one, epoch=epoch, status=Status.DIVERGED, reason="journal_diverged")
             )
-        await house.ordain.runtime.erase(run, by="op", why="asked to")
+        await house.ordain.runtime.operators.erase(run, by="op", why="asked to")
         said: dict[str, Any] = {
             "intent": SECRET,
             "last_error": {"output": SECRET},

@@ -123,7 +123,7 @@ class Session(RuleBasedStateMachine):
                 # it died there again and again
                 with contextlib.suppress(Conflict):
                     # another turn has its place: it is resumed once that has ended
-                    await self.house.ordain.runtime.resume(run, by="op")
+                    await self.house.ordain.runtime.operators.resume(run, by="op")
             self.house.puppet.let_go()
             await self.house.quiet()
             await self.house.pass_time(700.0)
@@ -288,7 +288,9 @@ class Session(RuleBasedStateMachine):
         name = self._earlier(back)
         run = None if name is None else self.house.so_far(self.sent[name][0]).run_id
         if run is not None:
-            self._step(self.house.ordain.runtime.cancel(run, by="op", why="enough"), turns)
+            self._step(
+                self.house.ordain.runtime.operators.cancel(run, by="op", why="enough"), turns
+            )
 
     @rule(with_message=st.booleans(), turns=TURNS)
     def operator_answers(self, with_message: bool, turns: int) -> None:
@@ -314,7 +316,7 @@ class Session(RuleBasedStateMachine):
         changes nothing.
         """
         with contextlib.suppress(InvalidRequest):
-            await self.house.ordain.runtime.answer(run, addr, "yes", by="op")
+            await self.house.ordain.runtime.operators.answer(run, addr, "yes", by="op")
 
     @rule(turns=TURNS)
     def crash(self, turns: int) -> None:

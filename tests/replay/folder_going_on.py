@@ -108,7 +108,7 @@ async def _take_up_stopped(house: House) -> None:
     """An operator's word for what has stopped."""
     runtime = house.ordain.runtime
     for row in await runtime.runs(statuses=["quarantined"], roots_only=False):
-        await runtime.resume(row.id, by=OPERATOR)
+        await runtime.operators.resume(row.id, by=OPERATOR)
         await asyncio.wait_for(runtime.wait(row.id), 20)
 
 

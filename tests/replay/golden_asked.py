@@ -170,7 +170,7 @@ async def accounts(house: House) -> None:
     await house.until("both are asked", lambda: len(house.puppet.held) == 2)
     await done(house, await use(house, "extract_facts", slow, "agent-daemon"))
     await done(house, await plan(house, "whole", caller="agent-daemon"))
-    await house.ordain.runtime.cancel(rest, by="ada", why="it took too long")
+    await house.ordain.runtime.operators.cancel(rest, by="ada", why="it took too long")
     await house.ordain.runtime.wait(rest)
     house.puppet.let_go()
     await done(house, whole)

@@ -83,7 +83,7 @@ async def called_off(house: House, given: Forged) -> None:
     more, as ``diverged``, and took a second word.
     """
     run = await ran(house, FORGER, given)
-    await house.ordain.runtime.cancel(run, by="ada", why="it cheats")
+    await house.ordain.runtime.operators.cancel(run, by="ada", why="it cheats")
     await house.until("it is called off", lambda: house.status(run) is Status.CANCELLED)
 
 

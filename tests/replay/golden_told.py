@@ -233,7 +233,7 @@ async def questions(house: House) -> None:
     asking = "SELECT id FROM runs WHERE flow = 'question' AND status = 'waiting'"
     await house.until("it is asked", lambda: house.query(asking))
     ((run,),) = house.query(asking)
-    assert await house.ordain.runtime.answer(run, 0, "purple", by="operator") == "sent"
+    assert await house.ordain.runtime.operators.answer(run, 0, "purple", by="operator") == "sent"
     await house.told(unfit)
 
 

@@ -54,7 +54,7 @@ async def told_by_operator(house: House, flow: str, answer: Any, sent: Any) -> N
     waiting = f"SELECT id FROM runs WHERE flow = '{flow}' AND status = 'waiting'"
     await house.until("it is asked", lambda: house.query(waiting))
     ((run,),) = house.query(waiting)
-    assert await house.ordain.runtime.answer(run, 0, answer, by="operator") == "sent"
+    assert await house.ordain.runtime.operators.answer(run, 0, answer, by="operator") == "sent"
     await house.told(sent)
 
 

@@ -82,13 +82,15 @@ class Client:
     async def answer(self, run: str, addr: int, value: str, *, by: str = "ada") -> str:
         """Answer a wait; gives what the runtime said."""
         return await self.once(
-            f"answer {addr} {by}", lambda: self.ordain.runtime.answer(run, addr, value, by=by)
+            f"answer {addr} {by}",
+            lambda: self.ordain.runtime.operators.answer(run, addr, value, by=by),
         )
 
     async def cancel(self, run: str) -> str:
         """Cancel the run; gives what the runtime said."""
         return await self.once(
-            "cancel", lambda: self.ordain.runtime.cancel(run, by="ada", why="changed my mind")
+            "cancel",
+            lambda: self.ordain.runtime.operators.cancel(run, by="ada", why="changed my mind"),
         )
 
     async def move_clock(self, run: str, offset: int) -> None:

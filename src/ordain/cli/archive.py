@@ -22,11 +22,12 @@ from ordain.errors import (
     JournalError,
     NotFound,
     StorageUnavailable,
+    no_run,
 )
 from ordain.flows.shipped import shipped_kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.ports.library import Embedder
-from ordain.ports.store import StoredRun, load_run
+from ordain.ports.store import StoredRun, existing_run
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, TriedPolicy, diff
 from ordain.runtime.door import Runtime
@@ -141,10 +142,7 @@ class Archive:
         return partial(self.sessions.texts_here, stored.workspace)
 
     async def _load(self, run: str) -> StoredRun:
-        stored = await load_run(self.runtime.services.store, run)
-        if stored is None:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        return stored
+        return await existing_run(self.runtime.services.store, run)
 
     async def diff(self, run: str, policy: TriedPolicy) -> PolicyDiff:
         """What another policy would have decided over the run's journal and its children's;
@@ -170,7 +168,7 @@ class Archive:
         run = await whole_id(RUN, run, self._listed)
         found = await self.runtime.search.tree(run)
         if not found:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
+            raise no_run(run)
         return found
 
     async def _listed(self, asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

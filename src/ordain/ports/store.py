@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from ordain.errors import JournalCorrupt, JournalError
+from ordain.errors import JournalCorrupt, JournalError, no_run
 from ordain.journal.records import Record, Status
 from ordain.ports.shared import Shared
 from ordain.ports.writes import MailKind, Write
@@ -242,4 +242,17 @@ async def load_run(store: JournalStore, run: str) -> StoredRun | None:
     found = (await store.load((run,))).get(run)
     if isinstance(found, JournalError):
         raise found
+    return found
+
+
+async def existing_run(store: JournalStore, run: str) -> StoredRun:
+    """One run as durable now.
+
+    Raises:
+        NotFound: there is none.
+        JournalCorrupt: it cannot be read.
+    """
+    found = await load_run(store, run)
+    if found is None:
+        raise no_run(run)
     return found

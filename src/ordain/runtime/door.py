@@ -16,44 +16,31 @@ from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.text_links import as_field, linked, texts_of
 from ordain.contracts.visible import visible_value
-from ordain.errors import Conflict, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
+from ordain.errors import Conflict, LeaseLost, NotFound, StorageUnavailable, Transient, no_run
 from ordain.flows.kind import Taken
-from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import (
-    ENCODER,
     NULL,
-    STOPPED,
-    NoteBody,
     Record,
     RecordKind,
-    ResumedBody,
     Status,
     SuspendedBody,
     raw,
 )
 from ordain.ports.search import RunRow, Search
-from ordain.ports.sessions import ERASED_SESSION
-from ordain.ports.store import Append, Operation, StoredRun, load_run
-from ordain.ports.upkeep import BegunErasures
-from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
-from ordain.rules.header import HeaderLine
+from ordain.ports.store import StoredRun, existing_run
 from ordain.runtime.access import Access
-from ordain.runtime.answers import answered
 from ordain.runtime.approvals import ApprovalDesk
 from ordain.runtime.configuration import ControlPlane
 from ordain.runtime.continuation import Continuations, Placement
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.grants import GrantDesk
-from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory
-from ordain.runtime.mail import AnswerBody, InterruptBody, posted
+from ordain.runtime.operating import OperatorDesk
 from ordain.runtime.reloader import Reloader
-from ordain.runtime.resolution import ResolveWord, resolution
 from ordain.runtime.run_view import AT_REST, RunView, ending_of, viewed
 from ordain.runtime.services import Services
-from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
 __all__ = [
@@ -149,6 +136,7 @@ class Runtime:
         self.control = ControlPlane(services.configuration, services.store, services.clock)
         self.approvals = ApprovalDesk(services)
         self.grants = GrantDesk(services)
+        self.operators = OperatorDesk(services, self.conversation, library, engine.wake)
         self._intake = Intake(services)
 
     # --- requests ---------------------------------------------------------------------------------
@@ -262,7 +250,7 @@ class Runtime:
         Raises:
             NotFound: no such run.
         """
-        stored = await self._load(run)
+        stored = await existing_run(self.services.store, run)
         if (end := ending(stored.records)) is None:
             return viewed(stored, await self.services.headers.so_far(stored))
         header, verdict = await self.services.headers.since(stored, end)
@@ -270,12 +258,6 @@ class Runtime:
 
     def _view(self, stored: StoredRun) -> RunView:
         return viewed(stored, ending(stored.records) or self.services.headers.own(stored))
-
-    async def _load(self, run: str) -> StoredRun:
-        stored = await load_run(self.services.store, run)
-        if stored is None:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        return stored
 
     def response(
         self,
@@ -376,7 +358,7 @@ class Runtime:
             # read before the records: what it calls settled is wholly there
             status = await self.search.status(run)
             if status is None:
-                raise NotFound(f"there is no run {run}", code="run_not_found")
+                raise no_run(run)
             for record in await self.search.records(run, after):
                 after = record.seq
                 yield record
@@ -386,157 +368,3 @@ class Runtime:
                 await asyncio.wait_for(self._rested(run), EVENT_POLL_S)
             except TimeoutError:
                 continue
-
-    # --- operating --------------------------------------------------------------------------------
-
-    async def cancel(self, run: str, *, by: str, why: str) -> str:
-        """Interrupt a run; returns ``sent``, ``already_asked`` or ``settled``. A stopped run is
-        settled as cancelled by being driven.
-        """
-        body = ENCODER.encode(InterruptBody(what="cancel", by=by, why=why))
-        stored = await self._load(run)
-        now = self.services.clock.now()
-        mail = NewMail(run=run, kind=MailKind.INTERRUPT, key=f"cancel:{by}", body=body, at=now)
-        outcome = await self.services.store.submit(posted(stored.workspace, mail))
-        if stored.status in STOPPED:
-            self.engine.wake(run, by)
-        return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
-
-    async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
-        """Answer a wait; the first answer counts. Returns ``sent``, ``asked_again``, ``duplicate``
-        or ``settled``.
-
-        Raises:
-            Conflict: it waits for an approver (``approval_required``), who decides by the
-                approval's id.
-            InvalidRequest: it is no answer to what is asked (``answer_unfit``).
-        """
-        return await answered(
-            self.services, await self._load(run), addr, AnswerBody(value=value, by=by)
-        )
-
-    async def resume(self, run: str, *, by: str) -> None:
-        """Drive a stopped run again, after the fix; a turn takes its place in its thread again.
-
-        Raises:
-            Conflict: the run is not stopped, was erased, or another turn of its thread is going on
-                (``thread_taken``).
-        """
-        stored = await self._load(run)
-        if stored.status not in STOPPED:
-            raise Conflict(f"run {run} is {stored.status}, not stopped", code="not_stopped")
-        if stored.key is None:
-            raise Conflict(f"run {run} was erased: there is nothing to go on from", code="erased")
-        now, last = self.services.clock.now(), stored.records[-1].at
-        # nobody worked on it while it was stopped
-        body = ResumedBody(by=by, why=stored.reason, lost_us=max(0, now - last))
-        record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, now)
-        place = (PlaceTakenBack(run=stored.root),) if stored.session else ()
-        unit = Append(
-            run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place
-        )
-        try:
-            # one commit: whatever happens in between, a run that is to go on says who asked for it,
-            # and a turn has its place
-            outcome = await self.services.store.submit(unit)
-        except RunLost:
-            raise Conflict(
-                f"run {run} has been resumed by somebody else", code="not_stopped"
-            ) from None
-        if outcome.refused:
-            raise Conflict(
-                "another turn of its thread is going on: wait until that has ended",
-                code=outcome.refused,
-            )
-        self.engine.wake(run)
-
-    async def resolve(self, run: str, word: ResolveWord) -> None:
-        """Say what became of an effect with unknown outcome; the run's own record of it stays.
-        ``Conflict`` as ``resolution`` has it.
-        """
-        stored = await self._load(run)
-        if stored.status not in AT_REST:
-            raise Conflict(
-                f"run {run} is {stored.status}: only its engine may write to it now",
-                code="not_at_rest",
-            )
-        if (note := resolution(self.services.headers.fold(stored), run, word)) is None:
-            return
-        record = self._scribe(stored).write(
-            RecordKind.NOTE, note.action, note, self.services.clock.now()
-        )
-        await self.services.store.submit(Append(run=run, epoch=stored.epoch, records=(record,)))
-
-    async def erase(self, run: str, *, by: str, why: str) -> int:
-        """Destroy the content of the run's subject; returns how many records were emptied.
-
-        Once that is committed nobody reads any of it. What the library deletes after it is deleted
-        when this returns, else by erasing again, or at a start.
-
-        Raises:
-            Conflict: a run of the subject is still unsettled.
-        """
-        stored = await loaded(run, self.services.store)
-        if stored is None:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        if isinstance(stored, StoredRun) and stored.key is None:
-            return await self._again()
-        return await self._erased(
-            {"run": run}, stored, f"run {run}", NoteBody(by=by, action="erase", why=why)
-        )
-
-    async def erase_session(
-        self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE
-    ) -> int:
-        """Destroy the content of a session, its turns' included, as ``erase`` does; returns how
-        many records and entries were emptied.
-
-        Raises:
-            NotFound: no such session in this workspace.
-            Conflict: a turn of it is still unsettled (``not_at_rest``).
-        """
-        row = await self.conversation.session(workspace, session)
-        if row.key is None and row.id.startswith(ERASED_SESSION):
-            return await self._again()
-        stored = await self.conversation.readable_run(workspace, session)
-        note = NoteBody(by=by, action="erase", why=why)
-        return await self._erased(
-            {"workspace": workspace, "session": session}, stored, f"session {session}", note
-        )
-
-    async def _erased(
-        self,
-        named: dict[str, str],
-        stored: StoredRun | HeaderLine | None,
-        what: str,
-        note: NoteBody,
-    ) -> int:
-        """Erase what is named; the note hangs on a run that rests and can be read, where there is
-        one.
-        """
-        at = self.services.clock.now()
-        unit = operation = Operation(name="erase", args={**named, "at": at})
-        if isinstance(stored, StoredRun) and stored.status in AT_REST:
-            record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, at)
-            unit = Append(run=stored.id, epoch=stored.epoch, records=(record,), operation=operation)
-        outcome = await self.services.store.submit(unit)
-        if outcome.refused:
-            raise Conflict(
-                f"{what} is not at rest: cancel or answer what is open first", code=outcome.refused
-            )
-        return await self._cleared(
-            outcome.count + await destroyed(self.services.upkeep, outcome.seq)
-        )
-
-    async def _again(self) -> int:
-        """What is erased already; what was cut off is ended."""
-        await carried_out(self.services.upkeep, BegunErasures())
-        return await self._cleared(0)
-
-    async def _cleared(self, erased: int) -> int:
-        await self.library.clear()
-        return erased
-
-    @staticmethod
-    def _scribe(stored: StoredRun) -> Scribe:
-        return Scribe(stored.id, stored.key or b"", stored.records[-1])

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
-from ordain.errors import Conflict, JournalError, NotFound
+from ordain.errors import Conflict, JournalError, no_run
 from ordain.runtime.resolution import ResolveWord
 from ordain.server import examples
 from ordain.server.bodies import read
@@ -91,7 +91,7 @@ RUN = ("run_not_found", "run_unreadable")
 def operators_router(face: Face) -> Resource:
     """Operating routes."""
     router = resource("operators", prefix="/runs/{run}")
-    runtime = face.runtime
+    runtime, words = face.runtime, face.runtime.operators
 
     @router.post("/cancel", **refusing(ASK, *RUN, "settled"))
     async def cancel_run(
@@ -103,7 +103,7 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            return _sent(run, await runtime.cancel(run, by=face.by(request), why=given.why))
+            return _sent(run, await words.cancel(run, by=face.by(request), why=given.why))
 
     @router.post("/resume", **refusing(ASK, *RUN, "not_stopped", "erased", "thread_taken"))
     async def resume_run(
@@ -113,7 +113,7 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            await runtime.resume(run, by=f"{face.by(request)}: {given.why}")
+            await words.resume(run, by=f"{face.by(request)}: {given.why}")
         return _sent(run, "resumed")
 
     @router.post(
@@ -133,7 +133,7 @@ def operators_router(face: Face) -> Resource:
                 why=given.why,
                 correct=given.correct,
             )
-            await runtime.resolve(run, word)
+            await words.resolve(run, word)
         return Json({"run_id": run, "outcome": "resolved"})
 
     @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))
@@ -146,7 +146,7 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            emptied = await runtime.erase(run, by=face.by(request), why=given.why)
+            emptied = await words.erase(run, by=face.by(request), why=given.why)
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
     @router.post(
@@ -173,9 +173,8 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Answer, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            return _sent(
-                run, await runtime.answer(run, given.effect, given.value, by=face.by(request))
-            )
+            became = await words.answer(run, given.effect, given.value, by=face.by(request))
+        return _sent(run, became)
 
     return router
 
@@ -198,6 +197,6 @@ def _sent(run: str, became: str) -> Response:
         case "duplicate":
             raise Conflict(f"that effect of run {run} was answered before", code="already_answered")
         case "not_found":
-            raise NotFound(f"there is no run {run}", code="run_not_found")
+            raise no_run(run)
         case _:
             return Json({"run_id": run, "outcome": became}, status_code=202)

@@ -86,7 +86,7 @@ def sessions_router(face: Face) -> Resource:
         """
         given = await read(request, Why, face.body)
         row = await conversation.session(workspace, decoded(session))
-        emptied = await face.runtime.erase_session(
+        emptied = await face.runtime.operators.erase_session(
             row.id, by=face.by(request), why=given.why, workspace=workspace
         )
         outcome = "already_erased" if row.key is None else "erased"

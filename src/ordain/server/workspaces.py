@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ordain.contracts.conversation import WORKSPACE_ID
-from ordain.errors import NotFound
+from ordain.errors import no_run
 from ordain.runtime.door import Runtime, RunView
 from ordain.server.parameters import from_header
 
@@ -35,4 +35,4 @@ async def check_run(runtime: Runtime, run: str, workspace: str) -> None:
         NotFound: no such run, or one of another workspace.
     """
     if await runtime.search.workspace(run) != workspace:
-        raise NotFound(f"there is no run {run}", code="run_not_found")
+        raise no_run(run)

@@ -124,7 +124,7 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
                 WORKSPACE, NoteRequest(text=text, user_id="ben"), by=PRINCIPAL
             )
         await library.forget(WORKSPACE, noted.id, by=PRINCIPAL)
-        await house.ordain.runtime.erase_session(
+        await house.ordain.runtime.operators.erase_session(
             "erased", by="test", why="asked", workspace="default"
         )
         waiting = await house.say("find out which place it is in", "waiting", mode="agent")
@@ -146,7 +146,7 @@ async def _died_with(home: Path) -> None:
         await leases.hold(await leases.join("dies"), limit=1, flows=None, only=[run])
         store.close()
     with open_archive(home) as archive:
-        await archive.runtime.answer(run, 0, "Oslo", by="local:test")
+        await archive.runtime.operators.answer(run, 0, "Oslo", by="local:test")
 
 
 def told(home: Path, **more: Any) -> tuple[int, str]:

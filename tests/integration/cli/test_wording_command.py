@@ -116,7 +116,7 @@ async def test_replay_compares_with_another_wording(run: Said, tmp_path: Path) -
         await ordain.chat("thanks!", session="one")
         await ordain.chat("knofi", session="one")
         gone = await ordain.chat("knofi", session="two")
-        await ordain.runtime.erase(str(gone.run_id), by="test", why="asked")
+        await ordain.runtime.operators.erase(str(gone.run_id), by="test", why="asked")
     folder = own(tmp_path / "mine", "[phrases]\nthanks = 'knofi'\nstop = 'thanks'\n")
     code, found = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder))
     one, two = found["sessions"]

@@ -253,14 +253,14 @@ async def test_an_operator_is_told_what_an_answer_comes_to() -> None:
     async with House(script=SCRIPT) as house:
         await house.say("please tidy", mode="agent")
         ((run,),) = house.query("SELECT id FROM runs WHERE flow = 'question'")
-        assert await house.ordain.runtime.answer(run, 0, "r", by="op") == "asked_again"
+        assert await house.ordain.runtime.operators.answer(run, 0, "r", by="op") == "asked_again"
         await house.quiet()
         for value in ("r", 7, ["yes"], None):
             with pytest.raises(InvalidRequest) as refused:
-                await house.ordain.runtime.answer(run, 1, value, by="op")
+                await house.ordain.runtime.operators.answer(run, 1, value, by="op")
             assert refused.value.code == "answer_unfit"
         assert waits(house) == 1
-        assert await house.ordain.runtime.answer(run, 1, True, by="op") == "sent"
+        assert await house.ordain.runtime.operators.answer(run, 1, True, by="op") == "sent"
         await house.quiet()
         assert waits(house) == 0
         lawful(house.ordain)

@@ -128,7 +128,7 @@ async def test_what_is_still_open_is_forgotten_with_its_words(tmp_path: Path) ->
         await house.decide(view, approve=False)
         await house.quiet()
         run = house.query("SELECT id FROM runs WHERE flow = 'turn' ORDER BY no")[-1][0]
-        await house.ordain.runtime.erase_session("s1", by="op", why="asked for")
+        await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked for")
         stored = house.ordain.store.stored(run)
         assert stored is not None
         ended = ending(stored.records)

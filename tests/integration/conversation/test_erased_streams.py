@@ -36,9 +36,9 @@ async def test_a_stream_ends_at_the_erasure(by_run: bool) -> None:
         await house.quiet()
         assert not reader.done()
         if by_run:
-            await house.ordain.runtime.erase(said.run_id or "", by="op", why="asked to")
+            await house.ordain.runtime.operators.erase(said.run_id or "", by="op", why="asked to")
         else:
-            await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+            await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         await asyncio.wait_for(reader, 60)
         for number in range(3):
             await house.say(f"tell me about number {number}", user="bob")
@@ -59,7 +59,7 @@ async def test_who_goes_on_reading_late_hears_of_nobody_else() -> None:
             await house.say(f"tell me about {number}", user="ada")
         async with aclosing(house.ordain.stream("s1")) as stream:
             assert isinstance(await anext(stream), MessageEvent)
-            await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+            await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
             for number in range(5):
                 await house.say(f"tell me about bob's {number}", user="bob")
             assert [event async for event in stream] == [SessionErasedEvent(session="s1")]
@@ -78,7 +78,7 @@ async def test_another_process_erases_and_speaks(tmp_path: Path) -> None:
             (lambda _: None),
             house.ordain.store.writer.announce,
         )
-        await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         house.ordain.store.writer.announce = announce
         await house.quiet()
         assert not reader.done()
@@ -94,7 +94,7 @@ async def test_an_answer_is_to_ones_own_message() -> None:
     async with House() as house:
         sent = await house.send("tell me about cats", user="ada")
         await house.told(sent)
-        await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        await house.ordain.runtime.operators.erase_session("s1", by="op", why="asked to")
         await house.say("tell me about dogs", user="bob")
         with pytest.raises(NotFound):
             await house.ordain.runtime.conversation.answer(WORKSPACE, sent)

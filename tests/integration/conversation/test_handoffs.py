@@ -246,7 +246,7 @@ async def test_a_card_that_changed_meanwhile_is_not_said_yes_to(tmp_path: Path) 
         found = await one.ordain.runtime.approvals.listed(WORKSPACE)
         assert ["another one now" in view.void for view in found] == [True]
         assert desk.did == []
-        await one.ordain.runtime.cancel(run, by=PRINCIPAL, why="no")
+        await one.ordain.runtime.operators.cancel(run, by=PRINCIPAL, why="no")
 
 
 async def test_a_yes_is_void_once_the_card_changes_under_it(tmp_path: Path) -> None:

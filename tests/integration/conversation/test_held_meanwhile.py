@@ -29,7 +29,7 @@ async def test_a_stop_holds_what_is_still_being_placed(stop: str, works: bool) -
         await house.until("a model is asked", lambda: len(house.puppet.held) == 2)
         assert house.so_far(placed).attached == "triage"
         if not works:
-            await house.ordain.runtime.cancel(
+            await house.ordain.runtime.operators.cancel(
                 str(house.so_far(working).run_id), by="op", why="tried"
             )
             await house.until("it has ended", lambda: house.over(house.so_far(working).run_id))

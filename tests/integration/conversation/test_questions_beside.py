@@ -101,7 +101,7 @@ async def test_an_older_one_that_is_over_leaves_the_later_one_open(tmp_path: Pat
         )
         later = asked_now(house)
         assert {key, later} == set(AGENTS[:2])
-        await house.ordain.runtime.answer(run, addr, "Rome", by=PRINCIPAL)
+        await house.ordain.runtime.operators.answer(run, addr, "Rome", by=PRINCIPAL)
         await house.quiet()
         assert asked_now(house) == later
         await house.send("Paris")

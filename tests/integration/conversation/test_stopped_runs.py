@@ -214,7 +214,7 @@ async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
             assert stopped.reply is not None
             run = stopped.run_id or ""
             for times in (2, 3, 4):
-                await house.ordain.runtime.resume(run, by="op")
+                await house.ordain.runtime.operators.resume(run, by="op")
                 await house.quiet()
                 assert house.status(run) == "flow_unavailable"
                 assert house.query("SELECT state FROM turns WHERE id = ?", run) == [("over",)]
@@ -222,7 +222,7 @@ async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
                     "SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run
                 ) == [(times,)]
         assert await answered(house, "and cats?", reply_to="m1")
-        await house.ordain.runtime.resume(run, by="op")
+        await house.ordain.runtime.operators.resume(run, by="op")
         await house.quiet()
         assert house.status(run) == "completed"
         assert not broken_at_rest(house.ordain)
@@ -239,7 +239,7 @@ async def test_a_resume_and_the_crash_after_it_are_one(tmp_path: Path) -> None:
     assert stopped.reply is not None
     ((child,),) = house.query("SELECT id FROM runs WHERE status = 'faulted'")
     puppet.broken = False
-    await house.ordain.runtime.resume(child, by="op")
+    await house.ordain.runtime.operators.resume(child, by="op")
     await house.kill()  # before the engine had a chance to drive it
     await house.open()
     await house.quiet()
@@ -262,7 +262,7 @@ async def test_a_place_is_taken_again_with_the_run_or_not_at_all() -> None:
         await house.quiet()
         for run in (child,):
             with pytest.raises(Conflict) as refused:
-                await house.ordain.runtime.resume(run, by="op")
+                await house.ordain.runtime.operators.resume(run, by="op")
             assert refused.value.code == "thread_taken"
         assert house.status(child) == "faulted"
         assert house.query("SELECT state FROM turns WHERE id = ?", stopped.run_id) == [("over",)]
@@ -270,7 +270,7 @@ async def test_a_place_is_taken_again_with_the_run_or_not_at_all() -> None:
         answer = await house.told(work)
         assert answer.reply is not None
         assert answer.reply.ok
-        await house.ordain.runtime.resume(child, by="op")
+        await house.ordain.runtime.operators.resume(child, by="op")
         await house.quiet()
         assert not broken_at_rest(house.ordain)
         lawful(house.ordain)
@@ -288,12 +288,12 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
             stopped = await house.say("tell me about dogs")
         run = stopped.run_id or ""
         assert house.status(run) == "flow_unavailable"
-        await runtime.erase(run, by="op", why="asked to")
+        await runtime.operators.erase(run, by="op", why="asked to")
         if then == "resume":
             with pytest.raises(Conflict, match="erased"):
-                await runtime.resume(run, by="op")
+                await runtime.operators.resume(run, by="op")
         else:
-            await runtime.cancel(run, by="op", why="of no use")
+            await runtime.operators.cancel(run, by="op", why="of no use")
         await house.quiet()
         assert house.status(run) == ("flow_unavailable" if then == "resume" else "cancelled")
         assert house.query("SELECT count(*) FROM transcript WHERE body IS NOT NULL") == [(0,)]
@@ -326,9 +326,9 @@ async def test_a_stopped_run_whose_children_were_erased_is_cancelled(
         ("UPDATE turns SET state = 'over' WHERE run > ?", (0,)),
     )
     await house.open()
-    await house.ordain.runtime.erase(run, by="op", why="asked to")
+    await house.ordain.runtime.operators.erase(run, by="op", why="asked to")
     assert (await house.ordain.runtime.view(run)).stored.key is None
-    await house.ordain.runtime.cancel(run, by="op", why="of no use")
+    await house.ordain.runtime.operators.cancel(run, by="op", why="of no use")
     await house.quiet()
     assert house.query("SELECT DISTINCT status FROM runs") == [("cancelled",)]
     assert house.query("SELECT count(*) FROM runs")[0][0] > 1
@@ -389,6 +389,6 @@ async def test_a_stopped_child_gives_up_the_turns_place() -> None:
         stopped = house.query("SELECT id FROM runs WHERE status = 'flow_unavailable'")
         assert stopped
         for (run,) in stopped:
-            await house.ordain.runtime.resume(run, by="op")
+            await house.ordain.runtime.operators.resume(run, by="op")
         await house.quiet()
         assert not broken_at_rest(house.ordain)

@@ -102,7 +102,8 @@ async def test_what_nobody_sent_is_not_carried_out(tmp_path: Path, what: str) ->
         ) == [(1,)]
         assert house.query("SELECT slots FROM threads") == [(None,)]
         assert (
-            await house.ordain.runtime.cancel(run, by="local:test", why="it was forged") == "sent"
+            await house.ordain.runtime.operators.cancel(run, by="local:test", why="it was forged")
+            == "sent"
         )
         await house.until(
             "it has ended",
@@ -121,7 +122,9 @@ async def test_mail_that_was_changed_was_not_sent_so(tmp_path: Path, column: str
     store = SqliteStore(tmp_path)
     try:
         with open_archive(tmp_path) as archive:
-            assert await archive.runtime.answer(run, addr, False, by="local:test") == "sent"
+            assert (
+                await archive.runtime.operators.answer(run, addr, False, by="local:test") == "sent"
+            )
             assert await held(tmp_path) == []
         values = {
             "kind": "'interrupt'",
@@ -148,7 +151,7 @@ async def test_mail_of_a_build_before_is_sent(tmp_path: Path) -> None:
     """
     run, addr = await asked(tmp_path)
     with open_archive(tmp_path) as archive:
-        await archive.runtime.answer(run, addr, False, by="local:test")
+        await archive.runtime.operators.answer(run, addr, False, by="local:test")
     with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
         # as a build before left it: none of its rows says anything of mail
         db.execute("DELETE FROM ledger")

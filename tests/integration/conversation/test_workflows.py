@@ -527,7 +527,7 @@ async def test_a_workflow_is_cancelled_before_its_next_step(tmp_path: Path) -> N
         sent = await house.start("do it slowly", "slow", text="tea")
         await house.desk.holding.wait()
         (root,) = house.query("SELECT id FROM runs WHERE flow = 'turn'")[0]
-        await house.ordain.runtime.cancel(root, by="ada", why="enough")
+        await house.ordain.runtime.operators.cancel(root, by="ada", why="enough")
         house.desk.gate.set()
         answer = await house.told(sent)
         assert house.desk.did == [("note_down", "tea"), ("hold_on", "tea")]
@@ -545,7 +545,7 @@ async def test_what_waits_for_a_yes_can_be_cancelled(tmp_path: Path) -> None:
     async with office(tmp_path) as house:
         sent, view = await house.proposed("tell them", "announce", text="tea")
         (root,) = house.query("SELECT id FROM runs WHERE flow = 'turn'")[0]
-        await house.ordain.runtime.cancel(root, by="ada", why="never mind")
+        await house.ordain.runtime.operators.cancel(root, by="ada", why="never mind")
         await house.quiet()
         assert "(cancellation_requested)" in said(await house.told(sent))
         assert (

@@ -170,12 +170,12 @@ async def keep_house(client: Client) -> None:
         erase(
             "erase run",
             f"SELECT subject FROM runs WHERE id = '{DOOMED}'",
-            lambda: runtime.erase(DOOMED, by=PRINCIPAL, why="asked to"),
+            lambda: runtime.operators.erase(DOOMED, by=PRINCIPAL, why="asked to"),
         ),
         erase(
             "erase session",
             "SELECT subject FROM sessions WHERE id = 'doomed'",
-            lambda: runtime.erase_session("doomed", by=PRINCIPAL, why="asked to"),
+            lambda: runtime.operators.erase_session("doomed", by=PRINCIPAL, why="asked to"),
         ),
         write_down(),
         answer(),

@@ -107,7 +107,7 @@ async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(
         assert "flow fault" in view.header
     async with build_house(tmp_path, ledger) as ordain:
         assert Client(ordain, ledger).status(RUN) is Status.FAULTED
-        await ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.operators.resume(RUN, by="ada")
         await Client(ordain, ledger).until(
             "done", lambda: Client(ordain, ledger).status(RUN) is Status.COMPLETED
         )
@@ -125,9 +125,9 @@ async def test_a_resume_is_durable_before_it_is_acknowledged(
         await rest(ordain, ledger)
         assert Client(ordain, ledger).status(RUN) is Status.FAULTED
         ordain.engine.accepting = False  # as one that dies before it gets to driving the run
-        await ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.operators.resume(RUN, by="ada")
         with pytest.raises(Conflict, match="not stopped"):
-            await ordain.runtime.resume(RUN, by="bob")
+            await ordain.runtime.operators.resume(RUN, by="bob")
         ordain.engine.accepting = True
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
@@ -152,7 +152,8 @@ async def test_of_two_resumes_at_once_one_counts(tmp_path: Path, ledger: Ledger)
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
         both = await asyncio.gather(
-            *(ordain.runtime.resume(RUN, by=by) for by in ("ada", "bob")), return_exceptions=True
+            *(ordain.runtime.operators.resume(RUN, by=by) for by in ("ada", "bob")),
+            return_exceptions=True,
         )
         assert [getattr(told, "code", None) for told in both] == [None, "not_stopped"]
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
@@ -163,11 +164,11 @@ async def test_an_erased_run_is_not_resumed(tmp_path: Path, ledger: Ledger) -> N
     """What a stopped run said is gone: resuming it is refused, and nothing is written."""
     async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
-        await ordain.runtime.erase(RUN, by="ada", why="asked to")
+        await ordain.runtime.operators.erase(RUN, by="ada", why="asked to")
         journal_of(ordain.store)
         before = ordain.store.query("SELECT count(*) FROM journal")
         with pytest.raises(Conflict, match="erased"):
-            await ordain.runtime.resume(RUN, by="ada")
+            await ordain.runtime.operators.resume(RUN, by="ada")
         assert ordain.store.query("SELECT count(*) FROM journal") == before
 
 
@@ -217,7 +218,7 @@ async def test_a_quarantined_run_can_be_resumed(tmp_path: Path, ledger: Ledger) 
         )
         assert [row.id for row in await ordain.runtime.runs(statuses=["quarantined"])] == [RUN]
         await client.answer(RUN, 0, "yes")
-        await ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.operators.resume(RUN, by="ada")
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         check_journal(ordain)
 
@@ -234,7 +235,7 @@ async def test_after_an_interrupt_a_flow_may_speak_but_not_ask(
         await client.until("stopped", lambda: client.over(RUN))
         assert client.status(RUN) is Status.FAULTED
         assert FlowFault.__name__ in (ordain.store.stored(RUN).records[-1].body or b"").decode()  # type: ignore[union-attr]
-        assert await ordain.runtime.cancel(RUN, by="ada", why="really") == "already_asked"
+        assert await ordain.runtime.operators.cancel(RUN, by="ada", why="really") == "already_asked"
         await client.until("cancelled", lambda: client.status(RUN) is Status.CANCELLED)
         assert ordain.store.query("SELECT text FROM outbox") == [("one more thing",)]
 
@@ -272,7 +273,7 @@ async def test_a_flow_that_this_build_lacks_stops_its_run_only(
         await client.until("stopped", lambda: client.status(RUN) is Status.FLOW_UNAVAILABLE)
         assert (await ordain.runtime.view(RUN)).stored.reason == "flow_unavailable"
     async with build_house(tmp_path, ledger) as ordain:
-        await ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.operators.resume(RUN, by="ada")
         client = Client(ordain, ledger)
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         check_journal(ordain)

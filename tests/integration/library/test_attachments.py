@@ -306,7 +306,7 @@ async def test_erasing_the_session_erases_its_files(tmp_path: Path) -> None:
         await ask(
             house, with_files("sum this up", Attachment.of("lease.md", b"The xylophone is blue."))
         )
-        await house.ordain.runtime.erase_session("s1", by="ada", why="asked for")
+        await house.ordain.runtime.operators.erase_session("s1", by="ada", why="asked for")
         assert house.query(
             "SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM vectors), (SELECT "
             "count(*) FROM items WHERE state <> 'gone')"

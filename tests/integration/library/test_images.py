@@ -160,7 +160,7 @@ async def test_erasing_the_session_erases_them(tmp_path: Path) -> None:
         await ask(ordain, Attachment.of("a.png", PNG))
         ((image,),) = images(puppets["eye"])
         assert ordain.store.query("SELECT 1 FROM transcript WHERE instr(body, ?)", (image.data,))
-        await ordain.runtime.erase_session("s1", by="ada", why="asked for")
+        await ordain.runtime.operators.erase_session("s1", by="ada", why="asked for")
         assert not ordain.store.query(
             "SELECT 1 FROM transcript WHERE instr(body, ?)", (image.data,)
         )

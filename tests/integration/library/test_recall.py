@@ -275,7 +275,7 @@ async def test_no_question_is_a_command(ordain: Ordain, query: str) -> None:
 async def test_erasing_a_run_erases_what_it_wrote(ordain: Ordain) -> None:
     """What a run wrote into the library goes with the run's content, from every kind of search."""
     reply = (await ordain.execute("collapse.write_entry", {"text": "A secret about herons."})).wire
-    await ordain.runtime.erase(reply["run_id"], by="ada", why="asked for it")
+    await ordain.runtime.operators.erase(reply["run_id"], by="ada", why="asked for it")
     for query in ("herons", '"secret about"'):
         assert (await output(ordain, "recall.fetch_context", query=query))["fragments"] == []
     assert await ordain.runtime.library.notes("default", limit=9, before=None) == []
@@ -349,7 +349,7 @@ async def test_what_is_erased_is_destroyed_in_short_writes(
             "CREATE TEMP TRIGGER seeing AFTER UPDATE OF removals ON library BEGIN SELECT "
             "seen(); END"
         )
-        await ordain.runtime.erase(run, by="ada", why="asked for it")
+        await ordain.runtime.operators.erase(run, by="ada", why="asked for it")
         assert left(ordain) == [(0, 0, 0, "")]
         assert max(before - after for before, after in pairwise(stored)) <= 3
         assert len(stored) > 3
@@ -384,10 +384,10 @@ async def test_an_erasure_that_storage_stops_is_gone_on_with(ordain: Ordain) -> 
         "'full'); END"
     )
     with pytest.raises(Transient):
-        await ordain.runtime.erase(run, by="ada", why="asked for it")
+        await ordain.runtime.operators.erase(run, by="ada", why="asked for it")
     assert await seen(ordain) == []
     ordain.store._db.execute("DROP TRIGGER refusing")
-    assert await ordain.runtime.erase(run, by="ada", why="asked for it") == 0
+    assert await ordain.runtime.operators.erase(run, by="ada", why="asked for it") == 0
     assert left(ordain) == [(0, 0, 0, "")]
 
 
@@ -402,7 +402,9 @@ async def test_an_addition_whose_run_is_erased_meanwhile_is_erased_too(
     def progress(stored: int, of: int) -> None:
         if not erasing:
             erasing.append(
-                asyncio.ensure_future(ordain.runtime.erase(run, by="ada", why="asked for it"))
+                asyncio.ensure_future(
+                    ordain.runtime.operators.erase(run, by="ada", why="asked for it")
+                )
             )
 
     sections = tuple(Section(text=f"Paragraph {number} about herons.") for number in range(40))

@@ -172,7 +172,7 @@ async def test_a_council_that_is_cancelled_stops_its_seats() -> None:
     async with House(script=ModelScript().on("seat", never)) as house:
         run = await held(house)
         await never.reached()
-        await house.ordain.runtime.cancel(run, by=PRINCIPAL, why="no more")
+        await house.ordain.runtime.operators.cancel(run, by=PRINCIPAL, why="no more")
         view, answer = await response(house, run)
         assert (view.stored.status, answer["error"]["code"]) == (Status.CANCELLED, "cancelled")
         rows = await house.ordain.runtime.runs(roots_only=False)

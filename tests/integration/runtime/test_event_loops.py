@@ -165,7 +165,7 @@ async def test_a_loop_is_refused_in_every_mode(
             ):
                 assert (report.verdict, report.differences) == ("equal", [])
             if count == 1:
-                await ordain.runtime.resume(first.run, by="user:test")
+                await ordain.runtime.operators.resume(first.run, by="user:test")
 
 
 @pytest.mark.parametrize("name", FLOWS)

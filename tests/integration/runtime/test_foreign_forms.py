@@ -550,5 +550,5 @@ async def test_a_run_that_a_defect_keeps_from_being_driven_stops(
         assert caplog.text.count(f"run={run} could not be driven\n") == local.TRIES_OF_A_DEFECT + 1
         with closing(sqlite3.connect(tmp_path / "ordain.db")) as db, db:
             db.execute("DELETE FROM mailbox WHERE key = 'damaged'")
-        await runtime.resume(run, by=BY)
+        await runtime.operators.resume(run, by=BY)
         assert (await asyncio.wait_for(runtime.wait(run), WAIT_S)).stored.status is Status.COMPLETED

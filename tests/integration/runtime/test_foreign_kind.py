@@ -98,7 +98,7 @@ async def test_a_build_without_it_keeps_its_run(tmp_path: Path) -> None:
         view = await asyncio.wait_for(without.runtime.wait(run), 20)
         assert view.stored.status is Status.FLOW_UNAVAILABLE
     async with house(tmp_path, {"worth": 9}) as again:
-        await again.runtime.resume(run, by="test")
+        await again.runtime.operators.resume(run, by="test")
         assert (
             await asyncio.wait_for(again.runtime.wait(run), 20)
         ).stored.status is Status.COMPLETED

@@ -509,9 +509,9 @@ async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Pat
         )
         run = (await runtime.accept(PlannerRequest.model_validate(request()), "test")).run
         await slow.asked.wait()
-        await runtime.cancel(run, by="one", why="enough")
+        await runtime.operators.cancel(run, by="one", why="enough")
         await slow.given_up.wait()
-        await runtime.cancel(run, by="another", why="enough")
+        await runtime.operators.cancel(run, by="another", why="enough")
         assert (await runtime.wait(run)).stored.status is Status.CANCELLED
         assert isinstance(
             breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker),

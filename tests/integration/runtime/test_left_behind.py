@@ -434,7 +434,7 @@ async def test_children_of_children_come_to_an_end(tmp_path: Path) -> None:
             while not statuses()["faulted"]:  # noqa: ASYNC110 - nobody tells of a run that waits
                 await asyncio.sleep(LATER_S)
         assert statuses() == {"waiting": NESTED_MAX, "faulted": 1}
-        await ordain.runtime.cancel(first.run, by="user:test", why="enough")
+        await ordain.runtime.operators.cancel(first.run, by="user:test", why="enough")
         await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert statuses() == {"cancelled": NESTED_MAX + 1}
 
@@ -473,13 +473,13 @@ async def test_runs_below_one_root_come_to_an_end(
         )
         await logged(caplog, said, FORKS)
         one = derived_id(first.run, 0, 0)
-        await ordain.runtime.resume(one, by="user:test")
+        await ordain.runtime.operators.resume(one, by="user:test")
         await asyncio.wait_for(ordain.runtime.wait(one), 30)
         await logged(caplog, said, FORKS + 1)
         stored = ordain.store.stored(one)
         assert stored is not None
         assert replay(stored, ordain.catalog, ordain.kinds).equal
-        await ordain.runtime.cancel(first.run, by="user:test", why="enough")
+        await ordain.runtime.operators.cancel(first.run, by="user:test", why="enough")
         await asyncio.wait_for(ordain.runtime.wait(first.run), 60)
         assert statuses() == {"cancelled": FORKS + 1}
 
@@ -497,7 +497,7 @@ async def test_a_flow_that_only_speaks_lets_others_go_on(tmp_path: Path) -> None
         assert (
             await asyncio.wait_for(ordain.runtime.wait(other.run), 30)
         ).stored.status is Status.COMPLETED
-        await ordain.runtime.cancel(first.run, by="user:test", why="enough")
+        await ordain.runtime.operators.cancel(first.run, by="user:test", why="enough")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is Status.CANCELLED
         assert replay(view.stored, ordain.catalog, ordain.kinds).verdict == "equal"
@@ -593,7 +593,7 @@ async def test_a_kind_that_cannot_read_its_own_input_stops_its_run(tmp_path: Pat
         first = await ordain.runtime.open("left", Case("nothing"), "local:test")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is Status.DIVERGED
-        await ordain.runtime.resume(first.run, by="user:test")
+        await ordain.runtime.operators.resume(first.run, by="user:test")
         assert (
             await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         ).stored.status is Status.COMPLETED

@@ -139,7 +139,7 @@ async def interrupted(ordain: Ordain, session: str) -> None:
     answering = asyncio.create_task(ordain.chat("slowly", session=session, user="ada"))
     await until("held", lambda: SLOW.waiting == 1)
     (turn,) = await ordain.runtime.runs(statuses=("running", "waiting"))
-    await ordain.runtime.cancel(turn.id, by="local:test", why="enough")
+    await ordain.runtime.operators.cancel(turn.id, by="local:test", why="enough")
     answer = await answering
     assert answer.reply is not None
     assert "cancelled" in answer.reply.header

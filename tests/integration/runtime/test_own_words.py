@@ -293,7 +293,7 @@ async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(
                     changed,
                 )
         await house.open()
-        assert await house.ordain.runtime.answer(run, 0, "yes", by="ada") == "sent"
+        assert await house.ordain.runtime.operators.answer(run, 0, "yes", by="ada") == "sent"
         await house.until("it stops", lambda: house.over(run))
         assert house.status(run) is Status.DIVERGED
 

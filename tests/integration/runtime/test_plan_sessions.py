@@ -107,7 +107,7 @@ async def test_erased_requests_are_gone() -> None:
     """What was erased is told to nobody."""
     async with House(script=SCRIPT) as house:
         first = await plan(house, "Work out six times seven.")
-        await house.ordain.runtime.erase(first["run_id"], by=ADA, why="over")
+        await house.ordain.runtime.operators.erase(first["run_id"], by=ADA, why="over")
         assert said(await plan(house, "And one more?")) == "One more than what?"
 
 

@@ -42,7 +42,7 @@ async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> No
     ) as ordain:
         answer = (await ordain.plan(request("extract_facts"))).wire
         run = answer["run_id"]
-        assert await ordain.runtime.erase(run, by="local:test", why="asked to") > 10
+        assert await ordain.runtime.operators.erase(run, by="local:test", why="asked to") > 10
         stored = ordain.store.stored(run)
         assert stored is not None
         assert stored.key is None

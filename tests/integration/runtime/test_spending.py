@@ -185,7 +185,7 @@ async def test_erased_attempts_are_said_to_be_missing(tmp_path: Path) -> None:
     """What was erased cannot be added up any more, and is counted as erased."""
     async with house(tmp_path, [finish("done")]) as ordain:
         answer = (await ordain.plan(request())).wire
-        await ordain.runtime.erase(answer["run_id"], by="test", why="asked for")
+        await ordain.runtime.operators.erase(answer["run_id"], by="test", why="asked for")
         found = await account(ordain)
     assert (found.total.attempts, found.erased) == (0, 1)
 

@@ -68,7 +68,7 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
             for line in told.lines
         )
         model.broken = False
-        await ordain.runtime.resume(child.id, by="test")
+        await ordain.runtime.operators.resume(child.id, by="test")
         async for _ in ordain.runtime.events(reply["run_id"]):
             pass  # until it rests
         ended = await ordain.runtime.view(reply["run_id"])

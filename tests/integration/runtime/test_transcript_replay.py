@@ -201,7 +201,7 @@ async def test_an_erased_session_keeps_its_chain(ordain: Ordain) -> None:
     """
     await talk(ordain, "hello")
     run = Altered(ordain).told[0].run
-    await ordain.runtime.erase(run, by="test", why="asked")
+    await ordain.runtime.operators.erase(run, by="test", why="asked")
     ((named,),) = ordain.store.query("SELECT id FROM sessions")
     report = Altered(ordain, named).retold()
     assert (report.verdict, report.verifies, report.entries, report.erased, report.decisions) == (

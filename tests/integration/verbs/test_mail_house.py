@@ -76,7 +76,7 @@ async def test_a_draft_is_an_entry_of_the_users_own(tmp_path: Path) -> None:
         outcomes = [(await ordain.runtime.services.verbs.run(call)).output for call in calls]  # type: ignore[union-attr]
         assert [one["outcome"] for one in outcomes] == ["added", "same"]
         assert outcomes[0]["draft_id"] == outcomes[1]["draft_id"]
-        await ordain.runtime.erase(reply["run_id"], by="test", why="")
+        await ordain.runtime.operators.erase(reply["run_id"], by="test", why="")
         assert [
             note.id for note in await ordain.runtime.library.notes("default", limit=9, before=None)
         ] == [outcomes[0]["draft_id"]]

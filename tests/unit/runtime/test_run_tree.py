@@ -79,5 +79,5 @@ async def test_of_an_erased_run_nothing_is_below() -> None:
         runtime = house.ordain.runtime
         run = (await runtime.accept(plan(), PRINCIPAL)).run
         await runtime.wait(run)
-        await runtime.erase(run, by=PRINCIPAL, why="over")
+        await runtime.operators.erase(run, by=PRINCIPAL, why="over")
         assert (await run_tree(runtime.services, (await runtime.view(run)).stored)).runs == ()

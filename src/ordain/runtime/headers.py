@@ -29,7 +29,7 @@ from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
 from ordain.runtime.approval_words import titled
-from ordain.runtime.asking_run import asked_before_anywhere
+from ordain.runtime.asking_run import Looking, asked_before_anywhere
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.joined_runs import joined_runs
 from ordain.runtime.whole_journal import check_end
@@ -178,7 +178,9 @@ class Headers:
         told: list[tuple[str, str]] = []
         for run, addr, wait in await self._waits(stored):
             if wait.approval is not None:
-                before = await asked_before_anywhere(self._store, run, addr, wait.approval.calls)
+                before = await asked_before_anywhere(
+                    self._store, run, addr, wait.approval.calls, Looking()
+                )
                 told.append((approval_id(run.id, addr), titled(wait.approval, before)))
         return told
 

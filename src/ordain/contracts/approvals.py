@@ -93,11 +93,15 @@ class Delegation(StrEnum):
 class Consent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody's yes that a call rests on: an approval's id, or (``grant``) a grant's, and whose it
     is.
+
+    ``told``: where what it is to may have happened already, as whoever said it was told; None of a
+    yes that a build before took.
     """
 
     id: str
     by: str
     grant: bool = False
+    told: tuple[str, ...] | None = None
 
 
 class AwaitedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -238,11 +238,16 @@ def withdrawn_wait(why: str) -> Expired:
 
 
 class Approved(Result, frozen=True, kw_only=True, omit_defaults=True, tag="approved"):
-    """An approver said yes, to exactly what was asked."""
+    """An approver said yes, to exactly what was asked.
+
+    ``told``: the calls in doubt that they were told of, each by its place: what they said yes to
+    may have happened there. None in records of builds before.
+    """
 
     approval: str
     by: str
     why: str = ""
+    told: tuple[str, ...] | None = None
 
 
 class NotApproved(Result, frozen=True, kw_only=True, omit_defaults=True, tag="not_approved"):

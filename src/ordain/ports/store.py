@@ -209,8 +209,9 @@ class JournalStore(Protocol):
         ...
 
     async def unknown_beside(self, run: str) -> Sequence[str]:
-        """Other runs of its root, and below the latest of its session's, whose journals may hold
-        what went out and of whose end nobody knew, as durable now.
+        """Other runs of its root and its session, and below those, whose journals may hold what
+        went out and of whose end nobody knew, as durable now; those that are at work or have
+        stopped among them, since a call of theirs may have been cut off.
 
         A hint, the latest first: whoever wants to know reads them.
         """

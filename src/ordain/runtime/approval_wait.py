@@ -22,13 +22,13 @@ from ordain.effects.results import (
 from ordain.errors import FlowFault
 from ordain.journal.digests import approval_digest, approval_id
 from ordain.journal.records import ENCODER
-from ordain.ports.approvals import ApprovalDecided, NewApproval
+from ordain.ports.approvals import ApprovalDecided, ApprovalRow, NewApproval
 from ordain.ports.sessions import EntryKind, NewEntry, message_id
 from ordain.ports.store import StoredRun
-from ordain.ports.writes import Write
+from ordain.ports.writes import MailKind, NewMail, Write
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_words import told
-from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
+from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, told_digest
 from ordain.runtime.calls import held_now, withdrawn
 from ordain.runtime.consent_policy import YES_OVER
 from ordain.runtime.entries import spoken
@@ -40,13 +40,15 @@ class ApprovalMail(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An approver's word, as mail: what the approval became, by whom and why; the call that is
     proposed instead, where one is.
 
-    Of one that is withdrawn ``why`` says why nobody can say yes to it any more.
+    ``told``: where what was said yes to may have happened, as its approver was told. Of one that is
+    withdrawn ``why`` says why nobody can say yes to it any more.
     """
 
     state: ApprovalState
     by: str
     why: str = ""
     call: Call | None = None
+    told: tuple[str, ...] | None = None
 
 
 WITHDRAWN = "withdrawn"
@@ -165,7 +167,7 @@ def asked_entry(
     body = {
         "text": text,
         "approval": row.id,
-        "digest": row.digest,
+        "digest": told_digest(row.digest, before.places(_asked(wait).calls, catalog)),
         "subject": row.subject,
         "tier": row.tier,
         "until": row.expires_at,
@@ -182,12 +184,24 @@ def asked_entry(
     )
 
 
+def letter(row: ApprovalRow, mail: ApprovalMail, at: int) -> NewMail:
+    """An approver's word to the run that waits for it."""
+    return NewMail(
+        run=row.run,
+        kind=MailKind.APPROVAL,
+        key=f"approval:{row.addr}",
+        body=ENCODER.encode(mail),
+        at=at,
+        addr=row.addr,
+    )
+
+
 def heard(approval: str, body: bytes) -> AnyResult:
     """What an approver's mail comes to."""
     said = _MAIL.decode(body)
     match said.state:
         case ApprovalState.APPROVED:
-            return Approved(approval=approval, by=said.by, why=said.why)
+            return Approved(approval=approval, by=said.by, why=said.why, told=said.told)
         case ApprovalState.SUPERSEDED if said.call is not None:
             return Resubmitted(approval=approval, by=said.by, why=said.why, call=said.call)
         case ApprovalState.WITHDRAWN:

@@ -163,9 +163,9 @@ def _before(call: Call, catalog: Catalog, before: AskedBefore) -> list[str]:
     """That it, however it was spelled, or one like it may have happened already: the gravest that
     is known of it.
     """
-    calls = (before.unknown, before.elsewhere)
+    doubts = (before.unknown, before.elsewhere)
     very = (before.very(call, catalog), before.very_elsewhere(call, catalog))
-    alike = [any(one.verb == call.verb for one in known) for known in calls]
+    alike = [any(one.call.verb == call.verb for one in known) for known in doubts]
     words = (MAYBE_DONE, DONE_ELSEWHERE, MAYBE_ALIKE, ALIKE_ELSEWHERE)
     return [line for holds, line in zip((*very, *alike), words, strict=True) if holds][:1]
 

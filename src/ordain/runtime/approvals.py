@@ -28,17 +28,23 @@ from ordain.journal.records import ENCODER, Started
 from ordain.ports.approvals import ApprovalDecided, ApprovalRow
 from ordain.ports.shared import ApprovalRead, Ruling, Shared
 from ordain.ports.store import Arrive, StoredRun
-from ordain.ports.writes import MailKind, NewMail, Write
+from ordain.ports.writes import Write
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
 from ordain.rules.claim_approval import ClaimWish
 from ordain.rules.profile import HeldProfile
 from ordain.rules.proposals import nesting
 from ordain.runtime.approval_claims import ClaimAsked, claimed
-from ordain.runtime.approval_wait import ApprovalMail, not_asked
+from ordain.runtime.approval_wait import ApprovalMail, letter, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
 from ordain.runtime.approvers_word import why_decided
-from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before_anywhere, wait_at
+from ordain.runtime.asking_run import (
+    NOTHING_BEFORE,
+    AskedBefore,
+    asked_before_anywhere,
+    told_digest,
+    wait_at,
+)
 from ordain.runtime.calls import held_now
 from ordain.runtime.consent_policy import needed_for, outlived
 from ordain.runtime.grants import GrantOffer, narrowed, new_grant
@@ -76,7 +82,9 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
 
     ``void`` says why nobody can say yes to it any more: what it is of was switched off, declared
     otherwise or narrowed since. ``narrowed``: the profile that holds now wants somebody else than
-    who asked. ``why`` is what was said with the decision, as soon as the run has it on record.
+    who asked. ``why`` is what was said with the decision, as soon as the run has it on record. The
+    row's digest is that of what is told now: ``as_asked``, and the ``places`` where it may have
+    happened already.
     """
 
     row: ApprovalRow
@@ -88,11 +96,18 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     narrowed: bool = False
     before: AskedBefore = NOTHING_BEFORE
     why: str = ""
+    as_asked: str = ""
+    places: tuple[str, ...] = ()
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """The exact calls."""
         return () if self.asked is None else self.asked.calls
+
+    def is_now(self, found: ApprovalRow | None, digest: str) -> bool:
+        """Whether this row is the one that was looked at, and the digest that of what is told."""
+        same = found is not None and found.digest == self.as_asked
+        return same and digest == self.row.digest and self.asked is not None
 
     @property
     def asked_by(self) -> tuple[str, ...]:
@@ -178,15 +193,13 @@ class ApprovalDesk:
         until = None if waits else row.decided_at
         tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
         before = await asked_before_anywhere(
-            services.store,
-            stored,
-            row.addr,
-            asked.calls,
-            until=until,
-            pinned=services.catalogs.pinned,
+            services.store, stored, row.addr, asked.calls, services.looking(until)
         )
+        places = before.places(asked.calls, pinned)
         return ApprovalView(
-            row=row,
+            row=msgspec.structs.replace(row, digest=told_digest(row.digest, places)),
+            as_asked=row.digest,
+            places=places,
             asked=asked,
             words=told(asked, pinned, before),
             requester=started.principal if isinstance(started, Started) else "",
@@ -241,7 +254,10 @@ class ApprovalDesk:
         policy = self._services.catalogs.current.policy.approvals
         may = approver_facts(who, view.needs, policy, view.asked_by, apart=view.apart)
         asked = ClaimAsked(by=who.name, wish=wish, gone=view.asked is None, may=may)
-        return msgspec.structs.replace(view, row=await claimed(self._services, view.row, asked))
+        row = await claimed(self._services, view.row, asked)
+        return msgspec.structs.replace(
+            view, row=msgspec.structs.replace(row, digest=view.row.digest)
+        )
 
     # --- deciding ---------------------------------------------------------------------------------
 
@@ -265,7 +281,7 @@ class ApprovalDesk:
             if word.grant is None or (word.approve and view.void)
             else self._granted_with(view, word, word.grant, who)
         )
-        mail = ApprovalMail(state=state, by=who.name, why=word.why)
+        mail = ApprovalMail(state=state, by=who.name, why=word.why, told=view.places)
         return await self._decided(view, who, word.digest, mail, grant)
 
     async def resubmit(
@@ -318,10 +334,8 @@ class ApprovalDesk:
         stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
         if view.asked is None or not isinstance(stored, StoredRun):
             return view.void
-        asked, held = (
-            msgspec.structs.replace(view.asked, calls=(call,)),
-            await held_now(self._services, stored),
-        )
+        asked = msgspec.structs.replace(view.asked, calls=(call,))
+        held = await held_now(self._services, stored)
         return (
             await self._why_void(
                 stored, await self._services.catalogs.pinned(stored.catalog), asked, view.row, held
@@ -343,11 +357,8 @@ class ApprovalDesk:
         mail: ApprovalMail,
         grant: Grant | None,
     ) -> ApprovalView:
-        row, at, policy = (
-            view.row,
-            self._services.clock.now(),
-            self._services.catalogs.current.policy,
-        )
+        row, at = view.row, self._services.clock.now()
+        policy = self._services.catalogs.current.policy
         over = ApprovalMail(state=ApprovalState.WITHDRAWN, by=who.name, why=view.void)
         became = list[ApprovalState]()
 
@@ -357,7 +368,7 @@ class ApprovalDesk:
                 to=mail.state,
                 at=at,
                 expires_at=0 if found is None else found.expires_at,
-                same=found is not None and found.digest == digest and view.asked is not None,
+                same=view.is_now(found, digest),
                 withdrawn=bool(view.void),
                 **approver_facts(
                     who, view.needs, policy.approvals, view.asked_by, apart=view.apart
@@ -370,7 +381,7 @@ class ApprovalDesk:
             if made.outcome.state is ApprovalState.WITHDRAWN:
                 # who said yes is refused, and the run that waits learns why
                 ended = ApprovalDecided(id=row.id, state=made.outcome.state, at=at)
-                return Ruling(writes=(ended, _letter(row, over, at)), run=row.run)
+                return Ruling(writes=(ended, letter(row, over, at)), run=row.run)
             given: tuple[Write, ...] = () if grant is None else (grant,)
             decided = ApprovalDecided(
                 id=row.id,
@@ -379,7 +390,7 @@ class ApprovalDesk:
                 by=who.name,
                 grant="" if grant is None else grant.grant_id,
             )
-            return Ruling(writes=(decided, *given, _letter(row, mail, at)), run=row.run)
+            return Ruling(writes=(decided, *given, letter(row, mail, at)), run=row.run)
 
         outcome = await self._services.store.submit(
             Arrive(
@@ -438,14 +449,3 @@ class ApprovalDesk:
             reason=wanted.reason,
         )
         return new_grant(self._services, offer, who, view.row.id)
-
-
-def _letter(row: ApprovalRow, mail: ApprovalMail, at: int) -> NewMail:
-    return NewMail(
-        run=row.run,
-        kind=MailKind.APPROVAL,
-        key=f"approval:{row.addr}",
-        body=ENCODER.encode(mail),
-        at=at,
-        addr=row.addr,
-    )

@@ -4,7 +4,7 @@ call instead of another, and what may have happened already.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 
 from msgspec import Struct, structs
 
@@ -14,9 +14,10 @@ from ordain.effects.effect import EFFECT, Children, VerbCall, Wait
 from ordain.effects.results import Resubmitted
 from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
-from ordain.journal.digests import call_digest
+from ordain.journal.digests import call_digest, content_digest
 from ordain.journal.partial_bodies import RESOLVED, SEEN
 from ordain.journal.records import (
+    SETTLED,
     ChildEndedBody,
     IntentBody,
     NoteBody,
@@ -33,39 +34,67 @@ Pinned = Callable[[str], Awaitable[Catalog]]
 _UNKNOWN = {"outcome_unknown", "unknown"}
 
 
-class AskedBefore(Struct, frozen=True, kw_only=True):
-    """What came before a wait: ``unknown`` are the calls that went out and of whose end nobody
-    knows, in its run, ``elsewhere`` those of its conversation's other runs.
-
-    ``alike`` is what those elsewhere amount to, each under the catalog that it was made under: a
-    verb may have another name by now, or another default. ``proposed_by``: who proposed its call
-    anew.
+class Doubt(Struct, frozen=True, kw_only=True):
+    """A call that went out and of whose end nobody knows. ``place`` names the attempt among all
+    runs; ``said`` is what it amounts to under the catalog that it was made under, where that is to
+    be had: its verb may have another name by now, or another default.
     """
 
-    unknown: tuple[Call, ...] = ()
+    place: str
+    call: Call
+    said: frozenset[str] = frozenset()
+
+    def is_of(self, said: frozenset[str], catalog: Catalog) -> bool:
+        """Whether it is a call that amounts to this, as its verb is by now or was then."""
+        return bool(said & self.said or said & likeness(self.call, catalog))
+
+
+class AskedBefore(Struct, frozen=True, kw_only=True):
+    """What came before a wait: ``unknown`` are the calls that went out and of whose end nobody
+    knows, in its run, ``elsewhere`` those of its conversation's other runs. ``proposed_by``: who
+    proposed its call anew.
+    """
+
+    unknown: tuple[Doubt, ...] = ()
     proposed_by: tuple[str, ...] = ()
-    elsewhere: tuple[Call, ...] = ()
-    alike: frozenset[str] = frozenset()
+    elsewhere: tuple[Doubt, ...] = ()
 
     def very(self, call: Call, catalog: Catalog) -> bool:
         """Whether exactly this, however it was spelled, may have happened by the run itself."""
         said = likeness(call, catalog)
-        return any(said & likeness(one, catalog) for one in self.unknown)
+        return any(one.is_of(said, catalog) for one in self.unknown)
 
     def very_elsewhere(self, call: Call, catalog: Catalog) -> bool:
-        """The same by another run, as the verb is by now or was then."""
+        """The same by another run."""
         said = likeness(call, catalog)
-        return bool(said & self.alike) or any(
-            said & likeness(one, catalog) for one in self.elsewhere
+        return any(one.is_of(said, catalog) for one in self.elsewhere)
+
+    def places(self, calls: Sequence[Call], catalog: Catalog) -> tuple[str, ...]:
+        """Where exactly these may have happened: what an approver of them is told of."""
+        known = (*self.unknown, *self.elsewhere)
+        if not known:
+            return ()
+        said = [likeness(call, catalog) for call in calls]
+        return tuple(
+            sorted({one.place for one in known if any(one.is_of(each, catalog) for each in said)})
         )
 
     def perhaps_done(self, calls: Sequence[Call]) -> bool:
         """Whether one of these, or one of the same verb, may have happened already."""
-        verbs = {call.verb for call in (*self.unknown, *self.elsewhere)}
+        verbs = {one.call.verb for one in (*self.unknown, *self.elsewhere)}
         return any(call.verb in verbs for call in calls)
 
 
 NOTHING_BEFORE = AskedBefore()
+NOBODY: frozenset[str] = frozenset()
+"""No run is at work here."""
+
+
+def told_digest(digest: str, places: Sequence[str]) -> str:
+    """The digest of what an approver looks at: of what is asked for, and of where it may have
+    happened already, so that no yes is to more than was told. Of what never went out as asked.
+    """
+    return content_digest("\n".join((digest, *places)).encode()) if places else digest
 
 
 def wait_at(stored: StoredRun, addr: int) -> Wait | None:
@@ -79,7 +108,9 @@ def wait_at(stored: StoredRun, addr: int) -> Wait | None:
     return None
 
 
-def asked_before(records: Sequence[Record], addr: int, asked: Sequence[Call]) -> AskedBefore:
+def asked_before(
+    records: Sequence[Record], addr: int, asked: Sequence[Call], run: str = ""
+) -> AskedBefore:
     """What a run's records before effect ``addr`` say, which asks for these calls."""
     unknown, proposed = _Unknown(), dict[str, list[str]]()
     for record in records:
@@ -91,7 +122,20 @@ def asked_before(records: Sequence[Record], addr: int, asked: Sequence[Call]) ->
         for instead in _resubmitted(record):
             proposed.setdefault(call_digest(instead.call), []).append(instead.by)
     by = (name for call in asked for name in proposed.get(call_digest(call), ()))
-    return AskedBefore(unknown=unknown.calls(records), proposed_by=tuple(dict.fromkeys(by)))
+    return AskedBefore(unknown=unknown.doubts(records, run), proposed_by=tuple(dict.fromkeys(by)))
+
+
+class Looking(Struct, frozen=True, kw_only=True):
+    """How the runs beside one are read. ``until``: as they were at a moment, else as durable now;
+    ``pinned``: also what their calls amounted to when they went out.
+
+    ``at_work`` are the runs whose calls are under way in this process: any other that has one
+    without an end was cut off.
+    """
+
+    until: int | None = None
+    pinned: Pinned | None = None
+    at_work: Container[str] = NOBODY
 
 
 async def asked_before_anywhere(
@@ -99,38 +143,34 @@ async def asked_before_anywhere(
     stored: StoredRun,
     addr: int,
     asked: Sequence[Call],
-    *,
-    until: int | None = None,
-    pinned: Pinned | None = None,
+    looking: Looking,
 ) -> AskedBefore:
-    """As ``asked_before``, and what the other runs of its root and conversation say, as durable now
-    or (``until``) up to a moment. ``pinned``: also what their calls amounted to when they went out.
-
-    A run that cannot be read says nothing.
+    """As ``asked_before``, and what the other runs of its root and conversation say. A run that
+    cannot be read says nothing.
     """
-    before, elsewhere = asked_before(stored.records, addr, asked), dict[str, Call]()
-    alike = set[str]()
+    before, elsewhere = asked_before(stored.records, addr, asked, stored.id), list[Doubt]()
     if beside := await store.unknown_beside(stored.id):
         runs = await store.load(beside)
         for run in beside:
             if isinstance(found := runs.get(run), StoredRun):
-                calls = _unknown_in(found, until)
-                elsewhere |= {call_digest(call): call for call in calls}
-                alike |= await _amounts(calls, found, pinned)
-    return structs.replace(before, elsewhere=tuple(elsewhere.values()), alike=frozenset(alike))
+                elsewhere += await _amounting(_doubts_in(found, looking), found, looking.pinned)
+    return structs.replace(before, elsewhere=tuple(elsewhere))
 
 
-async def _amounts(calls: Sequence[Call], made_by: StoredRun, pinned: Pinned | None) -> set[str]:
-    if not calls or pinned is None:
-        return set()
+async def _amounting(
+    doubts: Sequence[Doubt], made_by: StoredRun, pinned: Pinned | None
+) -> Sequence[Doubt]:
+    if not doubts or pinned is None:
+        return doubts
     try:
         catalog = await pinned(made_by.catalog)
     except JournalCorrupt:
-        return set()
-    return {said for call in calls for said in likeness(call, catalog)}
+        return doubts
+    return [structs.replace(one, said=likeness(one.call, catalog)) for one in doubts]
 
 
-def _unknown_in(stored: StoredRun, until: int | None) -> tuple[Call, ...]:
+def _doubts_in(stored: StoredRun, looking: Looking) -> tuple[Doubt, ...]:
+    until = looking.until
     records = [
         record
         for record in stored.records
@@ -140,9 +180,25 @@ def _unknown_in(stored: StoredRun, until: int | None) -> tuple[Call, ...]:
     try:
         for record in records:
             unknown.follow(record)
-        return unknown.calls(records)
+        if stored.status not in SETTLED and stored.id not in looking.at_work:
+            unknown.cut_off(records)
+        return unknown.doubts(records, stored.id)
     except JournalCorrupt:
         return ()
+
+
+def cut_off_call(records: Sequence[Record]) -> int | None:
+    """The number of the effect that is a run's latest verb call, where no record says how it ended
+    and its content is there: its process died, unless it is under way.
+    """
+    for record in reversed(records):
+        if record.name != "verb_call":
+            continue
+        if record.kind is RecordKind.OBSERVATION:
+            return None
+        if record.kind is RecordKind.INTENT:
+            return None if record.body is None else _addr(record)
+    return None
 
 
 class _Unknown:
@@ -178,7 +234,12 @@ class _Unknown:
         if told is not None and told.addr is not None and told.happened is False:
             self._found.pop((told.addr, 0), None)
 
-    def calls(self, records: Sequence[Record]) -> tuple[Call, ...]:
+    def cut_off(self, records: Sequence[Record]) -> None:
+        """The latest call too, where it was."""
+        if (addr := cut_off_call(records)) is not None:
+            self._found[addr, 0] = None
+
+    def doubts(self, records: Sequence[Record], run: str) -> tuple[Doubt, ...]:
         """What was called there. Of a call in doubt that was repeated the last attempt counts."""
         if not self._found:
             return ()
@@ -193,7 +254,7 @@ class _Unknown:
                 called.update(_calls(body) if isinstance(body, IntentBody) else ())
         last = {one.decision: place for place, one in called.items()}
         return tuple(
-            called[place].call
+            Doubt(place=f"{run}:{place[0]}:{place[1]}", call=called[place].call)
             for place in self._found
             if place in called
             and (place not in self._repeats or last[called[place].decision] == place)

@@ -242,16 +242,16 @@ async def forbidden(
 
 
 async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> bool:
-    """Whether the first attempt at a call that changes something may be the second time that it is
-    made, and no person said yes to exactly that.
+    """Whether an attempt at a call that changes something may be the second time that it is made,
+    and no person who was told of that said yes to it.
     """
-    said = by.consent is not None and not by.consent.grant
-    if said or by.doubted or call.attempt > 1:
+    if by.doubted or not by.hears_of_doubt or _harmless(catalog.verbs[call.authorized.call.verb]):
         return False
-    asked = call.authorized.call
-    if _harmless(catalog.verbs[asked.verb]) or not by.hears_of_doubt:
+    yes = None if by.consent is None or by.consent.grant else by.consent
+    if yes is not None and yes.told is None:  # a build before took it, and kept nothing of that
         return False
-    return await in_doubt(services.store, by.run, asked, catalog, services.catalogs.pinned)
+    asked, told = call.authorized.call, () if yes is None else yes.told or ()
+    return await in_doubt(services.store, by.run, asked, catalog, services.looking(), told)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

@@ -171,7 +171,8 @@ class Consents:
             return
         if isinstance(result, Approved):
             for call in wait.approval.calls:
-                self._approved[call_digest(call)].append(Consent(id=result.approval, by=result.by))
+                consent = Consent(id=result.approval, by=result.by, told=result.told)
+                self._approved[call_digest(call)].append(consent)
         elif (refused := _why(result)) is not None:
             self._refused |= {call_digest(call): refused for call in wait.approval.calls}
 

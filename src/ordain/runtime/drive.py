@@ -42,6 +42,7 @@ from ordain.ports.leases import Held
 from ordain.ports.store import Append, StoredRun, load_run
 from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, Refund
 from ordain.rules.header import HeaderFacts, HeaderLine, quotable, with_verdict
+from ordain.runtime.cut_off_calls import book_cut_off, working
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
@@ -137,7 +138,8 @@ class Drive:
                 return await self._close(asked)
             if self.held.refused is not None:
                 raise self.held.refused
-            driven = await self._execute(stored)
+            with working(self.services, stored):
+                driven = await self._execute(stored)
         except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
             return await self.stop(error)
         if driven.status is not Status.FAULTED:
@@ -302,16 +304,11 @@ class Drive:
             else self.held.mail
         )
         book_ends(live, mail)
-        note = live.write(
-            RecordKind.NOTE,
-            "cancel",
-            NoteBody(
-                by=asked.by,
-                action="cancel",
-                why=asked.why,
-                details=raw({"was": str(stored.status)}),
-            ),
+        book_cut_off(live)
+        said = NoteBody(
+            by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)})
         )
+        note = live.write(RecordKind.NOTE, "cancel", said)
         for row in mail:
             if row.kind is MailKind.INTERRUPT:
                 live.take(row, note.seq)

@@ -29,7 +29,7 @@ from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
 from ordain.runtime.approval_words import titled
-from ordain.runtime.asking_run import asked_before_anywhere
+from ordain.runtime.asking_run import Looking, asked_before_anywhere
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.joined_runs import joined_runs
 from ordain.runtime.whole_journal import check_end
@@ -44,8 +44,11 @@ class Headers:
     """Makes the header of any run as durable now, whether it has ended or not. Reads only."""
 
     def __init__(self, store: JournalStore, kinds: Kinds) -> None:
-        """``kinds`` say what the runs' records mean."""
+        """``kinds`` say what the runs' records mean; ``at_work`` are the runs that are driven in
+        this process, of which no call was cut off when they were taken up.
+        """
         self._store, self._kinds = store, kinds
+        self.at_work = set[str]()
 
     async def so_far(self, stored: StoredRun, stopped: StoredRun | None = None) -> HeaderFacts:
         """The header's facts of a run as durable now, with what the children it waits for have
@@ -178,7 +181,10 @@ class Headers:
         told: list[tuple[str, str]] = []
         for run, addr, wait in await self._waits(stored):
             if wait.approval is not None:
-                before = await asked_before_anywhere(self._store, run, addr, wait.approval.calls)
+                looking = Looking(at_work=self.at_work)
+                before = await asked_before_anywhere(
+                    self._store, run, addr, wait.approval.calls, looking
+                )
                 told.append((approval_id(run.id, addr), titled(wait.approval, before)))
         return told
 

@@ -7,10 +7,12 @@ By what a call amounts to and not by its digest, since a model spells the same c
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.ports.store import JournalStore, StoredRun
-from ordain.runtime.asking_run import Pinned, asked_before_anywhere
+from ordain.runtime.asking_run import Looking, asked_before_anywhere
 
 IN_DOUBT = "this very call went out before, and nobody knows if it happened"
 NOWHERE = -1
@@ -18,10 +20,17 @@ NOWHERE = -1
 
 
 async def in_doubt(
-    store: JournalStore, run: StoredRun, call: Call, catalog: Catalog, pinned: Pinned
+    store: JournalStore,
+    run: StoredRun,
+    call: Call,
+    catalog: Catalog,
+    looking: Looking,
+    told: Collection[str] = (),
 ) -> bool:
     """Whether a run's call may have happened already, by whoever of its root or conversation made
-    it; ``run`` with its records so far, ``catalog`` its own, ``pinned`` those of the others.
+    it; ``run`` with its records so far, ``catalog`` its own.
+
+    ``told`` are the places of which whoever said yes to the call was told: there it is no news.
     """
-    before = await asked_before_anywhere(store, run, NOWHERE, (), pinned=pinned)
-    return before.very(call, catalog) or before.very_elsewhere(call, catalog)
+    before = await asked_before_anywhere(store, run, NOWHERE, (), looking)
+    return not set(before.places((call,), catalog)).issubset(told)

@@ -19,6 +19,7 @@ from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore
 from ordain.ports.upkeep import Upkeep
 from ordain.ports.verb import VerbPort
+from ordain.runtime.asking_run import Looking
 from ordain.runtime.breakers import Breakers
 from ordain.runtime.headers import Headers
 from ordain.runtime.lost_time import LostTime
@@ -163,3 +164,7 @@ class Services(Struct, kw_only=True):
     def transcript(self, workspace: str) -> ReadTranscript:
         """Reads what a reference into one of the workspace's sessions says."""
         return ReadTranscript(self.sessions, workspace)
+
+    def looking(self, until: int | None = None) -> Looking:
+        """How a run here looks at what may have happened beside it."""
+        return Looking(until=until, pinned=self.catalogs.pinned, at_work=self.headers.at_work)

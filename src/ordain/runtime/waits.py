@@ -125,7 +125,7 @@ async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
                 stands,
                 addr,
                 wait.approval.calls,
-                pinned=run.services.catalogs.pinned,
+                run.services.looking(),
             )
             run.beside(asked_entry(run.stored, wait, run.catalog, row, before))
     elif wait.question is not None and run.stored.session:

@@ -290,7 +290,7 @@ class SqliteStore:
 
     async def unknown_beside(self, run: str) -> Sequence[str]:
         """See ``JournalStore.unknown_beside``."""
-        return self._unknown.beside(run)
+        return await self._unknown.beside(run)
 
     def untaken(self, run: str) -> Sequence[Mail]:
         """As ``mail``, at once."""

@@ -13,6 +13,7 @@ from ordain import Ordain, VerbContext, VerbError, verb
 from ordain.app import Extras, shipped_kinds
 from ordain.contracts.access import EMBEDDER
 from ordain.contracts.verbs import ArgumentRole
+from ordain.errors import Conflict
 from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.grants import GrantOffer
 from ordain.runtime.replay import replay
@@ -204,3 +205,35 @@ async def test_a_grant_covers_no_call_that_a_turn_before_left_in_doubt(tmp_path:
         await yes(ordain)
         await ordain.runtime.wait(asked.run_id)
         assert len(KEYS) == 2
+
+
+async def test_a_yes_is_good_for_what_its_approver_was_told(tmp_path: Path) -> None:
+    """Two turns ask for the same call. The first yes lets it go, and nobody hears how it ended: the
+    second, to the words of before, is stale; the words of now say that it may have happened.
+    """
+    KEYS.clear()
+    proposed = call("note.post", to="ada@example.org")
+    script = ModelScript().on("planner", proposed, index=0).on("planner", finish("posted"))
+    models = {"default": ScriptedModels(script)}
+    async with Ordain(home=tmp_path, verbs=[post], extras=Extras(models=models)) as ordain:
+        first = await said(ordain, "Please send a note to Ada", "note.post")
+        second = await said(ordain, "Please write a letter to Ada", "note.post")
+        words = {one.row.run: one for one in await ordain.runtime.approvals.listed("default")}
+        assert not any("may have happened" in one.words for one in words.values())
+        seen = {one.row.root: one for one in words.values()}
+        for asked in (first, second):
+            view = seen[asked.run_id]
+            word = ApproverWord(approve=True, digest=view.row.digest)
+            if asked is second:
+                with pytest.raises(Conflict) as refused:
+                    await ordain.runtime.approvals.decide("default", view.row.id, word, "local:ben")
+                assert refused.value.code == "approval_stale"
+            else:
+                await ordain.runtime.approvals.decide("default", view.row.id, word, "local:ben")
+                await ordain.runtime.wait(asked.run_id)
+        assert len(KEYS) == 1
+        assert "may have happened already" in await yes(ordain)
+        await ordain.runtime.wait(second.run_id)
+        assert len(KEYS) == 2
+        for run in await ordain.runtime.search.tree(second.run_id):
+            assert await replays_equal(ordain, run)

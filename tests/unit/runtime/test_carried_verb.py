@@ -70,7 +70,7 @@ async def test_a_run_of_its_own_says_what_it_rests_on() -> None:
         stored = office.stored(child)
         started = decode(stored.records[0])
         assert isinstance(started, Started)
-        assert started.consent == Consent(id=view.row.id, by=BEN)
+        assert started.consent == Consent(id=view.row.id, by=BEN, told=())
         before = RunSetup.of(
             child, TELLS, structs.replace(started, consent=None), office.catalog, office.kinds
         )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -13,6 +16,7 @@ from ordain.effects.calls import Call
 from ordain.runtime.likeness import likeness
 from ordain.testing import catalog_of
 
+VISIT = ("at", "of", "tags", "cost")
 ROLES = dict.fromkeys(("item", "count", "gift", "notes"), ArgumentRole.CONTENT)
 
 
@@ -25,6 +29,43 @@ def order(
 
 
 CATALOG = catalog_of(verbs=[order.spec])
+
+
+@verb(name="shop.visit", effect="private", arguments=dict.fromkeys(VISIT, ArgumentRole.CONTENT))
+def visit(
+    at: datetime | None = None,
+    of: UUID | None = None,
+    tags: set[str] | None = None,
+    cost: Decimal | None = None,
+) -> dict[str, str]:
+    """Book a visit."""
+    raise NotImplementedError
+
+
+VISITS = catalog_of(verbs=[visit.spec])
+IDENTITY = "12345678-1234-5678-1234-567812345678"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"at": "2026-05-17T10:00:00Z"}, {"at": "2026-05-17T12:00:00.000+02:00"}, True),
+        ({"at": "2026-05-17T10:00:00Z"}, {"at": "2026-05-17T10:00:00+02:00"}, False),
+        ({"at": "2026-05-17T10:00:00"}, {"at": "2026-05-17T10:00:00Z"}, False),
+        ({"of": IDENTITY}, {"of": IDENTITY.replace("-", "")}, True),
+        ({"of": "no id"}, {"of": "no id"}, True),
+        ({"tags": ["a", "b"]}, {"tags": ["b", "a"]}, True),
+        ({"tags": ["a", "b"]}, {"tags": ["a"]}, False),
+        ({"cost": "1.50"}, {"cost": 1.5}, True),
+        ({"cost": "1.50"}, {"cost": 15}, False),
+    ],
+)
+def test_what_a_schema_says_may_be_written_in_several_ways_is_the_same_in_each(
+    one: dict[str, Any], other: dict[str, Any], *, same: bool
+) -> None:
+    """Moments, ids, sets and numbers as texts; another moment, set or number is another call."""
+    first, second = (likeness(Call(verb="shop.visit", args=args), VISITS) for args in (one, other))
+    assert bool(first & second) == same
 
 
 def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -12,7 +12,8 @@ from ordain.effects.effect import VerbCall
 from ordain.effects.results import AnyResult, VerbReturned, VerbUnknown
 from ordain.errors import JournalCorrupt
 from ordain.ports.store import Append, JournalStore, StoredRun
-from ordain.runtime.repeated_calls import in_doubt
+from ordain.runtime.asking_run import Looking, asked_before_anywhere
+from ordain.runtime.repeated_calls import NOWHERE, in_doubt
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.testing import catalog_of
 from tests.contract.writing import Run
@@ -72,7 +73,9 @@ async def held(store: JournalStore, run: str, *calls: Call, catalog: Catalog = T
     """Of each of these, proposed by a run, whether it is in doubt."""
     stored = (await store.load([run]))[run]
     assert isinstance(stored, StoredRun)
-    return [await in_doubt(store, stored, call, catalog, built_then) for call in calls]
+    return [
+        await in_doubt(store, stored, call, catalog, Looking(pinned=built_then)) for call in calls
+    ]
 
 
 @pytest.mark.parametrize("asks", ["top", "below"])
@@ -105,5 +108,44 @@ async def test_where_the_catalog_of_then_is_gone_the_call_counts_as_it_would_be_
     await made(store, below, TEA, CUT_OFF)
     stored = (await store.load([top.id]))[top.id]
     assert isinstance(stored, StoredRun)
-    assert await in_doubt(store, stored, TEA, NOW, not_stored)
-    assert not await in_doubt(store, stored, ONE_TEA, NOW, not_stored)
+    assert await in_doubt(store, stored, TEA, NOW, Looking(pinned=not_stored))
+    assert not await in_doubt(store, stored, ONE_TEA, NOW, Looking(pinned=not_stored))
+
+
+async def test_a_call_that_was_cut_off_is_in_doubt_though_nothing_says_so_yet(
+    family: tuple[JournalStore, Run, Run],
+) -> None:
+    """Its process died, and nobody has taken its run up since: the same beside it is held back. One
+    that is under way here is not, for its end will be known.
+    """
+    store, top, below = family
+    effect = VerbCall(authorized=Authorized(call=TEA, decision="d"), deadline=9)
+    await store.submit(Append(run=below.id, epoch=1, records=(below.intent(effect=effect),)))
+    stored = (await store.load([top.id]))[top.id]
+    assert isinstance(stored, StoredRun)
+    assert await in_doubt(store, stored, ONE_TEA, THEN, Looking(pinned=built_then))
+    under_way = Looking(pinned=built_then, at_work={below.id})
+    assert not await in_doubt(store, stored, ONE_TEA, THEN, under_way)
+
+
+async def test_who_was_told_of_every_doubt_makes_the_call_and_not_who_was_told_of_some(
+    family: tuple[JournalStore, Run, Run],
+) -> None:
+    """A yes is good for what it was told of: what came into doubt since holds the call back."""
+    store, top, below = family
+    await made(store, below, TEA, CUT_OFF)
+
+    async def news(told: tuple[str, ...]) -> bool:
+        stored = (await store.load([top.id]))[top.id]
+        assert isinstance(stored, StoredRun)
+        return await in_doubt(store, stored, TEA, THEN, Looking(pinned=built_then), told)
+
+    stored = (await store.load([top.id]))[top.id]
+    assert isinstance(stored, StoredRun)
+    looking = Looking(pinned=built_then)
+    before = await asked_before_anywhere(store, stored, NOWHERE, (), looking)
+    told = before.places((ONE_TEA,), THEN)
+    assert len(told) == 1
+    assert [await news(()), await news(told)] == [True, False]
+    await made(store, top, ONE_TEA, CUT_OFF)
+    assert await news(told)

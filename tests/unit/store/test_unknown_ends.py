@@ -41,8 +41,8 @@ async def test_what_has_settled_is_looked_through_once() -> None:
     for run in (done, doubted):
         await store.submit(run.end())
     ends = UnknownEnds(query)
-    assert list(ends.beside("going")) == ["doubted", "top"]
+    assert list(await ends.beside("going")) == ["doubted", "top"]
     assert looked == [set(numbers.values())]
-    assert list(ends.beside("going")) == ["doubted", "top"]
+    assert list(await ends.beside("going")) == ["doubted", "top"]
     assert looked[1] == {numbers[one] for one in ("top", "doubted", "going")}
     store.close()

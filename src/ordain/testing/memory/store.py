@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ordain.errors import EngineLost, JournalCorrupt, OrdainError, StorageUnavailable
-from ordain.journal.records import UNKNOWN_ENDS
+from ordain.journal.records import SETTLED, UNKNOWN_ENDS, Status
 from ordain.ports.leases import Beat, Held, Lease
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.testing.memory import leases
@@ -168,7 +168,10 @@ class MemoryStore:
 
 def _is_beside(run: StoredRun, me: StoredRun) -> bool:
     talk = run.workspace == me.workspace and run.session == me.session != ""
-    return (talk or run.root == me.root) and any(
+    if not talk and run.root != me.root:
+        return False
+    at_work = run.status not in SETTLED and run.status is not Status.WAITING and run.id != me.id
+    return at_work or any(
         end in (record.body or b"") for record in run.records for end in UNKNOWN_ENDS
     )
 

@@ -34,7 +34,7 @@ Pinned = Callable[[str], Awaitable[Catalog]]
 _UNKNOWN = {"outcome_unknown", "unknown"}
 
 
-class Doubt(Struct, frozen=True, kw_only=True):
+class DoubtedCall(Struct, frozen=True, kw_only=True):
     """A call that went out and of whose end nobody knows. ``place`` names the attempt among all
     runs; ``said`` is what it amounts to under the catalog that it was made under, where that is to
     be had: its verb may have another name by now, or another default.
@@ -55,9 +55,9 @@ class AskedBefore(Struct, frozen=True, kw_only=True):
     proposed its call anew.
     """
 
-    unknown: tuple[Doubt, ...] = ()
+    unknown: tuple[DoubtedCall, ...] = ()
     proposed_by: tuple[str, ...] = ()
-    elsewhere: tuple[Doubt, ...] = ()
+    elsewhere: tuple[DoubtedCall, ...] = ()
 
     def very(self, call: Call, catalog: Catalog) -> bool:
         """Whether exactly this, however it was spelled, may have happened by the run itself."""
@@ -148,7 +148,7 @@ async def asked_before_anywhere(
     """As ``asked_before``, and what the other runs of its root and conversation say. A run that
     cannot be read says nothing.
     """
-    before, elsewhere = asked_before(stored.records, addr, asked, stored.id), list[Doubt]()
+    before, elsewhere = asked_before(stored.records, addr, asked, stored.id), list[DoubtedCall]()
     if beside := await store.unknown_beside(stored.id):
         runs = await store.load(beside)
         for run in beside:
@@ -158,8 +158,8 @@ async def asked_before_anywhere(
 
 
 async def _amounting(
-    doubts: Sequence[Doubt], made_by: StoredRun, pinned: Pinned | None
-) -> Sequence[Doubt]:
+    doubts: Sequence[DoubtedCall], made_by: StoredRun, pinned: Pinned | None
+) -> Sequence[DoubtedCall]:
     if not doubts or pinned is None:
         return doubts
     try:
@@ -169,7 +169,7 @@ async def _amounting(
     return [structs.replace(one, said=likeness(one.call, catalog)) for one in doubts]
 
 
-def _doubts_in(stored: StoredRun, looking: Looking) -> tuple[Doubt, ...]:
+def _doubts_in(stored: StoredRun, looking: Looking) -> tuple[DoubtedCall, ...]:
     until = looking.until
     records = [
         record
@@ -239,7 +239,7 @@ class _Unknown:
         if (addr := cut_off_call(records)) is not None:
             self._found[addr, 0] = None
 
-    def doubts(self, records: Sequence[Record], run: str) -> tuple[Doubt, ...]:
+    def doubts(self, records: Sequence[Record], run: str) -> tuple[DoubtedCall, ...]:
         """What was called there. Of a call in doubt that was repeated the last attempt counts."""
         if not self._found:
             return ()
@@ -254,7 +254,7 @@ class _Unknown:
                 called.update(_calls(body) if isinstance(body, IntentBody) else ())
         last = {one.decision: place for place, one in called.items()}
         return tuple(
-            Doubt(place=f"{run}:{place[0]}:{place[1]}", call=called[place].call)
+            DoubtedCall(place=f"{run}:{place[0]}:{place[1]}", call=called[place].call)
             for place in self._found
             if place in called
             and (place not in self._repeats or last[called[place].decision] == place)

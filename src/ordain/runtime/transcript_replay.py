@@ -10,14 +10,12 @@ id that names nobody.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt, JournalError
 from ordain.journal.digests import (
     DIGEST_BYTES,
@@ -30,6 +28,7 @@ from ordain.journal.digests import (
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
 from ordain.rules.attach import ATTACH, UNPLACED, Attached
 from ordain.rules.attachment import AttachFacts
+from ordain.runtime.asking_run import Pinned
 from ordain.runtime.entries import message_id
 from ordain.runtime.replay import Difference, short
 from ordain.runtime.store_replay import LedgerKnows
@@ -44,9 +43,6 @@ EQUAL, ERASED, DIFFERS, CORRUPT, NOT_THERE = (
 )
 DIFFERENCES_MAX = 20
 """More than these say nothing new: where a chain is broken, every entry after it is."""
-
-Pinned = Callable[[str], Awaitable[Catalog]]
-"""The catalog of a digest; raises ``JournalCorrupt`` where it is not stored."""
 
 
 @dataclass(slots=True, kw_only=True)

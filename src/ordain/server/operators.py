@@ -91,7 +91,7 @@ RUN = ("run_not_found", "run_unreadable")
 def operators_router(face: Face) -> Resource:
     """Operating routes."""
     router = resource("operators", prefix="/runs/{run}")
-    runtime, words = face.runtime, face.runtime.operators
+    runtime = face.runtime
 
     @router.post("/cancel", **refusing(ASK, *RUN, "settled"))
     async def cancel_run(
@@ -103,7 +103,8 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            return _sent(run, await words.cancel(run, by=face.by(request), why=given.why))
+            became = await runtime.operators.cancel(run, by=face.by(request), why=given.why)
+        return _sent(run, became)
 
     @router.post("/resume", **refusing(ASK, *RUN, "not_stopped", "erased", "thread_taken"))
     async def resume_run(
@@ -113,7 +114,7 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            await words.resume(run, by=f"{face.by(request)}: {given.why}")
+            await runtime.operators.resume(run, by=f"{face.by(request)}: {given.why}")
         return _sent(run, "resumed")
 
     @router.post(
@@ -133,7 +134,7 @@ def operators_router(face: Face) -> Resource:
                 why=given.why,
                 correct=given.correct,
             )
-            await words.resolve(run, word)
+            await runtime.operators.resolve(run, word)
         return Json({"run_id": run, "outcome": "resolved"})
 
     @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))
@@ -146,7 +147,7 @@ def operators_router(face: Face) -> Resource:
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            emptied = await words.erase(run, by=face.by(request), why=given.why)
+            emptied = await runtime.operators.erase(run, by=face.by(request), why=given.why)
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
     @router.post(
@@ -170,10 +171,10 @@ def operators_router(face: Face) -> Resource:
         `outcome` is `sent`, or `asked_again` where the answer leaves open what it grants: the
         question then goes back once as A and B.
         """
-        given = await read(request, Answer, face.body)
+        given, by = await read(request, Answer, face.body), face.by(request)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            became = await words.answer(run, given.effect, given.value, by=face.by(request))
+            became = await runtime.operators.answer(run, given.effect, given.value, by=by)
         return _sent(run, became)
 
     return router

@@ -35,7 +35,7 @@ from ordain.runtime.approval_words import (
     titled,
     told,
 )
-from ordain.runtime.asking_run import AskedBefore, Doubt
+from ordain.runtime.asking_run import AskedBefore, DoubtedCall
 from ordain.testing import catalog_of
 from tests.unit.rules.given import json_values
 
@@ -249,6 +249,6 @@ def test_a_call_that_may_have_happened_is_told_however_it_is_spelled(name: str) 
     spelled = Call(verb="post.out", args={"to": "caf\u00e9@example.org", "text": "1"})
     other = Call(verb="post.out", args={"to": "ben@example.org", "text": "1"})
     again = Call(verb="post.out", args={"text": "1", "to": "cafe\u0301@example.org"})
-    before = AskedBefore(**{name: (Doubt(place="r:1:0", call=spelled),)})
+    before = AskedBefore(**{name: (DoubtedCall(place="r:1:0", call=spelled),)})
     assert "This very call went out before" in told(asked(again), CATALOG, before)
     assert "Another call of this verb went out before" in told(asked(other), CATALOG, before)

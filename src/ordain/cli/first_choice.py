@@ -13,7 +13,13 @@ from msgspec import Struct
 
 from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.endpoint_words import models_said, starting, unlisted
-from ordain.cli.first_questions import asked_choice, asked_key, asked_model, asked_url
+from ordain.cli.first_questions import (
+    UNKNOWN_MODEL,
+    asked_choice,
+    asked_key,
+    asked_model,
+    asked_url,
+)
 from ordain.cli.model_setup import OPENAI_KEY
 from ordain.cli.options import FirstRun, Setup
 from ordain.cli.output import show
@@ -215,7 +221,7 @@ def _model(
             f"{endpoint.title} at {base_url} has no {named[:100]!r}; it has "
             f"{has}{did_you_mean(named, endpoint.models)}"
         )
-        raise ConfigurationError(message, code="unknown_model")
+        raise ConfigurationError(message, code=UNKNOWN_MODEL)
     return named or (endpoint.talkers or endpoint.models)[0]
 
 
@@ -267,9 +273,13 @@ def asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
         and (locked or use in USUAL)
     ):
         raise unlisted(endpoint, named_key)
-    model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
-    if endpoint is not None:
-        model = _model(use, base_url or "", model, endpoint, named_key)
+
+    def had(model: str) -> str:
+        return (
+            model if endpoint is None else _model(use, base_url or "", model, endpoint, named_key)
+        )
+
+    model = had(first.model or asked_model(() if endpoint is None else endpoint.talkers, had))
     return FirstChoice(
         use=use,
         setup=_setup(use, model, base_url, endpoint).with_changes(

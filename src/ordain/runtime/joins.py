@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.failure_words import JOIN_DEADLINE
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import (
     NULL,
@@ -43,7 +44,6 @@ from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
-DEADLINE = "join deadline"
 DECIDED = "join decided"
 RESULTS_TOO_LARGE = "results_too_large"
 """Why a child that completed failed all the same for who joined it: its result and its siblings'
@@ -447,7 +447,7 @@ class _Joining:
     def _note_deadline(self, now: int, ended: dict[int, AnyEnded]) -> None:
         deadline = self.effect.until.deadline
         if self.why is None and deadline is not None and now >= deadline:
-            self.why = DEADLINE
+            self.why = JOIN_DEADLINE
             self.counted = tuple(sorted(ended))
 
     def interrupt_rest(self, why: str) -> None:
@@ -496,7 +496,11 @@ async def join_children(
         deaf = interrupt is not None
         if deaf or joining.why is not None:
             joining.interrupt_rest(
-                DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED
+                JOIN_DEADLINE
+                if joining.why == JOIN_DEADLINE
+                else "parent interrupted"
+                if deaf
+                else DECIDED
             )
         parent.book_lost()
         await parent.suspend(addr, wake_at, "children", deaf=deaf)

@@ -267,7 +267,7 @@ async def test_refusals_of_the_guards_have_their_shape_too(tmp_path: Path) -> No
         ("/v1/completions", "send it to /v1/chat/completions"),
         ("/v1/audio/speech", "sound"),
         ("/v1/files/file-1/content", "goes with a message"),
-        ("/v1/chat/completion", "did you mean /v1/chat/completions"),
+        ("/v1/chat/completion", "did you mean /v1/chat/completions?"),
         ("/v1/none", "not served here; there are /v1/models, "),
         ("/v1/assistants", "not served here; there are /v1/models, "),
         ("/v1", "; there are /v1/models, "),

@@ -13,13 +13,7 @@ from msgspec import Struct
 
 from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.endpoint_words import models_said, starting, unlisted
-from ordain.cli.first_questions import (
-    UNKNOWN_MODEL,
-    asked_choice,
-    asked_key,
-    asked_model,
-    asked_url,
-)
+from ordain.cli.first_questions import asked_choice, asked_key, asked_model, asked_url
 from ordain.cli.model_setup import OPENAI_KEY
 from ordain.cli.options import FirstRun, Setup
 from ordain.cli.output import show
@@ -221,7 +215,7 @@ def _model(
             f"{endpoint.title} at {base_url} has no {named[:100]!r}; it has "
             f"{has}{did_you_mean(named, endpoint.models)}"
         )
-        raise ConfigurationError(message, code=UNKNOWN_MODEL)
+        raise ConfigurationError(message, code="unknown_model")
     return named or (endpoint.talkers or endpoint.models)[0]
 
 

@@ -20,8 +20,6 @@ from ordain.models.trial import Verdict
 from ordain.settings_file import SECRET_MAX, SECRET_MIN
 from ordain.settings_profiles import env_value
 
-UNKNOWN_MODEL = "unknown_model"
-"""The endpoint has models, and none of this name."""
 TALK = "talk to it now?"
 _YES = frozenset({"y", "yes"})
 _NO = frozenset({"n", "no"})
@@ -78,7 +76,7 @@ def asked_model(known: Sequence[str], check: Callable[[str], object]) -> str:
             f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
         )
         show(f"models there: {shown}")
-    refusal = refusal_of(check, UNKNOWN_MODEL)
+    refusal = refusal_of(check, "unknown_model")
     return ask(
         "model", known[0] if known else "", lambda said: model_refusal(said) or refusal(said)
     )

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.failure_words import JOIN_DEADLINE
+from ordain.contracts.failure_words import JOIN_DEADLINE as DEADLINE
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import (
     NULL,
@@ -447,7 +447,7 @@ class _Joining:
     def _note_deadline(self, now: int, ended: dict[int, AnyEnded]) -> None:
         deadline = self.effect.until.deadline
         if self.why is None and deadline is not None and now >= deadline:
-            self.why = JOIN_DEADLINE
+            self.why = DEADLINE
             self.counted = tuple(sorted(ended))
 
     def interrupt_rest(self, why: str) -> None:
@@ -496,11 +496,7 @@ async def join_children(
         deaf = interrupt is not None
         if deaf or joining.why is not None:
             joining.interrupt_rest(
-                JOIN_DEADLINE
-                if joining.why == JOIN_DEADLINE
-                else "parent interrupted"
-                if deaf
-                else DECIDED
+                DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED
             )
         parent.book_lost()
         await parent.suspend(addr, wake_at, "children", deaf=deaf)

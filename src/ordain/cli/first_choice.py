@@ -267,9 +267,13 @@ def asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
         and (locked or use in USUAL)
     ):
         raise unlisted(endpoint, named_key)
-    model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
-    if endpoint is not None:
-        model = _model(use, base_url or "", model, endpoint, named_key)
+
+    def had(model: str) -> str:
+        return (
+            model if endpoint is None else _model(use, base_url or "", model, endpoint, named_key)
+        )
+
+    model = had(first.model or asked_model(() if endpoint is None else endpoint.talkers, had))
     return FirstChoice(
         use=use,
         setup=_setup(use, model, base_url, endpoint).with_changes(

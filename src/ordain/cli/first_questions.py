@@ -5,17 +5,16 @@ line.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from getpass import getpass
 from pathlib import Path
 
 from ordain.cli.model_profiles import print_verdict
-from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
-from ordain.cli.typed_keys import begins_like_key
+from ordain.cli.questions import ask, left, refusal_of
+from ordain.cli.typed_keys import model_refusal
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.nearest import did_you_mean
-from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
 from ordain.models.trial import Verdict
 from ordain.settings_file import SECRET_MAX, SECRET_MIN
@@ -36,15 +35,17 @@ def sure(file: Path, there: Sequence[str]) -> bool:
 
 
 def kept(question: str) -> bool:
-    """A yes, which Enter is too."""
-    return _yes(question, "yes")
+    """A yes, which Enter is too, to what comes after all is done: whoever has gone says no."""
+    return _yes(question, "yes", gone="no")
 
 
-def _yes(question: str, usual: str) -> bool:
+def _yes(question: str, usual: str, gone: str | None = None) -> bool:
     """A yes or a no, asked for until it is one: a first message typed here is neither."""
-    while (said := ask(f"{question} (yes or no)", usual).lower()) not in _YES | _NO:
-        show("that is neither yes nor no")
-    return said in _YES
+
+    def wrong(said: str) -> str:
+        return "" if said.lower() in _YES | _NO else "that is neither yes nor no"
+
+    return ask(f"{question} (yes or no)", usual, wrong, gone=gone).lower() in _YES
 
 
 def asked_choice(offers: Mapping[str, str], usual: str) -> str:
@@ -53,48 +54,42 @@ def asked_choice(offers: Mapping[str, str], usual: str) -> str:
     show("What is to answer?")
     for number, name in enumerate(names, 1):
         show(f"  {number}  {name}: {cell_text(offers[name])}")
-    while True:
-        said = ask("number or name", usual).lower()
-        if said in offers:
-            return said
+
+    def chosen(said: str) -> str:
         if said.isascii() and said.isdigit() and 1 <= int(said[:4]) <= len(names):
             return names[int(said[:4]) - 1]
-        show(f"that is none of 1 to {len(names)}{did_you_mean(said, names)}")
+        return said.lower()
+
+    def wrong(said: str) -> str:
+        unknown = f"that is none of 1 to {len(names)}{did_you_mean(said, names)}"
+        return "" if chosen(said) in offers else unknown
+
+    return chosen(ask("number or name", usual, wrong))
 
 
-def asked_model(known: Sequence[str]) -> str:
+def asked_model(known: Sequence[str], check: Callable[[str], object]) -> str:
     """Which model; the first of those that the endpoint has, where it said. Asked until one is
-    named, as all here: only whoever leaves ends it.
+    named that the endpoint has, as ``check`` says, as all here: only whoever leaves ends it.
     """
     if len(known) > 1:
         shown = ", ".join(map(cell_text, known[:_SHOWN])) + (
             f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
         )
         show(f"models there: {shown}")
-    while True:
-        model = ask("model", known[0] if known else "")
-        if begins_like_key(model):
-            show("that looks like a key, and was not stored; a model is asked for")
-        elif model:
-            return model
-        else:
-            show("a model is needed, as the endpoint calls it")
+    refusal = refusal_of(check, "unknown_model")
+    return ask(
+        "model", known[0] if known else "", lambda said: model_refusal(said) or refusal(said)
+    )
 
 
 def asked_url(usual: str) -> str:
     """Where the endpoint is; asked until it is an address, before anything else is."""
-    while True:
-        url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
-        if not url:
-            show("a base URL is needed")
-            continue
-        try:
-            checked_url(url)
-        except ConfigurationError as error:
-            show(error.message)
-            usual = ""
-        else:
-            return url
+    refusal = refusal_of(checked_url)
+    return ask(
+        "base URL, like http://127.0.0.1:8000/v1",
+        usual,
+        lambda said: refusal(said) if said else "a base URL is needed",
+    )
 
 
 def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
@@ -108,7 +103,7 @@ def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
     try:
         typed = _typed_key(f"key of {use} (not shown; goes into a file of yours alone. {later}): ")
     except EOFError:
-        raise ConfigurationError("nothing was changed", code="missing_option") from None
+        raise left() from None
     return (None, typed) if typed else (variable, "")
 
 

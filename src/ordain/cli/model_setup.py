@@ -32,14 +32,16 @@ from ordain.cli.profile_files import (
     put_profile,
     shipped_policy,
 )
+from ordain.cli.questions import ask, refusal_of
 from ordain.cli.server_told import show_told, tell_server
-from ordain.cli.typed_keys import check_model, check_variable
+from ordain.cli.typed_keys import check_model, check_variable, model_refusal
 from ordain.contracts.hosted import OPENAI_HOST
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, Conflict, NotFound
+from ordain.models.exchange import checked_url
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
 from ordain.settings import DEFAULT_KEY_ENV, load_settings, read_policy
@@ -156,11 +158,7 @@ def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
             "--provider and --model are needed; on a terminal they are asked for",
             code="missing_option",
         )
-    if setup.provider not in PROVIDERS:
-        raise ConfigurationError(
-            f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(setup.provider, PROVIDERS)}",
-            code="unknown_provider",
-        )
+    _check_provider(setup.provider)
     check_model(setup.model)
     if setup.key_env is not None:
         check_variable(setup.key_env)
@@ -268,6 +266,14 @@ def _is_openai(base_url: str | None) -> bool:
         return False
 
 
+def _check_provider(name: str) -> None:
+    if name not in PROVIDERS:
+        raise ConfigurationError(
+            f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(name, PROVIDERS)}",
+            code="unknown_provider",
+        )
+
+
 def _lanes(given: tuple[str, ...]) -> list[Lane]:
     known = {str(lane): lane for lane in Lane}
     if unknown := [name for name in given if name not in known]:
@@ -319,35 +325,33 @@ def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
 def _asked(setup: Setup) -> Setup:
     """What was not given, asked for. Never a key: only where it is."""
     changes: dict[str, Any] = {}
-    provider = setup.provider or ask(f"provider ({', '.join(PROVIDERS)})", "openai")
+    provider = setup.provider or ask(
+        f"provider ({', '.join(PROVIDERS)})", "openai", refusal_of(_check_provider)
+    )
     changes["provider"] = provider
     local = provider == "local"
-    changes["model"] = setup.model or ask("model", "SmolLM2-135M-Instruct.Q4_1" if local else "")
+    changes["model"] = setup.model or ask(
+        "model", "SmolLM2-135M-Instruct.Q4_1" if local else "", model_refusal
+    )
     if provider == "openai" and setup.base_url is None:
-        changes["base_url"] = ask("base URL", f"https://{OPENAI_HOST}/v1")
+        changes["base_url"] = ask("base URL", f"https://{OPENAI_HOST}/v1", refusal_of(checked_url))
     if not local and setup.key_env is None and setup.key_file is None:
         usual = DEFAULT_KEY_ENV.get(provider) or (
             OPENAI_KEY if _is_openai(changes.get("base_url", setup.base_url)) else "none"
         )
-        variable = ask("environment variable that holds the key", usual)
+        variable = ask("environment variable that holds the key", usual, refusal_of(check_variable))
         changes["key_env"] = None if variable == "none" else variable
     if not setup.lane:
-        lanes = ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
-        changes["lane"] = (
-            ()
-            if lanes == "none"
-            else tuple(part.strip() for part in lanes.split(",") if part.strip())
+        lanes = ask(
+            f"lanes ({', '.join(Lane)}; several with commas)",
+            "none",
+            refusal_of(lambda said: _lanes(_split(said))),
         )
+        changes["lane"] = _split(lanes)
     return setup.with_changes(**changes)
 
 
-def ask(what: str, usual: str) -> str:
-    """One question; the usual answer where none is given.
-
-    Raises:
-        ConfigurationError: whoever is asked has gone.
-    """
-    try:
-        return input(f"{what}{f' [{usual}]' if usual else ''}: ").strip() or usual
-    except EOFError:
-        raise ConfigurationError("nothing was changed", code="missing_option") from None
+def _split(lanes: str) -> tuple[str, ...]:
+    if lanes == "none":
+        return ()
+    return tuple(part.strip() for part in lanes.split(",") if part.strip())

@@ -41,6 +41,13 @@ def check_model(name: str) -> None:
         raise ConfigurationError(message, code="key_not_stored")
 
 
+def model_refusal(name: str) -> str:
+    """What is wrong with a model's name that was typed, whoever is to have it ("": nothing)."""
+    if begins_like_key(name):
+        return "that looks like a key, and was not stored; a model is asked for"
+    return "" if name else "a model is needed, as the endpoint calls it"
+
+
 def check_variable(name: str) -> None:
     """Whether this can be a variable's name and is not the key itself, which nobody gets to see
     again.

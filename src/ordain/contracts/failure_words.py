@@ -7,12 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+ABANDONED = "abandoned"
+"""An effect was given up before it had ended."""
+JOIN_DEADLINE = "join deadline"
+"""Why a child run is cancelled whose time is over."""
+
 RESULT_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "outcome_unknown": "Nobody knows whether it took effect.",
         "timed_out": "It took longer than it may.",
         "withdrawn": "It is not allowed any more, and was not done.",
-        "abandoned": "It was given up before it had ended.",
+        ABANDONED: "It was given up before it had ended.",
     }
 )
 """How an effect or a child run may end that is no success."""

@@ -20,6 +20,13 @@ NO_WORDS = (
     "again, or take another model"
 )
 """What is done about a model whose whole answer had no words in it."""
+TOO_LATE = (
+    "it had not answered when the time for the work was over: say it again, since a model that has "
+    "been loaded meanwhile answers sooner, or take a faster model"
+)
+"""What is done about a model that was given up because its caller had no more time, whatever time
+its own profile has.
+"""
 REMEDIES: Mapping[ModelErrorCode, str] = {
     ModelErrorCode.AUTHENTICATION: (
         "no key was sent, or it was not accepted: check what key_env or key_file refers to, and "

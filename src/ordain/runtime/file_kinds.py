@@ -38,6 +38,7 @@ IMAGES = {
 }
 """The images that models are shown, each with what such a file begins with."""
 _WEBP = b"WEBP"
+_IN_RIFF = {b"WAVE": "sound", b"AVI ": "a moving picture"}
 _ENDS = {"image/png": b"IEND\xaeB`\x82", "image/jpeg": b"\xff\xd9", "image/gif": b"\x00;"}
 """What the last part of a whole image holds; bytes that nobody needs may come after it."""
 _OTHERS = {
@@ -75,7 +76,14 @@ _ENDINGS = {
     ".jpeg": "image/jpeg",
     ".gif": "image/gif",
     ".webp": "image/webp",
+    **{f".{one}": f"audio/{one}" for one in ("aac", "flac", "m4a", "mp3", "oga", "ogg", "opus")},
+    ".wav": "audio/wav",
+    **{f".{one}": f"video/{one}" for one in ("avi", "m4v", "mkv", "mov", "mp4", "mpeg", "webm")},
+    **{f".{one}": f"image/{one}" for one in ("avif", "bmp", "heic", "ico", "tif", "tiff")},
 }
+"""What a file's name says that it is. Of pictures, sound and moving pictures that nobody reads it
+is enough that text is none; pictures that are text (SVG) are read as that.
+"""
 NAMES = {
     "text/markdown": "md",
     "text/x-markdown": "md",
@@ -103,6 +111,8 @@ def sniffed(content: bytes, *, whole: bool = True) -> SniffedFile:
     for words, begins in _OTHERS.items():
         if content.startswith(begins):
             return SniffedFile(FileKind.OTHER, "", words)
+    if content.startswith(b"RIFF") and content[8:12] in _IN_RIFF:
+        return SniffedFile(FileKind.OTHER, "", _IN_RIFF[content[8:12]])
     if content[4:8] == b"ftyp":
         return SniffedFile(FileKind.OTHER, "", "a moving picture")
     if b"\x00" in content[:_PEEKED] and not content.startswith(_WIDE):

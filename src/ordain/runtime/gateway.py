@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.failure_words import ABANDONED
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
@@ -25,8 +26,6 @@ from ordain.runtime.images import Images
 from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare, with_use
 from ordain.runtime.services import Services
 from ordain.runtime.time_limit import TimeLimit, ended_within
-
-ABANDONED = "abandoned"
 
 Having = Callable[[Callable[[], PreparedCall | ModelFailed]], Awaitable[PreparedCall | ModelFailed]]
 """See ``ReadTranscript.having``."""

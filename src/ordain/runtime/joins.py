@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.failure_words import JOIN_DEADLINE as DEADLINE
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import (
     NULL,
@@ -43,7 +44,6 @@ from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
-DEADLINE = "join deadline"
 DECIDED = "join decided"
 RESULTS_TOO_LARGE = "results_too_large"
 """Why a child that completed failed all the same for who joined it: its result and its siblings'

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from ordain.contracts.failure_words import ABANDONED, JOIN_DEADLINE
 from ordain.contracts.model_policy import ModelErrorCode
-from ordain.contracts.remedies import NO_WORDS, NOT_HELD, remedy_of
+from ordain.contracts.remedies import NO_WORDS, NOT_HELD, TOO_LATE, remedy_of
 from ordain.contracts.verdict import RunVerdict
 from ordain.rules import enforcement
 from ordain.rules.header import MARKS, TITLE
@@ -22,25 +24,45 @@ _FAILED_MODEL = re.compile(
     r"]*)\"$|(?= · |$))",
     re.MULTILINE,
 )
+_LATE = re.compile(
+    rf'^ *{MARKS["fail"]} cancel by run:[0-9a-f]+ · "{re.escape(JOIN_DEADLINE)}"$', re.MULTILINE
+)
+"""The work had no more time, and gave up what it waited for."""
 _MODELS_ASKED = re.compile(rf"^{MARKS['info']} \d+ steps, (\d+) model calls, ", re.MULTILINE)
+_ONE_MODEL = re.compile(
+    rf'^{MARKS["info"]} models: "(?P<profile>[^"(]+) \((?P<provider>[a-z]+): [^"]*"$', re.MULTILINE
+)
+_NO_MODEL = frozenset({"offline", "scripted"})
+_PLANNER = "planner@"
+_NO_STEP = ("step.shape.", "step.consistency.")
 _STAYING = frozenset(
     {ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED}
 )
+
+
+class _Failure(NamedTuple):
+    """A model that failed: its profile, its error's code, and what is done about that."""
+
+    profile: str
+    code: str
+    remedy: str | None
 
 
 def remedies(header: str) -> tuple[str, ...]:
     """A line for each model that failed: its profile, and what people can do. Of work that was done
     all the same, only what will not pass by itself.
 
-    A model that is left alone for a while is told by what it failed with before.
+    A model that is left alone for a while, or was given up, is told by what it failed with before.
     """
     done = verdict_told(header) in (RunVerdict.OK, "")
-    told = (
-        (profile, _remedy(found))
-        for profile, found in _failed(header).items()
-        if not done or found["code"] in _STAYING
-    )
-    return tuple(f"{profile}: {remedy}" for profile, remedy in told if remedy is not None)
+    told = {
+        failure.profile: failure.remedy
+        for failure in _last_of_each(header).values()
+        if failure.remedy is not None and (not done or failure.code in _STAYING)
+    }
+    if not done and (profile := _unfit(header)):
+        told.setdefault(profile, NOT_HELD)
+    return tuple(f"{profile}: {remedy}" for profile, remedy in told.items())
 
 
 def model_failure(header: str) -> tuple[str, str] | None:
@@ -55,10 +77,8 @@ def model_failure(header: str) -> tuple[str, str] | None:
     if verdict_told(header) in (RunVerdict.OK, ""):
         return None
     if reason not in known:
-        failed, asked = (
-            [found["code"] for found in _failures(header)],
-            _MODELS_ASKED.findall(header),
-        )
+        failed = [failure.code for failure in _failures(header)]
+        asked = _MODELS_ASKED.findall(header)
         if not failed or not asked or len(failed) != int(asked[-1]) or failed[-1] not in known:
             return None
         reason = failed[-1]
@@ -96,39 +116,67 @@ def remedies_by_code(header: str) -> Mapping[str, str]:
     failed with before.
     """
     failures = _failures(header)
-    why = {found["code"]: found for found in failures}
+    told = {failure.code: failure.remedy for failure in failures}
     left_alone = [
-        found["profile"] for found in failures if found["code"] == ModelErrorCode.CIRCUIT_OPEN
+        failure.profile for failure in failures if failure.code == ModelErrorCode.CIRCUIT_OPEN
     ]
     if left_alone:
-        why[ModelErrorCode.CIRCUIT_OPEN] = _failed(header)[left_alone[-1]]
-    told = {code: _remedy(cause) for code, cause in why.items()}
+        told[ModelErrorCode.CIRCUIT_OPEN] = _last_of_each(header)[left_alone[-1]].remedy
+    if _unfit(header):
+        told[reason_told(header)] = NOT_HELD
     return {code: remedy for code, remedy in told.items() if remedy is not None}
 
 
-def _failures(header: str) -> list[re.Match[str]]:
-    """The lines of models that failed; most headers have none, which is told without a look at each
-    line.
+def _unfit(header: str) -> str:
+    """The one model of a plan that ended because what it proposed was no step, which is a model's
+    failure as one that is not held to its form: "" where it ended otherwise, or nobody can say
+    which it was. What is played from a file is as it was written.
     """
-    return list(_FAILED_MODEL.finditer(header)) if _FAILED in header else []
+    title = TITLE.fullmatch(header.partition("\n")[0])
+    if (
+        title is None
+        or not title["flow"].startswith(_PLANNER)
+        or not title["reason"].startswith(_NO_STEP)
+    ):
+        return ""
+    asked = _ONE_MODEL.search(header)
+    return "" if asked is None or asked["provider"] in _NO_MODEL else asked["profile"]
 
 
-def _failed(header: str) -> dict[str, re.Match[str]]:
-    """By profile, what it failed with last."""
-    last: dict[str, re.Match[str]] = {}
-    for found in _failures(header):
-        if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
-            last[found["profile"]] = found
-    return last
+def _failures(header: str) -> list[_Failure]:
+    """The models that failed, one for each attempt; most headers have none, which is told without a
+    look at each line.
+    """
+    if _FAILED not in header:
+        return []
+    late = _LATE.search(header) is not None
+    return [_failure(found, late=late) for found in _FAILED_MODEL.finditer(header)]
 
 
-def _remedy(found: re.Match[str]) -> str | None:
+def _failure(found: re.Match[str], *, late: bool) -> _Failure:
     """What is malformed may be so in three ways: no answer of the provider's wire, or one that was
     not held to its form or has no words, which ``ModelError`` tells in fixed words.
+
+    What was given up because the work's time was over was not done in time.
     """
-    if found["code"] == ModelErrorCode.MALFORMED:
+    if late and found["code"] == ABANDONED:
+        return _Failure(found["profile"], ModelErrorCode.TIMED_OUT, TOO_LATE)
+    code, remedy = found["code"], remedy_of(found["code"])
+    if code == ModelErrorCode.MALFORMED:
         if found["told"] in enforcement.NOT_HELD:
-            return NOT_HELD
-        if found["told"] in enforcement.NO_WORDS:
-            return NO_WORDS
-    return remedy_of(found["code"])
+            remedy = NOT_HELD
+        elif found["told"] in enforcement.NO_WORDS:
+            remedy = NO_WORDS
+    return _Failure(found["profile"], code, remedy)
+
+
+def _last_of_each(header: str) -> dict[str, _Failure]:
+    """By profile, what it failed with last, of what tells something of it: nobody asks a model that
+    is left alone, and one that was given up might have answered.
+    """
+    last: dict[str, _Failure] = {}
+    for failure in _failures(header):
+        tells = failure.remedy is not None and failure.code != ModelErrorCode.CIRCUIT_OPEN
+        if tells or failure.profile not in last:
+            last[failure.profile] = failure
+    return last

@@ -212,8 +212,8 @@ class _Parser:
 
 
 def _unexpected(token: _Token, more: str = "") -> Uncomputable:
-    what = "the end" if token.kind == "end" else repr(token.text[:20])
-    return Uncomputable("syntax", f"character {token.at}: unexpected {what}{more}")
+    what = "it ends too early" if token.kind == "end" else f"unexpected {token.text[:20]!r}"
+    return Uncomputable("syntax", f"character {token.at}: {what}{more}")
 
 
 def _literal(token: _Token) -> Number:

@@ -535,29 +535,29 @@ def test_a_linked_file_stays_a_link(told: Told) -> None:
 
 def test_on_a_terminal_what_is_missing_is_asked_for(home: Path, endpoint: ModelEndpoint) -> None:
     """Without options on a terminal each is asked for with its usual answer; a key typed in place
-    of a name is refused unrepeated.
+    of a name is refused unrepeated, and the name is asked for again.
     """
     command = ("models", "add", "typed", "--data-dir", str(home))
     environment = {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}
     endpoint.answers = [WORD]
-    for variable, code in ((KEY, 2), ("none", 0)):
-        terminal = Terminal(command, environment, columns=240)
-        try:
-            answers = [
-                ("provider", ""),
-                ("model:", "m"),
-                ("base URL", endpoint.url),
-                ("environment variable", variable),
-                ("lanes", "brain"),
-            ]
-            for question, answer in answers:
-                terminal.until(question)
-                terminal.type(answer)
-            assert terminal.end() == code, terminal.screen.text
-            # as it was typed, and not once more
-            assert terminal.screen.text.count(KEY) == (variable == KEY)
-        finally:
-            terminal.close()
+    terminal = Terminal(command, environment, columns=240)
+    try:
+        answers = [
+            ("provider", ""),
+            ("model:", "m"),
+            ("base URL", endpoint.url),
+            ("environment variable", KEY),
+            ("was not stored\nenvironment variable", "none"),
+            ("lanes", "brain"),
+        ]
+        for question, answer in answers:
+            terminal.until(question)
+            terminal.type(answer)
+        assert terminal.end() == 0, terminal.screen.text
+        # as it was typed, and not once more
+        assert terminal.screen.text.count(KEY) == 1
+    finally:
+        terminal.close()
     profile = load_settings({}, home).profiles["typed"]
     assert (profile.provider, profile.model, profile.base_url, profile.key_env) == (
         "openai",

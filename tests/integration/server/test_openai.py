@@ -267,7 +267,7 @@ async def test_refusals_of_the_guards_have_their_shape_too(tmp_path: Path) -> No
         ("/v1/completions", "send it to /v1/chat/completions"),
         ("/v1/audio/speech", "sound"),
         ("/v1/files/file-1/content", "goes with a message"),
-        ("/v1/chat/completion", "did you mean /v1/chat/completions"),
+        ("/v1/chat/completion", "did you mean /v1/chat/completions?"),
         ("/v1/none", "not served here; there are /v1/models, "),
         ("/v1/assistants", "not served here; there are /v1/models, "),
         ("/v1", "; there are /v1/models, "),
@@ -292,9 +292,8 @@ async def test_an_address_of_theirs_that_is_not_served_says_what_there_is(
                 None,
             )
             assert said in error["message"]
-            assert error["message"].endswith(
-                "there are /v1/models, /v1/chat/completions, /v1/responses"
-            )
+            before = error["message"].removesuffix(f"; {said}")
+            assert before.endswith("there are /v1/models, /v1/chat/completions, /v1/responses")
 
 
 async def test_whoever_may_chat_is_told_what_is_not_served(tmp_path: Path) -> None:

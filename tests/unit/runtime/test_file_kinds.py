@@ -69,6 +69,14 @@ def test_an_image_that_is_cut_off_is_none(image: bytes) -> None:
         ("a.json", "application/json", b"{}", True),
         ("a.heic", "image/heic", b"words", False),
         ("a.mp3", "audio/mpeg", b"words", False),
+        ("a.mp3", "", b"words", False),
+        ("a.mp3", "", b"ID3\x03", True),
+        ("a.wav", "", b"RIFFxxxxWAVEfmt ", True),
+        ("a.txt", "", b"RIFFxxxxWAVEfmt ", False),
+        ("a.txt", "", b"RIFF raff is a word", True),
+        ("a.mp4", "", b"words", False),
+        ("a.heic", "", b"words", False),
+        ("a.svg", "", b"<svg/>", True),
     ],
 )
 def test_a_file_that_lies_is_told(name: str, media_type: str, content: bytes, fits: bool) -> None:

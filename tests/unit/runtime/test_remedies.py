@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ordain.contracts.model_policy import ModelErrorCode
-from ordain.contracts.remedies import NO_WORDS, NOT_HELD, REMEDIES
+from ordain.contracts.remedies import NO_WORDS, NOT_HELD, REMEDIES, TOO_LATE
 from ordain.rules import enforcement
 from ordain.rules.header import HeaderLine
 from ordain.runtime.brief import in_words
@@ -70,6 +70,44 @@ def test_an_error_is_told_by_what_its_model_failed_with() -> None:
     assert f"a: {REMEDIES[ModelErrorCode.CONNECTION]}" in remedies(told)
     timed_out = HeaderLine(mark="fail", what="web.read", reason="timed_out")
     assert remedies_by_code(header(lines=(timed_out,), **UNDONE)) == {}
+
+
+def test_a_model_that_was_given_up_is_told_by_what_it_failed_with() -> None:
+    """An attempt that was given up says nothing of its model, unless the work's time was over: then
+    the model was not done in time, and work that ended by it is the model's failure. Of one that
+    somebody stopped there is nothing to do.
+    """
+    before = failed("connection", "abandoned", **UNDONE)
+    assert remedies(before) == (f"worker: {REMEDIES[ModelErrorCode.CONNECTION]}",)
+    attempt = HeaderLine(mark="fail", what="model worker", reason="abandoned", depth=1)
+    over = HeaderLine(
+        mark="fail", what=f"cancel by run:{'0' * 32}", excerpt="join deadline", depth=1
+    )
+    stopped = HeaderLine(mark="fail", what="cancel by user:ada", excerpt="join deadline", depth=1)
+    facts = {**UNDONE, "status": "cancelled", "reason": "cancelled", "model_calls": 1}
+    late = header(lines=(attempt, over), **facts)
+    assert remedies(late) == (f"worker: {TOO_LATE}",)
+    assert model_failure(late) == (
+        "timed_out",
+        f"no model gave an answer (timed_out); worker: {TOO_LATE}",
+    )
+    assert remedies(header(lines=(attempt, stopped), **facts)) == ()
+    assert model_failure(header(lines=(attempt, stopped), **facts)) is None
+
+
+@pytest.mark.parametrize("reason", ["step.shape.wrong_type", "step.consistency.act_with_answer"])
+def test_a_plan_whose_model_proposed_no_step_is_told_what_to_do(reason: str) -> None:
+    """As `models test` tells of a model that keeps to no schema; of one model, since of several
+    nobody can say which it was, and of none that is played or that rules stand for.
+    """
+    facts = {**UNDONE, "flow": "planner@5", "reason": reason}
+    assert in_words(header(**facts), {}).endswith(f"\n→ worker: {NOT_HELD}")
+    assert remedies_by_code(header(**facts)) == {reason: NOT_HELD}
+    for models in (("worker (scripted: x)",), ("worker (openai: x)", "brain (openai: y)"), ()):
+        assert remedies(header(**{**facts, "models": models})) == ()
+    done = {"status": "completed", "answered": True}
+    for changes in ({"flow": "turn@9"}, {"reason": "step.tool.unknown"}, done):
+        assert remedies(header(**{**facts, **changes})) == ()
 
 
 @pytest.mark.parametrize(

@@ -239,3 +239,14 @@ def test_what_has_no_value_is_typed(expression: str, code: str | None) -> None:
         evaluate(expression)
     assert error.value.code == code
     assert len(error.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [("1+", "character 3: it ends too early"), ("1 + )", "character 5: unexpected ')'")],
+)
+def test_where_an_expression_is_none_is_said(expression: str, told: str) -> None:
+    """By the place and what stands there, or that there is nothing."""
+    with pytest.raises(Uncomputable, match=r"character") as refused:
+        evaluate(expression)
+    assert refused.value.message.startswith(told)

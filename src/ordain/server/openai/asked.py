@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from ordain.contracts.attachments import FILES_MAX
 from ordain.contracts.conversation import MESSAGE_CHARS, ExecMode
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.openai import (
     ChatCompletionRequest,
     ChatTurn,
@@ -223,7 +224,7 @@ def unknown_model(model: str) -> NotFound:
     """No ``model`` of this name is served."""
     return NotFound(
         f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}, and those of GET "
-        "/v1/models",
+        f"/v1/models{did_you_mean(model, MODELS)}",
         code="unknown_model",
     )
 

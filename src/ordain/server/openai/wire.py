@@ -54,8 +54,11 @@ def unserved(path: str) -> str:
     named = path.removeprefix(f"{BELOW}/")
     instead = UNSERVED.get(named.partition("/")[0], "")
     meant = nearest(named, [one.removeprefix(f"{BELOW}/") for one in SERVED])
-    told = f": {instead}" if instead else f"; did you mean {BELOW}/{meant}" if meant else ""
-    return f"this address is not served here{told}; there are {', '.join(SERVED)}"
+    there = f"there are {', '.join(SERVED)}"
+    if instead:
+        return f"this address is not served here: {instead}; {there}"
+    hint = f"; did you mean {BELOW}/{meant}?" if meant else ""
+    return f"this address is not served here; {there}{hint}"
 
 
 def refusal_of(problem: Mapping[str, Any], path: str = "") -> OpenAIRefusal:

@@ -90,10 +90,10 @@ class UnknownEnds:
         me, root, no, generation, head = found[0]
         talk = _Talk(generation=0) if no is None else self._talk(no, generation, head)
         tops = talk.roots | {root}
-        near = self._query(_BELOW, (_list(tops),))
+        near = await self._of_each(_BELOW, sorted(tops))
         looked = [no for no, *_ in near if no not in self._without]
         # as of before: what settles while it is looked through is looked through again
-        holding = await self._holding(looked)
+        holding = {row[0] for row in await self._of_each(_HOLDING, looked)}
         goes_on = set[int]()
         for one, top, settled, waits in near:
             if one in holding or not settled:
@@ -119,15 +119,13 @@ class UnknownEnds:
         _forget(self._talks, TALKS)
         return talk
 
-    async def _holding(self, numbers: Sequence[int]) -> set[int]:
-        """Those of these runs whose records hold the words."""
-        found = set[int]()
+    async def _of_each(self, sql: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        """What a statement says of these runs, of so many at a time."""
+        found = list[tuple[Any, ...]]()
         for first in range(0, len(numbers), SLICE):
             if first:
                 await asyncio.sleep(0)
-            found |= {
-                row[0] for row in self._query(_HOLDING, (_list(numbers[first : first + SLICE]),))
-            }
+            found += self._query(sql, (_list(numbers[first : first + SLICE]),))
         return found
 
 

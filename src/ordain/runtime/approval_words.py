@@ -61,6 +61,10 @@ NOT_TRACED = (
 WHERE_UNDONE = "Where a later step fails, to undo the one above:"
 UNKNOWN = "is none of this catalog's verbs"
 FIXED = "as settings have it"
+SURELY_DONE = (
+    "  This very call happened before in this run or conversation, as an operator has found out "
+    "since: it would happen again."
+)
 MAYBE_DONE = (
     "  This very call went out before in the same run, and nobody knows how that ended: it may "
     "have happened already, and would happen again."
@@ -163,11 +167,14 @@ def _before(call: Call, catalog: Catalog, before: AskedBefore) -> list[str]:
     """That it, however it was spelled, or one like it may have happened already: the gravest that
     is known of it.
     """
+    very = before.very((call,), catalog)
+    if any(one.sure for one in very):
+        return [SURELY_DONE]
     doubts = (before.unknown, before.elsewhere)
-    very = (before.very(call, catalog), before.very_elsewhere(call, catalog))
-    alike = [any(one.call.verb == call.verb for one in known) for known in doubts]
+    exactly = [any(one in very for one in known) for known in doubts]
+    alike = [any(one.call.verb == call.verb and not one.sure for one in known) for known in doubts]
     words = (MAYBE_DONE, DONE_ELSEWHERE, MAYBE_ALIKE, ALIKE_ELSEWHERE)
-    return [line for holds, line in zip((*very, *alike), words, strict=True) if holds][:1]
+    return [line for holds, line in zip((*exactly, *alike), words, strict=True) if holds][:1]
 
 
 def _is_cut(asked: ApprovalAsked, catalog: Catalog) -> bool:

@@ -35,14 +35,18 @@ _UNKNOWN = {"outcome_unknown", "unknown"}
 
 
 class DoubtedCall(Struct, frozen=True, kw_only=True):
-    """A call that went out and of whose end nobody knows. ``place`` names the attempt among all
-    runs; ``said`` is what it amounts to under the catalog that it was made under, where that is to
-    be had: its verb may have another name by now, or another default.
+    """A call that went out and of whose end nobody knows, or knew. ``place`` names the attempt
+    among all runs, and whether it is ``sure``: then somebody has found out since that it did
+    happen.
+
+    ``said`` is what it amounts to under the catalog that it was made under, where that is to be
+    had: its verb may have another name by now, or another default.
     """
 
     place: str
     call: Call
     said: frozenset[str] = frozenset()
+    sure: bool = False
 
     def is_of(self, said: frozenset[str], catalog: Catalog) -> bool:
         """Whether it is a call that amounts to this, as its verb is by now or was then."""
@@ -59,25 +63,15 @@ class AskedBefore(Struct, frozen=True, kw_only=True):
     proposed_by: tuple[str, ...] = ()
     elsewhere: tuple[DoubtedCall, ...] = ()
 
-    def very(self, call: Call, catalog: Catalog) -> bool:
-        """Whether exactly this, however it was spelled, may have happened by the run itself."""
-        said = likeness(call, catalog)
-        return any(one.is_of(said, catalog) for one in self.unknown)
-
-    def very_elsewhere(self, call: Call, catalog: Catalog) -> bool:
-        """The same by another run."""
-        said = likeness(call, catalog)
-        return any(one.is_of(said, catalog) for one in self.elsewhere)
+    def very(self, calls: Sequence[Call], catalog: Catalog) -> tuple[DoubtedCall, ...]:
+        """Those of all that are exactly one of these, however it was spelled."""
+        known = (*self.unknown, *self.elsewhere)
+        said = [likeness(call, catalog) for call in calls] if known else []
+        return tuple(one for one in known if any(one.is_of(each, catalog) for each in said))
 
     def places(self, calls: Sequence[Call], catalog: Catalog) -> tuple[str, ...]:
         """Where exactly these may have happened: what an approver of them is told of."""
-        known = (*self.unknown, *self.elsewhere)
-        if not known:
-            return ()
-        said = [likeness(call, catalog) for call in calls]
-        return tuple(
-            sorted({one.place for one in known if any(one.is_of(each, catalog) for each in said)})
-        )
+        return tuple(sorted({one.place for one in self.very(calls, catalog)}))
 
     def perhaps_done(self, calls: Sequence[Call]) -> bool:
         """Whether one of these, or one of the same verb, may have happened already."""
@@ -207,6 +201,7 @@ class _Unknown:
     def __init__(self) -> None:
         self._found: dict[tuple[int, int], None] = {}
         self._repeats: set[tuple[int, int]] = set()
+        self._sure: set[tuple[int, int]] = set()
 
     def follow(self, record: Record) -> None:
         """Most records are none of these, and are not decoded."""
@@ -229,10 +224,14 @@ class _Unknown:
             self._resolved(decode(record))
 
     def _resolved(self, body: object) -> None:
-        """Somebody has found out that it did not happen."""
+        """Somebody has found out that it did not happen, or that it did."""
         told = RESOLVED.decode(body.details) if isinstance(body, NoteBody) else None
-        if told is not None and told.addr is not None and told.happened is False:
+        if told is None or told.addr is None:
+            return
+        if told.happened is False:
             self._found.pop((told.addr, 0), None)
+        elif told.happened:
+            self._sure.add((told.addr, 0))
 
     def cut_off(self, records: Sequence[Record]) -> None:
         """The latest call too, where it was."""
@@ -254,7 +253,11 @@ class _Unknown:
                 called.update(_calls(body) if isinstance(body, IntentBody) else ())
         last = {one.decision: place for place, one in called.items()}
         return tuple(
-            DoubtedCall(place=f"{run}:{place[0]}:{place[1]}", call=called[place].call)
+            DoubtedCall(
+                place=f"{run}:{place[0]}:{place[1]}{'!' if place in self._sure else ''}",
+                call=called[place].call,
+                sure=place in self._sure,
+            )
             for place in self._found
             if place in called
             and (place not in self._repeats or last[called[place].decision] == place)

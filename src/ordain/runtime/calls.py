@@ -36,7 +36,7 @@ from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
 from ordain.runtime.doubted_calls import DIED, NOT_STARTED, leaves_doubt, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
-from ordain.runtime.repeated_calls import IN_DOUBT, in_doubt
+from ordain.runtime.repeated_calls import why_in_doubt
 from ordain.runtime.services import Services
 
 Withdrawing = Callable[[], Awaitable[str | None]]
@@ -200,8 +200,8 @@ async def _attempt(
     left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
-    if await _perhaps_done(services, catalog, call, by):
-        return VerbWithdrawn(message=IN_DOUBT, in_doubt=True)
+    if doubt := await _perhaps_done(services, catalog, call, by):
+        return VerbWithdrawn(message=doubt, in_doubt=True)
     leaf = structs.replace(
         _leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6),
         at_us=now,
@@ -241,17 +241,17 @@ async def forbidden(
     )
 
 
-async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> bool:
-    """Whether an attempt at a call that changes something may be the second time that it is made,
-    and no person who was told of that said yes to it.
+async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> str:
+    """Why an attempt at a call that changes something may be the second time that it is made, where
+    no person who was told of that said yes to it; "" where it is not.
     """
     if by.doubted or not by.hears_of_doubt or _harmless(catalog.verbs[call.authorized.call.verb]):
-        return False
+        return ""
     yes = None if by.consent is None or by.consent.grant else by.consent
     if yes is not None and yes.told is None:  # a build before took it, and kept nothing of that
-        return False
+        return ""
     asked, told = call.authorized.call, () if yes is None else yes.told or ()
-    return await in_doubt(services.store, by.run, asked, catalog, services.looking(), told)
+    return await why_in_doubt(services.store, by.run, asked, catalog, services.looking(), told)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

@@ -28,6 +28,7 @@ from ordain.runtime.approval_words import (
     NOT_TRACED,
     ROOM,
     ROOM_OF_ROLE,
+    SURELY_DONE,
     TITLED,
     UNCONFIRMED_SAID,
     UNKNOWN,
@@ -241,6 +242,14 @@ def test_where_something_is_cut_and_the_exact_calls_do_not_stand_beside_it_that_
 def test_many_calls_are_cut_too() -> None:
     """Those that are told by their verbs alone."""
     assert CUT.format("7c") in told(asked(*[CALL] * (CALLS_TOLD + 1)), CATALOG, approval="7c")
+
+
+def test_a_call_that_has_happened_is_told_as_that() -> None:
+    """Of another one of its verb there is no more to say than of any that was made."""
+    before = AskedBefore(elsewhere=(DoubtedCall(place="r:1:0!", call=CALL, sure=True),))
+    other = Call(verb="post.out", args={"to": "ben@example.org", "text": "1"})
+    assert SURELY_DONE in told(asked(CALL), CATALOG, before)
+    assert "went out before" not in told(asked(other), CATALOG, before)
 
 
 @pytest.mark.parametrize("name", ["unknown", "elsewhere"])

@@ -116,7 +116,8 @@ def test_what_somebody_has_found_out_not_to_have_happened_counts_no_more(happene
             by="local:ops", action="resolve", details=raw({"addr": addr, "happened": happened})
         ),
     )
-    assert [one.call for one in journal.before().unknown] == ([POST] if happened else [])
+    told = [(one.call, one.sure) for one in journal.before().unknown]
+    assert told == ([(POST, True)] if happened else [])
 
 
 def test_of_a_call_in_doubt_its_last_attempt_counts() -> None:

@@ -11,9 +11,10 @@ from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import AnyResult, VerbReturned, VerbUnknown
 from ordain.errors import JournalCorrupt
+from ordain.journal.records import NoteBody, RecordKind, raw
 from ordain.ports.store import Append, JournalStore, StoredRun
 from ordain.runtime.asking_run import Looking, asked_before_anywhere
-from ordain.runtime.repeated_calls import NOWHERE, in_doubt
+from ordain.runtime.repeated_calls import HAPPENED, NOWHERE, why_in_doubt
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.testing import catalog_of
 from tests.contract.writing import Run
@@ -73,9 +74,8 @@ async def held(store: JournalStore, run: str, *calls: Call, catalog: Catalog = T
     """Of each of these, proposed by a run, whether it is in doubt."""
     stored = (await store.load([run]))[run]
     assert isinstance(stored, StoredRun)
-    return [
-        await in_doubt(store, stored, call, catalog, Looking(pinned=built_then)) for call in calls
-    ]
+    looking = Looking(pinned=built_then)
+    return [bool(await why_in_doubt(store, stored, call, catalog, looking)) for call in calls]
 
 
 @pytest.mark.parametrize("asks", ["top", "below"])
@@ -108,8 +108,8 @@ async def test_where_the_catalog_of_then_is_gone_the_call_counts_as_it_would_be_
     await made(store, below, TEA, CUT_OFF)
     stored = (await store.load([top.id]))[top.id]
     assert isinstance(stored, StoredRun)
-    assert await in_doubt(store, stored, TEA, NOW, Looking(pinned=not_stored))
-    assert not await in_doubt(store, stored, ONE_TEA, NOW, Looking(pinned=not_stored))
+    assert await why_in_doubt(store, stored, TEA, NOW, Looking(pinned=not_stored))
+    assert not await why_in_doubt(store, stored, ONE_TEA, NOW, Looking(pinned=not_stored))
 
 
 async def test_a_call_that_was_cut_off_is_in_doubt_though_nothing_says_so_yet(
@@ -123,9 +123,27 @@ async def test_a_call_that_was_cut_off_is_in_doubt_though_nothing_says_so_yet(
     await store.submit(Append(run=below.id, epoch=1, records=(below.intent(effect=effect),)))
     stored = (await store.load([top.id]))[top.id]
     assert isinstance(stored, StoredRun)
-    assert await in_doubt(store, stored, ONE_TEA, THEN, Looking(pinned=built_then))
+    assert await why_in_doubt(store, stored, ONE_TEA, THEN, Looking(pinned=built_then))
     under_way = Looking(pinned=built_then, at_work={below.id})
-    assert not await in_doubt(store, stored, ONE_TEA, THEN, under_way)
+    assert not await why_in_doubt(store, stored, ONE_TEA, THEN, under_way)
+
+
+async def test_what_is_known_to_have_happened_is_told_so_and_is_news_to_who_was_told_of_a_doubt(
+    family: tuple[JournalStore, Run, Run],
+) -> None:
+    """An operator has found out that it did: nobody says any more that nobody knows."""
+    store, top, below = family
+    await made(store, below, TEA, CUT_OFF)
+    looking, stored = Looking(pinned=built_then), (await store.load([top.id]))[top.id]
+    assert isinstance(stored, StoredRun)
+    before = await asked_before_anywhere(store, stored, NOWHERE, (), looking)
+    told = before.places((TEA,), THEN)
+    assert await why_in_doubt(store, stored, TEA, THEN, looking, told) == ""
+    word = NoteBody(by="local:ops", action="resolve", details=raw({"addr": 0, "happened": True}))
+    note = below.write(RecordKind.NOTE, "resolve", word)
+    await store.submit(Append(run=below.id, epoch=1, records=(note,)))
+    assert await why_in_doubt(store, stored, TEA, THEN, looking, told) == HAPPENED
+    assert await why_in_doubt(store, stored, CAKE, THEN, looking) == ""
 
 
 async def test_who_was_told_of_every_doubt_makes_the_call_and_not_who_was_told_of_some(
@@ -138,7 +156,7 @@ async def test_who_was_told_of_every_doubt_makes_the_call_and_not_who_was_told_o
     async def news(told: tuple[str, ...]) -> bool:
         stored = (await store.load([top.id]))[top.id]
         assert isinstance(stored, StoredRun)
-        return await in_doubt(store, stored, TEA, THEN, Looking(pinned=built_then), told)
+        return bool(await why_in_doubt(store, stored, TEA, THEN, Looking(pinned=built_then), told))
 
     stored = (await store.load([top.id]))[top.id]
     assert isinstance(stored, StoredRun)

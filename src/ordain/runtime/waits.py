@@ -149,8 +149,7 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
     """Wait until mail, an interrupt or its moment ends it; ``again``: its intent stands on record
     already.
     """
-    if again and wait.approval is not None:
-        run.beside(_asking(run, addr, wait))  # where the run had stopped it was withdrawn
+    asks_again = _asking(run, addr, wait) if again and wait.approval is not None else None
     run.time.still = wait.what in PERSONS
     wanted = MailKind.ANSWER if wait.approval is None else MailKind.APPROVAL
     while True:
@@ -164,6 +163,10 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
         for row in mail:
             if row.kind is MailKind.ANSWER and row.addr == addr:
                 _pass_over(run, row)
+        if asks_again is not None:
+            # where the run had stopped it was withdrawn; what an approver ended stays so
+            run.beside(asks_again)
+            asks_again = None
         until = run.time.until(wait)
         if run.services.clock.now() >= until:
             await run.barrier()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ordain.journal.records import SETTLED, RecordKind, Status
@@ -136,8 +136,19 @@ def test_everything_ends_however_it_is_announced(
     virtually(work())
 
 
+def may_come(became: list[str]) -> bool:
+    """Whether it is what may become of steps: the very call of whose end nobody knows is not made
+    anew, and fails.
+    """
+    doubted = became.index("VerbUnknown") if "VerbUnknown" in became else len(became)
+    return all(
+        one in MAY_COME or (one == "VerbFailed" and at > doubted) for at, one in enumerate(became)
+    )
+
+
 @settings(max_examples=examples(100))
 @given(st.integers(0, 10**9), steps)
+@example(1, [("put", 7000)] * 3)
 def test_everything_ends_whatever_hearts_do(seed: int, given_steps: list[Step]) -> None:
     """Engines lapse at any moment, in turns, and come back: what nobody knows is said so, and
     nothing is done twice or sleeps for ever.
@@ -159,7 +170,7 @@ def test_everything_ends_whatever_hearts_do(seed: int, given_steps: list[Step]) 
             runs = [await holder.open(WORKS, given_steps) for holder in several.holders]
             await asyncio.gather(*(answering(several, run) for run in runs))
             for run in runs:
-                assert set(await several.became(run)) <= MAY_COME
+                assert may_come(await several.became(run))
             await asyncio.gather(*stopping)
             await several.check()
 

@@ -342,3 +342,19 @@ class TestApproving(Approving.TestCase):
     """Whatever is approved, denied, proposed otherwise, granted, taken back, cancelled or left to
     time: what is decided stays, and no call goes out unasked.
     """
+
+
+def test_what_an_approver_ended_is_not_opened_again_by_its_run() -> None:
+    """A yes to what nobody may say yes to any more ends it; the run that goes on by that asks for
+    nothing anew, and who looked at it stands there still.
+    """
+    machine = Approving()
+    machine.first([{"verb": "post.out", "args": {"to": "ben@example.org", "text": "a"}}])
+    machine.what_is_decided_stays()
+    machine.claims_or_releases(number=0, by=BEN, word="claim")
+    machine.narrows(how=PINNED)
+    machine.says(number=0, other=0, approve=True, by=BEN, awake=False)
+    machine.goes_on(number=0, cancelled=False)
+    machine.what_is_decided_stays()
+    assert [*machine.claims.values()] == [BEN]
+    machine.teardown()

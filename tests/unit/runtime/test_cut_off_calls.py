@@ -47,11 +47,11 @@ async def cut_off(home: House) -> str:
     REACHED[:] = [asyncio.Event()]
     driving = asyncio.ensure_future(home.drive(run))
     await REACHED[0].wait()
-    assert home.services.at_work == {run}
+    assert home.services.headers.at_work == {run}
     driving.cancel()
     await asyncio.gather(driving, return_exceptions=True)
     REACHED.clear()
-    assert home.services.at_work == set()
+    assert home.services.headers.at_work == set()
     assert cut_off_call(home.stored(run).records) == 0
     return run
 
@@ -86,7 +86,7 @@ async def test_a_run_that_was_taken_up_in_the_midst_of_a_call_is_not_at_work_bef
         run = await cut_off(home)
         driving = asyncio.ensure_future(home.drive(run))
         await asyncio.sleep(0)
-        assert home.services.at_work == set()
+        assert home.services.headers.at_work == set()
         await driving
         assert "outcome_unknown" in home.bodies(run, RecordKind.ENDED)[0].header
         assert CALLED == ["tea"]

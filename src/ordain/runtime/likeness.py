@@ -119,7 +119,12 @@ def _moment(text: str) -> object:
 
 
 def _number(text: str) -> object:
+    """What is larger or smaller than any number of JSON's readers stays a text: of 1e999999999 the
+    digits alone would fill the memory.
+    """
     number = Decimal(text)
+    if not number.is_finite() or abs(number.adjusted()) > DIGITS:
+        return text
     return int(number) if number == number.to_integral_value() else float(number)
 
 
@@ -127,6 +132,8 @@ _READ: Mapping[str, Callable[[str], object]] = MappingProxyType(
     {"date-time": _moment, "uuid": lambda text: str(UUID(text))}
 )
 _NUMBERS = ("number", "integer")
+DIGITS = 300
+"""A number that is written as a text is read up to so many, as a double has them."""
 
 
 def _set(values: list[object]) -> list[object]:

@@ -68,6 +68,14 @@ def test_what_a_schema_says_may_be_written_in_several_ways_is_the_same_in_each(
     assert bool(first & second) == same
 
 
+ITEM = {"item": Argument(role=ArgumentRole.CONTENT)}
+LOOSE: list[dict[str, Any]] = [
+    {"anyOf": [{"type": "number"}, {"type": "string"}]},
+    {"type": "string", "format": "date-time"},
+    {"type": "string", "format": "uuid"},
+]
+
+
 def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two orders with these arguments are one."""
     given = (Call(verb="shop.order", args=args) for args in (one, other))
@@ -111,6 +119,22 @@ def test_a_verb_that_is_not_there_is_known_by_its_digest() -> None:
     """A call of a catalog of then, read under one of now."""
     gone = Call(verb="shop.gone", args={"item": "t"})
     assert likeness(gone, CATALOG) == likeness(gone, CATALOG)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e999999999", "-1e999999999", "1e-999999999", "9" * 5000, "Infinity", "sNaN", "1e", ""],
+)
+@pytest.mark.parametrize("schema", LOOSE, ids=["number", "moment", "id"])
+def test_no_text_is_too_much(schema: dict[str, Any], text: str) -> None:
+    """Whatever a model writes where a number, a moment or an id may stand is compared as it is."""
+    spec = order.spec.model_copy(
+        update={"input_schema": {**order.spec.input_schema, "properties": {"item": schema}}}
+    )
+    catalog = catalog_of(verbs=[spec.model_copy(update={"arguments": ITEM})])
+    made = likeness(Call(verb="shop.order", args={"item": text}), catalog)
+    assert made & likeness(Call(verb="shop.order", args={"item": text}), catalog)
+    assert not made & likeness(Call(verb="shop.order", args={"item": f"{text}1"}), catalog)
 
 
 def http(name: str, url: str = "http://shop.internal/put", **more: Any) -> VerbSpec:

@@ -19,7 +19,9 @@ from ordain.runtime.services import Services
 
 @contextmanager
 def working(services: Services, run: StoredRun) -> Generator[None]:
-    """While it lasts a run's calls are under way here, and none of them was cut off."""
+    """While it lasts a run's calls are under way here, and none of them was cut off: but of a run
+    that was taken up in the midst of one, whose calls count as cut off until it rests again.
+    """
     if cut_off_call(run.records) is None:
         services.headers.at_work.add(run.id)
     try:

@@ -109,7 +109,7 @@ class Engine(Protocol):
 
 
 class Runtime:
-    """Accept, wait, look, operate."""
+    """Accept, wait, look; each desk has what else people do (``operators``, ``approvals``, …)."""
 
     def __init__(
         self,

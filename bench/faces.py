@@ -17,7 +17,7 @@ from typing import Any
 from bench import first_token, openai_face
 from bench.page import Target, spread
 from ordain.cli.policy_findings import RunFate
-from ordain.cli.policy_trial import judge_some
+from ordain.cli.policy_trial import run_judge
 from ordain.cli.processes import cores, each
 from ordain.contracts.policy import Policy
 from ordain.settings import read_policy
@@ -34,7 +34,7 @@ thousands.
 
 def _judged_per_s(home: Path, runs: list[str], policy: Policy) -> float:
     began = time.perf_counter()
-    found = list(each(partial(judge_some, policy=policy), home, runs, cores()))
+    found = list(each(partial(run_judge, home, policy), runs, cores()))
     if not all(one.fate is RunFate.UNCHANGED for one in found):
         raise AssertionError("a turn is judged otherwise by the policy that it ran under")
     return len(runs) / (time.perf_counter() - began)

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from ordain.app import shipped_kinds
 from ordain.cli.policy_findings import RunFate
-from ordain.cli.policy_trial import judge_some
+from ordain.cli.policy_trial import run_judge
 from ordain.cli.processes import cores, each
-from ordain.cli.replay import replay_some
+from ordain.cli.replay import replaying
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.journal.records import SETTLED, RecordKind
@@ -68,7 +68,7 @@ def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[
 def _shared(home: Path, runs: list[str]) -> dict[str, float]:
     """As ``ordain replay --all`` shares them, from beginning its processes to the last report."""
     began = time.perf_counter()
-    if not all(report.equal for report in each(replay_some, home, runs, cores())):
+    if not all(report.equal for report in each(partial(replaying, home), runs, cores())):
         raise AssertionError("a run does not replay equal")
     return {"jobs": cores(), "turns_per_s": len(runs) / (time.perf_counter() - began)}
 
@@ -78,7 +78,7 @@ def _judged(home: Path, runs: list[str]) -> dict[str, float]:
     changes: all of each is compared.
     """
     pinned, began = Policy(version=1), time.perf_counter()
-    found = list(each(partial(judge_some, policy=pinned), home, runs, cores()))
+    found = list(each(partial(run_judge, home, pinned), runs, cores()))
     if not all(one.fate is RunFate.UNCHANGED for one in found):
         raise AssertionError("a run is judged otherwise by the policy that it ran under")
     return {"jobs": cores(), "turns_per_s": len(runs) / (time.perf_counter() - began)}

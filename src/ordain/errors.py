@@ -2,24 +2,26 @@
 
 ::
 
-    OrdainError                      code, message, details
-    ├── CallerError                  the caller's mistake: change the request         (HTTP 4xx)
-    │   ├── InvalidRequest           not of the contract's shape                      (400, 408,
-    413, 415, 422) │   ├── Unauthenticated          no token, or one that is not good (any more)
-    (401) │   ├── NotFound                 no such run, verb, record                        (404) │
-    ├── Conflict                 the state does not permit it                     (409) │   └──
-    ConfigurationError       settings, policy, verb files: fix and start again ├── Refused
-    policy or capacity says no: wait or ask for less (403, 429) ├── NoAnswer                     no
-    model answered: see to the model, as it says  (502) ├── Transient                    try again
-    later, nothing was lost                (503) │   ├── StorageUnavailable       full, read-only or
-    locked storage │   └── LeaseLost                somebody else may have these runs now │
-    ├── RunLost              one run: it has moved on without this engine │       └── EngineLost
-    this engine: its lease has lapsed, or another took the store ├── JournalError                 do
-    not go on: the record and the world disagree │   ├── JournalCorrupt           a stored record is
-    not what was written │   ├── JournalDiverged          the flow no longer does what its record
-    says │   ├── Erased                   the content was erased, so it cannot be replayed │   └──
-    FlowUnavailable          this build lacks the flow version a run pins └── FlowFault
-    a bug in a flow: the run is kept and can be resumed
+    OrdainError                  code, message, details
+    ├── CallerError              the caller's mistake: change the request (HTTP 4xx)
+    │   ├── InvalidRequest       not of the contract's shape (400, 408, 413, 415, 422)
+    │   ├── Unauthenticated      no token, or one that is not good (any more) (401)
+    │   ├── NotFound             no such run, verb, record (404)
+    │   ├── Conflict             the state does not permit it (409)
+    │   └── ConfigurationError   settings, policy, verb files: fix and start again
+    ├── Refused                  policy or capacity says no: wait or ask for less (403, 429)
+    ├── NoAnswer                 no model answered: see to the model, as it says (502)
+    ├── Transient                try again later, nothing was lost (503)
+    │   ├── StorageUnavailable   full, read-only or locked storage
+    │   └── LeaseLost            somebody else may have these runs now
+    │       ├── RunLost          one run: it has moved on without this engine
+    │       └── EngineLost       this engine: its lease has lapsed, or another took the store
+    ├── JournalError             do not go on: the record and the world disagree
+    │   ├── JournalCorrupt       a stored record is not what was written
+    │   ├── JournalDiverged      the flow no longer does what its record says
+    │   ├── Erased               the content was erased, so it cannot be replayed
+    │   └── FlowUnavailable      this build lacks the flow version a run pins
+    └── FlowFault                a bug in a flow: the run is kept and can be resumed
 
 Control signals are not errors and derive from ``BaseException``: see ``ports.effects``.
 Over HTTP a refusal is RFC 9457 problem+json with ``code`` (B-45).

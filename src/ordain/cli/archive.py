@@ -4,7 +4,7 @@ driving anything.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +27,7 @@ from ordain.errors import (
 from ordain.flows.shipped import shipped_kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.ports.library import Embedder
-from ordain.ports.store import StoredRun, existing_run
+from ordain.ports.store import Loaded, StoredRun, existing_run, loaded_run
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, TriedPolicy, diff
 from ordain.runtime.door import Runtime
@@ -52,6 +52,11 @@ from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore
 from ordain.store.upkeep import SqliteUpkeep
 from ordain.wording.wording import Wording
+
+RUNS_AHEAD = 16
+"""So many runs are read, and held, at a time."""
+RECORDS_AHEAD = 8_192
+"""So many records of them and of runs below them are read before they are asked for."""
 
 
 class _NoVerbs:
@@ -103,15 +108,28 @@ class Archive:
         return await held_to_ledger(SqliteLedger(self.store), kept)
 
     async def replay(self, run: str, ledger: LedgerKnows | None = None) -> Replayed:
-        """Replay one run of those that there are; whatever is wrong with it is in the verdict.
+        """As ``replays``, one run."""
+        return (await self.replays((run,), ledger))[0]
+
+    async def replays(
+        self, runs: Sequence[str], ledger: LedgerKnows | None = None
+    ) -> Sequence[Replayed]:
+        """Replay these of the runs that there are; whatever is wrong with one is in its verdict.
         Without ``ledger`` what is gone passes for swept.
         """
+        found = list[Replayed]()
+        for several in _slices(runs):
+            held = await self.store.load(several)
+            found += [await self._replayed(run, ledger, held) for run in several]
+        return found
+
+    async def _replayed(self, run: str, ledger: LedgerKnows | None, held: Loaded) -> Replayed:
         services, report = (
             self.runtime.services,
             Replayed(run=as_told(run), flow="", verdict=JournalCorrupt.code),
         )
         try:
-            stored = await self._load(run)
+            stored = loaded_run(held, run)
             report.flow, report.records = (
                 f"{stored.flow}@{stored.flow_version}",
                 len(stored.records),
@@ -144,17 +162,28 @@ class Archive:
     async def _load(self, run: str) -> StoredRun:
         return await existing_run(self.runtime.services.store, run)
 
-    async def diff(self, run: str, policy: TriedPolicy) -> PolicyDiff:
-        """What another policy would have decided over the run's journal and its children's;
-        whatever is wrong with it is in the verdict.
+    async def diffs(self, runs: Sequence[str], policy: TriedPolicy) -> Sequence[PolicyDiff]:
+        """What another policy would have decided over the journals of these runs and of those below
+        them; whatever is wrong with one is in its verdict.
         """
+        found = list[PolicyDiff]()
+        for several in _slices(runs):
+            ahead = self.store.below(several, RECORDS_AHEAD)
+            held = await self.store.load(tuple({**dict.fromkeys(several), **dict.fromkeys(ahead)}))
+            found += [await self._differing(run, policy, held) for run in several]
+        return found
+
+    async def _differing(self, run: str, policy: TriedPolicy, held: Loaded) -> PolicyDiff:
+        def load(child: str) -> StoredRun | None:
+            return loaded_run(held, child) if child in held else self.store.stored(child)
+
         services, flow = self.runtime.services, ""
         try:
-            stored = await self._load(run)
+            stored = loaded_run(held, run)
             flow = f"{stored.flow}@{stored.flow_version}"
             catalog = await services.catalogs.pinned(stored.catalog)
             said = self._transcript(stored)
-            return diff(stored, catalog, policy, services.kinds, self.store.stored, transcript=said)
+            return diff(stored, catalog, policy, services.kinds, load, transcript=said)
         except (JournalError, NotFound, ConfigurationError, ValueError):
             return PolicyDiff(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
@@ -222,6 +251,10 @@ class Archive:
         services = self.runtime.services
         told = await retell(services.sessions, workspace, session, services.catalogs.pinned, ledger)
         return replace(told, workspace=as_told(told.workspace), session=as_told(told.session))
+
+
+def _slices(runs: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (runs[first : first + RUNS_AHEAD] for first in range(0, len(runs), RUNS_AHEAD))
 
 
 def as_told(found: object) -> str:

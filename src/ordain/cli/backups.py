@@ -97,13 +97,12 @@ async def _verified(folder: Path) -> Verified:
             raise JournalCorrupt(f"the copy is damaged: {damage}")
         ledger, known = await archive.held_to_ledger()
         every, replayed = await archive.runs(), 0
-        for run in _sampled(every):
-            report = await archive.replay(run, known)
+        for report in await archive.replays(_sampled(every), known):
             if report.verdict == FlowUnavailable.code:
                 continue  # of an embedder's own kind: nobody here can judge its decisions
             if report.verdict not in {"equal", "erased"}:
                 raise JournalCorrupt(
-                    f"run {run} does not replay: {report.verdict}", code="replay_failed"
+                    f"run {report.run} does not replay: {report.verdict}", code="replay_failed"
                 )
             replayed += 1
         sessions = await archive.runtime.search.every_session()

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ordain.runtime.diff import Flip, PolicyDiff
+from ordain.runtime.diff import PolicyDiff
+from ordain.runtime.flips import Flip
 from ordain.runtime.policy_changes import COMPARED, PolicyChange
 from ordain.runtime.reason_words import meanings
 from ordain.runtime.transcript_replay import ERASED

@@ -29,7 +29,7 @@ from ordain.cli.policy_reports import (
     told,
     write_reports,
 )
-from ordain.cli.processes import each
+from ordain.cli.processes import PieceWork, each
 from ordain.cli.time_spans import moment_us
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Policy
@@ -69,7 +69,7 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
             "no run began in that time, so nothing can be said of the policy", code="no_runs"
         )
     found = tuple(
-        _told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs))
+        _told_of(each(partial(run_judge, trial.home, policy), runs, trial.jobs), len(runs))
     )
     ledger = "" if trial.run is not None else _not_held(trial.home)
     report = PolicyReport(policy=str(file), fails=fails, runs=found, ledger=ledger)
@@ -155,22 +155,21 @@ async def _named(
         return await archive.runs(roots_only=True, since=within[0], until=within[1])
 
 
-def compare_some(home: Path, runs: Sequence[str], policy: Policy) -> list[PolicyDiff]:
-    """Compare these, each with all below it, whatever process this is. What is wrong with one is in
-    its verdict.
+@contextmanager
+def comparing(home: Path, policy: Policy) -> Generator[PieceWork[str, PolicyDiff]]:
+    """What compares runs, each with all below it, whatever process this is. What is wrong with one
+    is in its verdict.
     """
-
-    async def compared() -> list[PolicyDiff]:
-        tried = TriedPolicy(policy)
-        with open_archive(home) as archive:
-            return [await archive.diff(run, tried) for run in runs]
-
-    return asyncio.run(compared())
+    tried = TriedPolicy(policy)
+    with open_archive(home) as archive:
+        yield lambda runs: asyncio.run(archive.diffs(runs, tried))
 
 
-def judge_some(home: Path, runs: Sequence[str], policy: Policy) -> list[RunJudged]:
-    """What comparing these comes to."""
-    return [judged(diff) for diff in compare_some(home, runs, policy)]
+@contextmanager
+def run_judge(home: Path, policy: Policy) -> Generator[PieceWork[str, RunJudged]]:
+    """What says to what comparing them comes."""
+    with comparing(home, policy) as compared:
+        yield lambda runs: [judged(diff) for diff in compared(runs)]
 
 
 def _told_of(found: Iterator[RunJudged], total: int) -> Iterator[RunJudged]:

@@ -12,20 +12,22 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
-from pathlib import Path
-from typing import TypeVar
+from multiprocessing.util import Finalize
+from typing import Any, TypeVar
 
 from ordain.collector import collect_seldom
 from ordain.errors import StorageUnavailable
 
 T = TypeVar("T")
 S = TypeVar("S")
+PieceWork = Callable[[Sequence[S]], Sequence[T]]
+"""Finds something for each of some items, in their order."""
 PIECE = 256
-"""What a process is given at once; it opens the folder for that."""
+"""What a process is given at once."""
 AHEAD = 4
 """So many pieces for each process are handed out or found at a time: what is to be done may be
 much, and what is found as well.
@@ -40,19 +42,24 @@ def cores() -> int:
 
 
 def each(
-    work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Sequence[S], jobs: int
+    begin: Callable[[], AbstractContextManager[PieceWork[S, T]]],
+    items: Sequence[S],
+    jobs: int,
 ) -> Iterator[T]:
-    """What ``work`` finds for each of ``items``, in their order, as it is found; ``jobs`` processes
-    at most, none beside this one for few items.
+    """What is found for each of ``items``, in their order, as it is found; ``jobs`` processes at
+    most, none beside this one for few items. Each of them enters what ``begin`` gives before its
+    first piece, leaves it behind its last, and has what is entered look at the pieces between.
 
     Raises:
         StorageUnavailable: a process was killed, by the system for want of memory perhaps. Whatever
-            ``work`` raises.
+            is raised in beginning and finding.
     """
     pieces = [items[first : first + PIECE] for first in range(0, len(items), PIECE)]
     if jobs < 2 or len(items) <= ALONE:
-        for piece in pieces:
-            yield from work(home, piece)
+        if pieces:
+            with begin() as work:
+                for piece in pieces:
+                    yield from work(piece)
         return
     with ProcessPoolExecutor(
         min(jobs, len(pieces)), mp_context=_beginning(), initializer=_begun
@@ -61,7 +68,7 @@ def each(
         try:
             for piece in pieces:
                 with _uninterrupted():
-                    under_way.append(pool.submit(work, home, piece))  # which may begin a process
+                    under_way.append(pool.submit(_worked, begin, piece))  # may begin a process
                 if len(under_way) > AHEAD * jobs:
                     yield from under_way.popleft().result()
             while under_way:
@@ -95,6 +102,21 @@ def _begun() -> None:
     parent = parent_process()
     assert parent is not None  # a pool's process has one
     threading.Thread(target=_end_behind, args=(parent.sentinel,), daemon=True).start()
+
+
+_AT_WORK: list[PieceWork[Any, Any]] = []
+"""In a process of the pool: what looks at its pieces, from its first one on."""
+
+
+def _worked(
+    begin: Callable[[], AbstractContextManager[PieceWork[S, T]]],
+    piece: Sequence[S],
+) -> Sequence[T]:
+    if not _AT_WORK:
+        entered = ExitStack()
+        _AT_WORK.append(entered.enter_context(begin()))
+        Finalize(None, entered.close, exitpriority=0)
+    return _AT_WORK[0](piece)
 
 
 def _end_behind(sentinel: int) -> None:

@@ -17,8 +17,8 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import NO_JUDGING, Everything, Judging
 from ordain.cli.output import print_json, show, show_line
 from ordain.cli.places import home_of
-from ordain.cli.policy_trial import Trial, compare_some, try_policy, unjudged
-from ordain.cli.processes import cores, each
+from ordain.cli.policy_trial import Trial, comparing, try_policy, unjudged
+from ordain.cli.processes import PieceWork, cores, each
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.policy import Policy
@@ -133,11 +133,11 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
     ledgered, known = asyncio.run(_held(home, head)) if run is None else (None, None)
     runs, sessions = asyncio.run(_named(home, run))
     reports, retold = list[Replayed](), list[Retold]()
-    for report in each(partial(replay_some, ledger=known), home, runs, jobs):
+    for report in each(partial(replaying, home, known), runs, jobs):
         reports.append(report)
         if not as_json:
             _print_report(report)
-    for told in each(partial(_retold, ledger=known), home, sessions, jobs):
+    for told in each(partial(_retelling, home, known), sessions, jobs):
         retold.append(told)
         if not as_json:
             _print_retold(told)
@@ -191,14 +191,15 @@ async def _named(home: Path, run: str | None) -> tuple[Sequence[str], Sequence[t
         return await archive.runs(), await archive.runtime.search.every_session()
 
 
-def replay_some(
-    home: Path, runs: Sequence[str], ledger: LedgerKnows | None = None
-) -> list[Replayed]:
-    """Replay these, whatever process this is. Raises as ``Archive.replay`` and ``open_archive``."""
+@contextmanager
+def replaying(home: Path, ledger: LedgerKnows | None = None) -> Generator[PieceWork[str, Replayed]]:
+    """What replays runs, whatever process this is. Raises as ``Archive.replays`` and
+    ``open_archive``.
+    """
+    with open_archive(home) as archive:
 
-    async def replayed() -> list[Replayed]:
-        with open_archive(home) as archive:
-            found = [await archive.replay(run, ledger) for run in runs]
+        async def replayed(runs: Sequence[str]) -> Sequence[Replayed]:
+            found = await archive.replays(runs, ledger)
             if ledger is None or all(report.verdict in {EQUAL, ERASED} for report in found):
                 return found
             _, since = await archive.held_to_ledger()  # a server may have swept something since
@@ -208,14 +209,16 @@ def replay_some(
                 for run, report in pairs
             ]
 
-    return asyncio.run(replayed())
+        yield lambda runs: asyncio.run(replayed(runs))
 
 
-def _retold(
-    home: Path, sessions: Sequence[tuple[str, str]], ledger: LedgerKnows | None = None
-) -> list[Retold]:
-    async def retold() -> list[Retold]:
-        with open_archive(home) as archive:
+@contextmanager
+def _retelling(
+    home: Path, ledger: LedgerKnows | None
+) -> Generator[PieceWork[tuple[str, str], Retold]]:
+    with open_archive(home) as archive:
+
+        async def retold(sessions: Sequence[tuple[str, str]]) -> Sequence[Retold]:
             found = [
                 await archive.retell(workspace, session, ledger) for workspace, session in sessions
             ]
@@ -228,7 +231,7 @@ def _retold(
                 for session, told in pairs
             ]
 
-    return asyncio.run(retold())
+        yield lambda sessions: asyncio.run(retold(sessions))
 
 
 def _print_report(report: Replayed) -> None:
@@ -267,7 +270,8 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
     """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
     policy = read_policy(file)
-    diffs = compare_some(home, asyncio.run(_roots(home, run, policy, str(file))), policy)
+    with comparing(home, policy) as compared:
+        diffs = compared(asyncio.run(_roots(home, run, policy, str(file))))
     every = [one for diff in diffs for one in _flat(diff)]
     if as_json:
         print_json({"runs": [_view(diff) for diff in diffs]})

@@ -14,7 +14,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show_line
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import NotFound
-from ordain.runtime.diff import Flip
+from ordain.runtime.flips import Flip
 from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.transcript_replay import ERASED
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead

@@ -23,6 +23,7 @@ from ordain.contracts.cards import AGENT_VERB, AgentCard
 from ordain.contracts.catalog_data import FIRST_WORDING, LEFT_OUT, CatalogData
 from ordain.contracts.compiled_verb import CompiledVerb, canonical, canonical_object, compiled_verb
 from ordain.contracts.compiled_workflow import CompiledWorkflow
+from ordain.contracts.conversation import ENTRY_OF
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.policy import Policy, VerbsPolicy
@@ -58,6 +59,7 @@ class Catalog(Immutable):
     _named: dict[str, frozenset[str]]
     _declared: dict[str, str]
     _inactive: dict[str, str | None]
+    _usable: dict[str, frozenset[str]]
     _missing: dict[str, tuple[str, ...]]
 
     def __init__(self, data: CatalogData, tables: TableSource | None = None) -> None:
@@ -261,6 +263,23 @@ class Catalog(Immutable):
             self._inactive[verb_id] = self._inactive_reason(verb_id, policy)
         return self._inactive[verb_id]
 
+    def usable(self, pattern: str, policy: VerbsPolicy) -> frozenset[str]:
+        """The verbs that a pattern names, as far as they are active under ``policy`` and no mode's
+        entry; kept like what it names.
+        """
+        found = self._usable.get(pattern) if policy is self.policy.verbs else None
+        if found is None:
+            found = frozenset(
+                verb
+                for verb in self.named_by(pattern)
+                if not self.verbs[verb].spec.entry
+                and verb not in ENTRY_OF.values()
+                and self.inactive_reason(verb, policy) is None
+            )
+            if policy is self.policy.verbs:
+                self._usable[pattern] = found
+        return found
+
     def _inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
         if verb_id in self.data.unconfigured:
             return NOT_CONFIGURED
@@ -334,7 +353,7 @@ def _parts(data: CatalogData) -> Mapping[str, Any]:
 
 def _asked() -> dict[str, dict[str, Any]]:
     """What each catalog keeps of what it was asked."""
-    return {"_named": {}, "_declared": {}, "_inactive": {}, "_missing": {}}
+    return {"_named": {}, "_declared": {}, "_inactive": {}, "_usable": {}, "_missing": {}}
 
 
 @lru_cache(maxsize=128)

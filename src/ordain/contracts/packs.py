@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import ENTRY_OF
 from ordain.contracts.policy import Policy
 
 
@@ -23,10 +22,5 @@ def pack_verbs(packs: Sequence[str], catalog: Catalog, policy: Policy) -> tuple[
 
 def verbs_named(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequence[str]:
     """The verbs that the patterns name, as far as they are active here and no mode's entry."""
-    return [
-        verb
-        for verb in sorted(frozenset[str]().union(*map(catalog.named_by, patterns)))
-        if not catalog.verbs[verb].spec.entry
-        and verb not in ENTRY_OF.values()
-        and catalog.inactive_reason(verb, policy.verbs) is None
-    ]
+    usable = (catalog.usable(pattern, policy.verbs) for pattern in patterns)
+    return sorted(frozenset[str]().union(*usable))

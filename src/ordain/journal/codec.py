@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ordain.errors import Erased, JournalCorrupt
-from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.digests import GENESIS, chain, keyed_digests
 from ordain.journal.records import (
     BODY_OF,
     CURRENT_VERSION,
@@ -38,7 +38,7 @@ class Scribe:
     def __init__(self, run: str, key: bytes, last: Record | None = None) -> None:
         """Continue after ``last``, or begin."""
         self.run = run
-        self._key = key
+        self._digest = keyed_digests(key)
         self.seq = -1 if last is None else last.seq
         self.at = 0 if last is None else last.at
         self._chain = GENESIS if last is None else last.chain
@@ -55,13 +55,13 @@ class Scribe:
         """The next record; nothing is stored by this."""
         if kind is _ENDED and isinstance(body, EndedBody) and body.result != NULL:
             body = msgspec.structs.replace(
-                body, result_digest=digest(self._key, bytes(body.result)).hex()
+                body, result_digest=self._digest(bytes(body.result)).hex()
             )
         encoded = ENCODER.encode(body)
         self.at = max(self.at, at)
         self.seq += 1
         version = CURRENT_VERSION[kind]
-        body_digest = digest(self._key, _covered(encoded)[0] if kind is _ENDED else encoded)
+        body_digest = self._digest(_covered(encoded)[0] if kind is _ENDED else encoded)
         self._chain = chain(
             self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest
         )
@@ -130,16 +130,16 @@ def _covered(body: bytes) -> tuple[bytes, _Sealed]:
     return body[:end] + b"}", sealed
 
 
-def _fits(key: bytes, record: Record, body: bytes) -> bool:
+def _fits(digest: Callable[[bytes], bytes], record: Record, body: bytes) -> bool:
     if record.kind is not _ENDED:
-        return digest(key, body) == record.digest
+        return digest(body) == record.digest
     try:
         covered, sealed = _covered(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    if sealed.result != NULL and digest(key, bytes(sealed.result)).hex() != sealed.result_digest:
+    if sealed.result != NULL and digest(bytes(sealed.result)).hex() != sealed.result_digest:
         return False
-    return digest(key, covered) == record.digest
+    return digest(covered) == record.digest
 
 
 def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
@@ -152,6 +152,7 @@ def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
         JournalCorrupt: with the first seq that is wrong.
     """
     previous, last_at = GENESIS, 0
+    digest = None if key is None else keyed_digests(key)
     for expected, record in enumerate(records):
         if record.seq != expected:
             raise JournalCorrupt(f"record {expected} is missing", details={"seq": expected})
@@ -160,7 +161,7 @@ def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
             raise JournalCorrupt(
                 f"record {expected} is dated before its predecessor", details={"seq": expected}
             )
-        if body is not None and key is not None and not _fits(key, record, body):
+        if body is not None and digest is not None and not _fits(digest, record, body):
             raise JournalCorrupt(
                 f"record {expected} ({record.kind}) was altered: digest", details={"seq": expected}
             )

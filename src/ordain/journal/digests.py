@@ -7,6 +7,7 @@ same one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 
 import msgspec
@@ -35,6 +36,18 @@ def digest(key: bytes, body: bytes) -> bytes:
     return blake2b(body, key=key, digest_size=DIGEST_BYTES).digest()
 
 
+def keyed_digests(key: bytes) -> Callable[[bytes], bytes]:
+    """``digest`` of many bodies by one key, which is taken in once."""
+    taken_in = blake2b(key=key, digest_size=DIGEST_BYTES)
+
+    def of(body: bytes) -> bytes:
+        state = taken_in.copy()
+        state.update(body)
+        return state.digest()
+
+    return of
+
+
 def chain(
     previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int], body_digest: bytes
 ) -> bytes:
@@ -42,7 +55,7 @@ def chain(
     v, at).
     """
     kind, name, v, at = heading
-    text = f"{run}\x1f{seq}\x1f{kind}\x1f{name}\x1f{v}\x1f{at}\x1f"
+    text = "\x1f".join((run, str(seq), kind, name, str(v), str(at), ""))
     return blake2b(previous + text.encode() + body_digest, digest_size=DIGEST_BYTES).digest()
 
 

@@ -4,17 +4,17 @@ every reply that it is no model.
 Which item answers depends on the request alone (``index``, ``purpose``, role, the verb), never on
 memory, so that a resumed run gets what the killed one would have got. A file::
 
-    planner:                          # the n-th model call of this purpose in a run gets the n-th
-      item
+    planner:                          # the n-th model call of this purpose in a run gets the
+                                      # n-th item
       - {thought: ..., finish: false, action: {tool_id: ..., input: {...}}, final_answer: null}
       - "text that is sent as it is"  # malformed on purpose
       - {$error: rate_limited, message: slow down, retry_after_ms: 500}
       - {$delay_ms: 200, $answer: {thought: ..., finish: true, ...}}
-      - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with such a
-        pause between them
+      - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with
+                                      # such a pause between them
     router: [...]                     # the same for this purpose, for supervisor, triage, workflow
-    seat: {Analyst: [...], "*": [...]} # where several are asked: the n-th call as this one; "*":
-                                      # as any other
+    seat: {Analyst: [...], "*": [...]} # where several are asked: the n-th call as this one;
+                                      # "*": as any other
     verbs:
       some_verb: [...]                # the same for the runs of a prompt-plan verb; of one that
                                       # answers in words, texts or {content: ...}

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from ordain.errors import JournalCorrupt, JournalError, no_run
+from ordain.errors import JournalCorrupt, no_run
 from ordain.journal.records import Record, Status
 from ordain.ports.shared import Shared
 from ordain.ports.writes import MailKind, Write
@@ -234,26 +234,35 @@ class JournalStore(Protocol):
         ...
 
 
+Loaded = Mapping[str, StoredRun | JournalCorrupt]
+"""What ``JournalStore.load`` finds."""
+
+
+def loaded_run(loaded: Loaded, run: str) -> StoredRun:
+    """One run of those that were loaded.
+
+    Raises:
+        NotFound: it is none of them.
+        JournalCorrupt: it cannot be read.
+    """
+    found = loaded.get(run)
+    if found is None:
+        raise no_run(run)
+    if isinstance(found, JournalCorrupt):
+        raise found
+    return found
+
+
 async def load_run(store: JournalStore, run: str) -> StoredRun | None:
     """One run as durable now; None where there is none.
 
     Raises:
         JournalCorrupt: it cannot be read.
     """
-    found = (await store.load((run,))).get(run)
-    if isinstance(found, JournalError):
-        raise found
-    return found
+    loaded = await store.load((run,))
+    return loaded_run(loaded, run) if run in loaded else None
 
 
 async def existing_run(store: JournalStore, run: str) -> StoredRun:
-    """One run as durable now.
-
-    Raises:
-        NotFound: there is none.
-        JournalCorrupt: it cannot be read.
-    """
-    found = await load_run(store, run)
-    if found is None:
-        raise no_run(run)
-    return found
+    """One run as durable now. Raises as ``loaded_run``."""
+    return loaded_run(await store.load((run,)), run)

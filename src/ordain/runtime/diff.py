@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
 from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
@@ -35,36 +34,18 @@ from ordain.journal.folds import ending
 from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import APPROVE
-from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import RECOVER, Recovering, happened_of
 from ordain.runtime.beyond import Rereading
 from ordain.runtime.execution import Execution
+from ordain.runtime.flips import Flip, about_call, as_recorded, note
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
-from ordain.runtime.policy_changes import COMPARED, PolicyChange, change_of, refused_verb
+from ordain.runtime.policy_changes import COMPARED, PolicyChange
 from ordain.runtime.policy_consents import untaken_answers
-from ordain.runtime.replay import opened, replay, short
+from ordain.runtime.replay import opened, replay
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
-    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise
-    it is bounded.
-
-    ``verb`` is the one that a call is about ("": the decision is about no call), ``change`` what
-    the new one lets happen or not.
-    """
-
-    address: str
-    rule: str
-    recorded: str
-    now: str
-    exact: bool
-    verb: str = ""
-    change: PolicyChange = PolicyChange.OTHER
 
 
 @dataclass(slots=True, kw_only=True)
@@ -106,61 +87,13 @@ class _Forced:
                 self._flips,
                 decision,
                 rule.apply(facts, inputs, self._policy),
-                _about(rule, facts),
+                about_call(rule, facts),
                 exact=False,
             )
         return decision
 
     def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
         return None
-
-
-class _OfCall(Struct):
-    """What of the facts of rule ``authorize`` says which call they are of."""
-
-    call: str
-
-
-def _about(
-    rule: Rule[Any, Any, Any], facts: Struct, recorded: DecisionBody | None = None
-) -> tuple[str, str]:
-    """The rule, and the verb of the call that it decides about; "" of none, and where the decision
-    on record was about another call.
-    """
-    if not isinstance(facts, AuthorizeFacts):
-        return rule.name, ""
-    same = recorded is None or msgspec.json.decode(recorded.facts, type=_OfCall).call == facts.call
-    return rule.name, facts.verb if same else ""
-
-
-def note(
-    flips: list[Flip],
-    recorded: Decision[Any],
-    anew: Decision[Any],
-    about: tuple[str, str],
-    *,
-    exact: bool,
-) -> None:
-    """Keep a decision that came out otherwise; ``about`` is its rule, and the verb of a call."""
-    if recorded.outcome != anew.outcome or recorded.reason != anew.reason:
-        (before, after), (rule, verb) = (
-            (short(decision.reason, decision.outcome) for decision in (recorded, anew)),
-            about,
-        )
-        another_call = rule == AUTHORIZE.name and not verb
-        change = PolicyChange.OTHER if another_call else change_of(recorded.outcome, anew.outcome)
-        named = verb or refused_verb(recorded.outcome, anew.outcome)
-        flips.append(
-            Flip(
-                address=recorded.address,
-                rule=rule,
-                recorded=before,
-                now=after,
-                exact=exact,
-                verb=named,
-                change=change,
-            )
-        )
 
 
 class _Exact(Execution):
@@ -206,12 +139,12 @@ class _Exact(Execution):
         body = self._recorded.pop(address, None)
         anew = rule.apply(facts, inputs, self._applied)
         self.asked.add(address)
-        if body is not None:
+        if body is not None and not as_recorded(body, anew):
             outcome = rule.read_outcome(body.outcome)
             recorded: Decision[Any] = Decision(
                 outcome=outcome, reason=rule.reason(body.reason), address=address
             )
-            note(self.flips, recorded, anew, _about(rule, facts, body), exact=True)
+            note(self.flips, recorded, anew, about_call(rule, facts, body), exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 

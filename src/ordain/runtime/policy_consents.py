@@ -35,6 +35,8 @@ _SAID = {
     NotApproved: ApprovalState.DENIED,
     Resubmitted: ApprovalState.SUPERSEDED,
 }
+_ASKED = frozenset({"wait", GRANT.name})
+"""The names of records that say what a person was asked for, and what a grant was."""
 
 
 class UntakenAnswer(Struct, frozen=True, kw_only=True):
@@ -61,6 +63,8 @@ def untaken_answers(stored: StoredRun, catalog: Catalog, other: Policy) -> Itera
     """The answers on record that the policy of the run's own ``catalog`` takes and ``other`` would
     not, oldest first.
     """
+    if not any(record.name in _ASKED for record in stored.records):
+        return
     pinned = catalog.policy
     if (pinned.approvals, pinned.profile.wants_another) == (
         other.approvals,
@@ -71,11 +75,7 @@ def untaken_answers(stored: StoredRun, catalog: Catalog, other: Policy) -> Itera
     requester = started.principal if isinstance(started, Started) else ""
     asked: dict[int, tuple[Record, ApprovalAsked]] = {}
     for record in stored.records:
-        match (
-            decode(record)
-            if record.body is not None and record.name in {"wait", GRANT.name}
-            else None
-        ):
+        match decode(record) if record.body is not None and record.name in _ASKED else None:
             case IntentBody(addr=addr, effect=effect) if (
                 isinstance(wait := EFFECT.decode(effect), Wait) and wait.approval is not None
             ):

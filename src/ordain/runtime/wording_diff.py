@@ -28,7 +28,7 @@ from ordain.rules.attach import ATTACH
 from ordain.rules.attachment import AttachFacts, ThreadFact
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.beyond import Rereading
-from ordain.runtime.diff import Flip, note
+from ordain.runtime.flips import Flip, note
 from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
 from ordain.runtime.message_entry import MessageBody
 from ordain.runtime.policy_changes import COMPARED

@@ -8,9 +8,11 @@ is asked for, and the bodies that lie apart of what is given.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from ordain.errors import JournalCorrupt, RunPlace
 from ordain.journal.records import Record, RecordKind
@@ -51,6 +53,10 @@ _SHEETS = (
     "BY seq"
 )
 """From the one that holds a record on, if there is one."""
+_ALL_SHEETS = (
+    "SELECT run, seq, records FROM sheets WHERE run IN (SELECT value FROM json_each(?)) ORDER BY "
+    "run, seq"
+)
 _FIRST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? AND seq = 0"
 _SHEET_BEFORE = (
     "SELECT seq, records FROM sheets WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
@@ -142,16 +148,33 @@ def stored_record(row: tuple[Any, ...]) -> Record:
     return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
+SheetRow = tuple[int, bytes]
+"""The number of a sheet's first record, and what lies in it."""
+
+
+def read_sheets(query: Statement, runs: Sequence[int]) -> Mapping[int, Sequence[SheetRow]]:
+    """All sheets of the runs of these numbers, for ``read_records``; errors are the statement's."""
+    found = dict[int, list[SheetRow]]()
+    for run, first, row in query(_ALL_SHEETS, (msgspec.json.encode(runs).decode(),)):
+        found.setdefault(run, []).append((first, row))
+    return found
+
+
 def read_records(
-    query: Statement, run: int, after: int = -1, names: Collection[str] | None = None
+    query: Statement,
+    run: int,
+    after: int = -1,
+    names: Collection[str] | None = None,
+    laid: Sequence[SheetRow] | None = None,
 ) -> list[Record]:
     """The records of run number ``run`` with a number greater than ``after``, in order; only those
-    of ``names`` where such are given.
+    of ``names`` where such are given. ``laid`` are its sheets where they were read before.
 
     Raises:
         JournalCorrupt: what is stored is none.
     """
-    found = [(first, sheets.decode(first, row)) for first, row in query(_SHEETS, (run, after + 1))]
+    rows = query(_SHEETS, (run, after + 1)) if laid is None else laid
+    found = [(first, sheets.decode(first, row)) for first, row in rows]
     records = list[Record]()
     if not found or found[0][0] > after + 1:  # else the sheets hold them all
         records += [
@@ -159,8 +182,8 @@ def read_records(
             for record in map(stored_record, query(_ROWS, (run, after)))
             if names is None or record.name in names
         ]
-    for first, laid in found:
-        records += sheets.records_of(first, laid, partial(_payload, query), after, names)
+    for first, sheet in found:
+        records += sheets.records_of(first, sheet, partial(_payload, query), after, names)
     return records
 
 

@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, OrdainError, StorageUnavailable
-from ordain.journal.records import Record, Status
+from ordain.journal.records import Record
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import RowTable
 from ordain.store import schema
 from ordain.store.damage import UNREAD, failed
 from ordain.store.elsewhere import POLL_S, Elsewhere
-from ordain.store.erasure import unread
 from ordain.store.folder import (
     FILE,
     LOG_GONE,
@@ -44,7 +43,6 @@ from ordain.store.folder import (
     needed_log,
     note_closed,
     served,
-    snapshot,
     take_lease,
     take_lock,
     why_not,
@@ -53,8 +51,8 @@ from ordain.store.ledger import cover_all
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
 from ordain.store.posted_mail import Mailboxes
-from ordain.store.run_records import place_of, read_records
 from ordain.store.slices import SliceUnit
+from ordain.store.stored_runs import StoredRuns
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
 from ordain.store.units import Applier
@@ -64,21 +62,6 @@ from ordain.store.writer import Writer
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
-
-_STATUSES = {str(status): status for status in Status}
-_RUN = (
-    "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, "
-    "r.reason, p.id, r.parent_addr, r.child,"
-    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, "
-    "r.head_seq, r.epoch,"
-    " coalesce(r.holder, -1) FROM runs r JOIN subjects s ON s.no = r.subject"
-    " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
-)
-_NESTED = (
-    "WITH RECURSIVE up(no) AS (SELECT parent FROM runs WHERE no = ? UNION SELECT r.parent FROM "
-    "runs r JOIN up ON up.no = r.no)"
-    " SELECT count(no) FROM up"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +147,8 @@ class SqliteStore:
             raise
         if self._unlogged and folder is not None:
             LOG.error(LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
-        self._elsewhere = Elsewhere(self._reads, self.writer)
-        self._closed, self._unknown = False, UnknownEnds(self.query)
+        self._elsewhere, self._closed = Elsewhere(self._reads, self.writer), False
+        self._runs, self._unknown = StoredRuns(self.query, self._reads), UnknownEnds(self.query)
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)
 
@@ -204,85 +187,23 @@ class SqliteStore:
 
     async def load(self, runs: Sequence[str]) -> Mapping[str, StoredRun | JournalCorrupt]:
         """See ``JournalStore.load``."""
-        found = dict[str, StoredRun | JournalCorrupt]()
-        for run in runs:
-            try:
-                stored = self.stored(run)
-            except JournalCorrupt as error:
-                found[run] = error
-            else:
-                if stored is not None:
-                    found[run] = stored
-        return found
+        return self._runs.load(runs)
 
     def stored(self, run: str) -> StoredRun | None:
-        """One run at once. Row and records are as of one commit: the one counts the others.
+        """One run at once. Raises as ``query``.
 
         Raises:
             JournalCorrupt: it cannot be read.
         """
-        stored = self._load(run)
-        if stored is None or stored.head == len(stored.records) - 1:
-            return stored
-        with snapshot(self._reads):
-            # a commit came between the two reads, or there is something missing
-            return self._load(run)
+        return self._runs.stored(run)
 
-    def _load(self, run: str) -> StoredRun | None:
-        found = self.query(_RUN, (run,))
-        if not found:
-            return None
-        (row,) = found
-        place = place_of(run, row)
-        if row[7] not in _STATUSES:
-            raise JournalCorrupt(f"run {run} has no known status", place=place)
-        try:
-            records = tuple(read_records(self.query, row[17]))
-        except JournalCorrupt as error:
-            raise JournalCorrupt(error.message, details=error.details, place=place) from None
-        if row[6] is None:  # its rows may still be there: erasure destroys the key first
-            records = unread(records)
-        return StoredRun(
-            id=row[0],
-            flow=row[1],
-            flow_version=row[2],
-            catalog=row[3],
-            workspace=row[4],
-            subject=row[5],
-            key=row[6],
-            status=_STATUSES[row[7]],
-            reason=row[8],
-            parent=row[9],
-            parent_addr=row[10],
-            index=row[11],
-            root=row[12],
-            resumes=row[13],
-            wake_at=row[14],
-            created_at=row[15],
-            ended_at=row[16],
-            records=records,
-            session=place.session,
-            thread=place.thread,
-            head=row[20],
-            epoch=row[21],
-            holder=row[22],
-            nested=0
-            if row[9] is None
-            else 1
-            if row[9] == row[12]
-            else self.query(_NESTED, (row[17],))[0][0],
-        )
+    def below(self, runs: Sequence[str], records: int) -> Sequence[str]:
+        """See ``StoredRuns.below``."""
+        return self._runs.below(runs, records)
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:
-        """For ``store.search``: the records of a run with seq greater than ``after``."""
-        for no, erased in self.query(
-            "SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE "
-            "r.id = ?",
-            (run,),
-        ):
-            records = tuple(read_records(self.query, no, after))
-            return unread(records) if erased else records
-        return ()
+        """See ``StoredRuns.records_after``."""
+        return self._runs.records_after(run, after)
 
     async def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""

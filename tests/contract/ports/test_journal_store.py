@@ -428,6 +428,19 @@ async def test_a_run_is_loaded_as_it_hangs(store: JournalStore) -> None:
     assert await load_run(store, "nobody") is None
 
 
+async def test_many_runs_are_loaded_as_each_by_itself(store: JournalStore) -> None:
+    """However many are asked for, in whatever order and more than once; nobody is none of them."""
+    parent = Run("a")
+    children = [Run(f"child-{n}", parent=parent, index=n) for n in range(150)]
+    await settle(store, parent.open(), parent.step(writes=tuple(child.new for child in children)))
+    await settle(store, *(child.step() for child in children[::3]), children[7].end())
+    names = ["nobody", *(child.id for child in reversed(children)), "a", "child-3", "a"]
+    loaded = await store.load(names)
+    assert loaded.keys() == set(names) - {"nobody"}
+    assert loaded == {run: await load_run(store, run) for run in loaded}
+    assert await store.load(()) == {}
+
+
 async def test_listeners_hear_of_opened_runs_and_mail(store: JournalStore) -> None:
     """After a commit, and never before, each run that it opened or wrote mail to is announced; of
     units that failed nothing is.

@@ -50,6 +50,6 @@ async def test_each_run_of_a_conversation_is_made_again_once(
             stored = archive.store.stored(root)
             assert stored is not None
             pinned = await archive.runtime.services.catalogs.pinned(stored.catalog)
-            compared = await archive.diff(root, TriedPolicy(pinned.policy))
+            (compared,) = await archive.diffs((root,), TriedPolicy(pinned.policy))
             assert compared.verdict == "compared"
         assert sorted(gone_through) == sorted(runs)

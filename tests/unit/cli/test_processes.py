@@ -10,15 +10,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ordain.cli import processes
-from ordain.cli.processes import each
+from ordain.cli.processes import PieceWork, each
 from ordain.collector import COMMAND_ALLOCATIONS
 from ordain.errors import NotFound, StorageUnavailable
+
+
+@contextmanager
+def by(
+    find: Callable[[Path, Sequence[int]], list[Any]], home: Path
+) -> Generator[PieceWork[int, Any]]:
+    """What looks at each piece in a folder, with nothing to begin."""
+    yield partial(find, home)
 
 
 def where(home: Path, items: Sequence[int]) -> list[tuple[str, int, int]]:
@@ -51,6 +62,7 @@ SEEN: list[str] = []
 """What a process has of the one that began it, where it is a copy."""
 COPIES = """
 import sys, threading
+from functools import partial
 from pathlib import Path
 from ordain.cli.processes import ALONE, each
 from tests.unit.cli import test_processes as own
@@ -58,7 +70,7 @@ own.SEEN.append("before")
 ended = threading.Event()
 if sys.argv[1] == "beside a thread":
     threading.Thread(target=ended.wait).start()
-print({tuple(seen) for seen in each(own.has_seen, Path(), range(ALONE + 1), 2)})
+print({tuple(seen) for seen in each(partial(own.by, own.has_seen, Path()), range(ALONE + 1), 2)})
 ended.set()
 """
 
@@ -88,7 +100,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_all_is_read_once_and_in_its_order(count: int, jobs: int, here: bool) -> None:
     """Few items, or one process: nobody else is begun."""
-    found = list(each(where, Path("/folder"), range(count), jobs))
+    found = list(each(partial(by, where, Path("/folder")), range(count), jobs))
     assert [one[:2] for one in found] == [("folder", number) for number in range(count)]
     assert (
         {one[2] for one in found} <= {os.getpid()}
@@ -114,14 +126,14 @@ def test_an_interrupt_is_the_first_processs_alone() -> None:
     """From a terminal it goes to all of them; one that was still beginning told of itself in a
     traceback.
     """
-    assert not any(each(heeds_interrupts, Path(), range(20), 2))
+    assert not any(each(partial(by, heeds_interrupts, Path()), range(20), 2))
     assert heeds_interrupts(Path(), [1]) == [True]
 
 
 @pytest.mark.usefixtures("few")
 def test_a_process_collects_as_seldom_as_a_command() -> None:
     """Whoever began it, and however: looking through what lives finds nothing there."""
-    assert set(each(collected_after, Path(), range(20), 2)) == {COMMAND_ALLOCATIONS}
+    assert set(each(partial(by, collected_after, Path()), range(20), 2)) == {COMMAND_ALLOCATIONS}
 
 
 @pytest.mark.usefixtures("few")
@@ -131,8 +143,46 @@ def test_a_process_that_is_killed_is_told(items: int) -> None:
     was killed before all had been handed out.
     """
     with pytest.raises(StorageUnavailable) as raised:
-        list(each(killed, Path(), range(items), 2))
+        list(each(partial(by, killed, Path()), range(items), 2))
     assert raised.value.code == "killed"
+
+
+@contextmanager
+def open_once(folder: Path) -> Generator[PieceWork[int, int]]:
+    """Leaves a file that says who began, and one more that says who left."""
+    (folder / f"began {os.getpid()}").touch(exist_ok=False)
+    try:
+        yield lambda items: [os.getpid() for _ in items]
+    finally:
+        (folder / f"left {os.getpid()}").touch(exist_ok=False)
+
+
+@contextmanager
+def never(home: Path) -> Generator[PieceWork[int, int]]:
+    """There is nothing to be begun."""
+    raise NotFound(f"there is no {home.name}", code="no_data")
+    yield
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("items", "jobs"), [(20, 1), (20, 2), (600, 2), (0, 1)])
+def test_each_process_begins_once_and_leaves(items: int, jobs: int, tmp_path: Path) -> None:
+    """Whatever was opened for the first piece is there for the others, and is closed behind the
+    last; for nothing nothing is begun.
+    """
+    found = set(each(partial(open_once, tmp_path), range(items), jobs))
+    told = {name.name for name in tmp_path.iterdir()}
+    assert told == {f"{what} {process}" for process in found for what in ("began", "left")}
+    assert (os.getpid() in found) == (jobs == 1 and items > 0)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_cannot_be_begun_is_told_here(jobs: int) -> None:
+    """As it would be in the first process."""
+    with pytest.raises(NotFound) as raised:
+        list(each(partial(never, Path("folder")), range(20), jobs))
+    assert raised.value.code == "no_data"
 
 
 @pytest.mark.usefixtures("few")
@@ -140,7 +190,7 @@ def test_a_process_that_is_killed_is_told(items: int) -> None:
 def test_what_is_wrong_in_a_process_is_told_here(jobs: int) -> None:
     """With its code and its message."""
     with pytest.raises(NotFound) as raised:
-        list(each(wrong, Path(), range(20), jobs))
+        list(each(partial(by, wrong, Path()), range(20), jobs))
     assert (raised.value.code, raised.value.message) == ("run_not_found", "there is no run 0")
 
 
@@ -151,13 +201,14 @@ def test_there_is_a_core() -> None:
 
 STANDING = """
 import sys, threading
+from functools import partial
 from pathlib import Path
 from ordain.cli.processes import ALONE, each
 from tests.unit.cli import test_processes as own
 ended = threading.Event()
 if sys.argv[1] == "beside a thread":
     threading.Thread(target=ended.wait).start()
-[*each(own.stands, Path(sys.argv[2]), range(ALONE + 1), 3)]
+[*each(partial(own.by, own.stands, Path(sys.argv[2])), range(ALONE + 1), 3)]
 """
 
 

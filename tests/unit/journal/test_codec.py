@@ -21,6 +21,7 @@ from ordain.journal.digests import (
     content_digest,
     derived_id,
     digest,
+    keyed_digests,
 )
 from ordain.journal.records import (
     BODY_OF,
@@ -358,6 +359,12 @@ def test_digests_tell_bodies_and_keys_apart(
     address on the content alone.
     """
     assert (digest(key, body) == digest(other, another)) == ((key, body) == (other, another))
+    of = keyed_digests(key)
+    assert [of(body), of(another), of(body)] == [
+        digest(key, body),
+        digest(key, another),
+        digest(key, body),
+    ]
     assert (content_digest(body) == content_digest(another)) == (body == another)
 
 

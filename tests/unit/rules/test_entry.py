@@ -237,6 +237,24 @@ def test_packs_give_their_active_verbs_and_only_narrow(
         assert outcome == EntryRefused(verb=packs[0], code="empty_pack")
 
 
+@given(st.lists(pack_names, min_size=1, max_size=3), packing, policies)
+def test_what_a_catalog_keeps_is_its_own_policys(
+    packs: list[str], held: dict[str, list[str]], policy: Policy
+) -> None:
+    """Which verbs a pattern names is looked up once under the policy of the catalog itself; under
+    an equal one, and one that has more or less, it comes out as if nothing had been kept.
+    """
+    policy = policy.model_copy(
+        update={"supervisor": policy.supervisor.model_copy(update={"packs": held})}
+    )
+    known = catalog({name: verb(name) for name in KNOWN}, policy)
+    others = (Policy(version=1), policy.model_copy(deep=True))
+    for tried in (known.policy, *others, known.policy):
+        apart = catalog({name: verb(name) for name in KNOWN})
+        assert enter_with(packs, (), known, tried) == enter_with(packs, (), apart, tried)
+        assert enter_with((), (), known, tried) == enter_with((), (), apart, tried)
+
+
 @given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=3), houses, policies)
 def test_settings_may_have_another_verb_answer(
     mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy

@@ -148,8 +148,11 @@ async def heading_of(context: FlowContext, given: TurnInput) -> Heading:
         facts = with_expansion(facts, suggestion.outcome)
     named = OutcomeInputs(delegates=agents, cards=cards, held=context.held)
     decision = context.fx.decide(OUTCOME, facts, named, (0,))
-    offers = offered(context.catalog) or agents_offered(context.catalog)
-    if decision.reason not in OPEN or context.catalog.policy.outcome.ask is None or not offers:
+    if (
+        decision.reason not in OPEN
+        or context.catalog.policy.outcome.ask is None
+        or not (offered(context.catalog) or agents_offered(context.catalog))
+    ):
         return Heading(chosen=decision.outcome, suggestion=suggestion, agents=agents)
     suggestion, agents, refs = await _asked(context, given)
     if agents:

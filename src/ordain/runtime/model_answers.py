@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -30,6 +30,7 @@ from ordain.rules.thought_tags import canonical, spoken, without_thoughts
 from ordain.runtime.breakers import NAMED_A_DELAY
 from ordain.runtime.ways import Manner
 
+R = TypeVar("R", ModelReply, ModelReply | ModelError)
 REST_MS = 1000
 """A delay that a provider names is a rest from here on; a refusal that names a shorter one, or
 nothing, is an attempt, or an outage would be a storm.
@@ -214,14 +215,24 @@ def prepare(
     return failure.prepared
 
 
+def within_bound(reply: R, call: ModelCall) -> R:
+    """A reply with as much of its text as is looked at, by whatever looks at it; what is left out
+    its notice says.
+    """
+    most = max(ANSWER_CHARS, TOKEN_CHARS * max(call.max_tokens, call.hedge_max_tokens))
+    if isinstance(reply, ModelError) or (chars := len(reply.text)) <= most:
+        return reply
+    notice = _told_too(reply.notice, _first(chars, most))
+    return structs.replace(reply, text=reply.text[:most], notice=notice)
+
+
 def kept_answer(
     call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall
 ) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     asked = max(call.max_tokens, call.hedge_max_tokens)
-    most = max(ANSWER_CHARS, TOKEN_CHARS * asked)
-    text = reply.text[:most].encode(errors="replace").decode()
-    notice = _told_too(reply.notice, _first(len(reply.text), most))
+    reply = within_bound(reply, call)
+    text, notice = reply.text.encode(errors="replace").decode(), reply.notice
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
     content: str | None
@@ -289,11 +300,7 @@ def _kept_words(text: str, call: ModelCall, most: int) -> tuple[str, str]:
 
 
 def _first(chars: int, most: int) -> str:
-    return (
-        f"the answer has {chars} characters, of which the first {most} are kept"
-        if chars > most
-        else ""
-    )
+    return f"the answer has {chars} characters, of which the first {most} are kept"
 
 
 def _told_too(notice: str | None, more: str) -> str | None:

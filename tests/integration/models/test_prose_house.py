@@ -5,6 +5,7 @@ Every run of them replays equal (``open_house``), in whatever way its answers we
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from ordain.contracts.remedies import NOT_HELD
 from ordain.journal.records import RecordKind
 from ordain.models.ways_file import FILE, WaysFile
 from ordain.rules.plain_reply import plain_reply
+from ordain.runtime import ways as ways_module
+from ordain.runtime.model_answers import ANSWER_CHARS
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, SpendingSpan, spent
 from tests.integration.models.houses import open_house
@@ -112,6 +115,26 @@ async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:
     assert answer.reply is not None
     assert answer.reply.narrative == PROSE
     assert shown == PROSE
+
+
+async def test_of_an_answer_that_is_far_too_long_its_way_is_judged_by_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a hostile endpoint sends besides is looked through by nothing: everybody would wait for
+    that.
+    """
+    looked, judged = [0], ways_module.passed_over
+
+    def passed_over(text: str, schema: Mapping[str, Any] | None) -> Any:
+        looked.append(len(text))
+        return judged(text, schema)
+
+    monkeypatch.setattr(ways_module, "passed_over", passed_over)
+    with prose_endpoint(says="</think>" * (ANSWER_CHARS // 4)) as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            await house.chat("find out how the sea is", mode="agent")
+    assert endpoint.ways()[:2] == ["native", "tool"]
+    assert max(looked) == ANSWER_CHARS
 
 
 @pytest.mark.parametrize("refuses", REFUSING)

@@ -184,6 +184,15 @@ class Catalog(Immutable):
         """
         return Catalog(self.data.model_copy(update=fields), self._tables)
 
+    def tried(self, **fields: object) -> Catalog:
+        """As ``changed``, under this one's digest: what a run would have come to with it. A rule
+        that writes down which catalog is pinned is told of the one that was, so that nothing comes
+        out otherwise by its name alone.
+        """
+        changed = self.changed(**fields)
+        changed.__dict__["digest"] = self.digest
+        return changed
+
     def schema(self, source: Mapping[str, JsonValue]) -> Schema:
         """Compile a schema that came with a request; the same schema is compiled once.
 

@@ -1,8 +1,10 @@
-"""The join that a run is in by its records, also where what they said was erased. Pure."""
+"""The joins that a run announced, and the one that it is in by its records, also where what they
+said was erased. Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +18,7 @@ _EFFECTS = frozenset({RecordKind.INTENT, RecordKind.CLAIM})
 
 
 class OpenJoin(Struct, frozen=True, kw_only=True):
-    """The join at effect ``addr`` of a run. ``spawned``: how many children it opened; None where
+    """A join at effect ``addr`` of a run. ``spawned``: how many children it opened; None where
     that was erased.
     """
 
@@ -57,6 +59,21 @@ def open_join(records: Sequence[Record], run: str) -> OpenJoin | None:
             addr=sum(record.kind in _EFFECTS and record.seq < announced.seq for record in records),
             spawned=None,
         )
+    return _read(announced, run)
+
+
+def joins(records: Sequence[Record], run: str) -> Iterator[OpenJoin]:
+    """Every join that a run announced, in order, whatever became of it; without those that were
+    erased, or that nobody can read.
+    """
+    for record in records:
+        if record.kind is RecordKind.INTENT and record.name == "children":
+            join = None if record.body is None else _read(record, run)
+            if join is not None:
+                yield join
+
+
+def _read(announced: Record, run: str) -> OpenJoin | None:
     body = decode(announced)
     if not isinstance(body, IntentBody):
         return None

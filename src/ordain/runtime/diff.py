@@ -31,6 +31,7 @@ from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
 from ordain.journal.folds import ending
+from ordain.journal.open_joins import joins
 from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import APPROVE
@@ -168,7 +169,7 @@ class TriedPolicy:
                 else with_lanes(self._policy, pinned.policy)
             )
             profiles = {**_unknown_profiles(filled, pinned), **pinned.data.profiles}
-            known = self._compiled[pinned.digest] = pinned.changed(policy=filled, profiles=profiles)
+            known = self._compiled[pinned.digest] = pinned.tried(policy=filled, profiles=profiles)
         return known
 
 
@@ -333,10 +334,19 @@ def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyD
 
 
 def children_of(stored: StoredRun) -> list[tuple[int, str]]:
-    """(effect number, run id) of every child that has ended."""
+    """(effect number, run id) of every child: those that have ended, as they did, and behind them
+    those whose end the run has not seen, because it waits for them or came to its own before.
+    """
     found: list[tuple[int, str]] = []
     for record in stored.records:
         if record.kind is RecordKind.CHILD_ENDED:
             body: Any = decode(record)
             found.append((body.addr, body.child))
+    ended = {child for _, child in found}
+    found += (
+        (join.addr, child)
+        for join in joins(stored.records, stored.id)
+        for child in join.children
+        if child not in ended
+    )
     return found

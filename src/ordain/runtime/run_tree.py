@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
 from ordain.journal.folds import ending
-from ordain.journal.open_joins import OpenJoin
-from ordain.journal.partial_bodies import CHILDREN
-from ordain.journal.records import IntentBody, RecordKind, Started
+from ordain.journal.open_joins import joins
+from ordain.journal.records import Started
 from ordain.ports.store import StoredRun
 from ordain.rules.header import render_header
 from ordain.runtime.brief import read_brief
@@ -74,19 +72,8 @@ async def run_tree(services: Services, top: StoredRun, *, most: int = RUNS_TOLD)
 
 def _children(stored: StoredRun) -> Iterator[str]:
     """The ids of all that a run has opened, as far as its records say."""
-    for record in readable(stored.records):
-        if (
-            record.kind is RecordKind.INTENT
-            and record.name == "children"
-            and record.body is not None
-        ):
-            body = decode(record)
-            if isinstance(body, IntentBody):
-                try:
-                    spawned = len(CHILDREN.decode(body.effect).spawns)
-                except msgspec.MsgspecError:
-                    continue
-                yield from OpenJoin(run=stored.id, addr=body.addr, spawned=spawned).children
+    for join in joins(readable(stored.records), stored.id):
+        yield from join.children
 
 
 def _told(services: Services, stored: StoredRun, depth: int) -> RunBelow:

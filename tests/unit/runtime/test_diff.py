@@ -18,7 +18,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.digests import derived_id
-from ordain.journal.records import Status, raw
+from ordain.journal.records import RecordKind, Status, raw
 from ordain.ports.store import StoredRun
 from ordain.runtime.diff import PolicyDiff, children_of, diff, with_lanes
 from ordain.testing import (
@@ -133,6 +133,51 @@ def test_children_are_compared_with_their_parent() -> None:
     assert [(one.run, one.verdict, one.frontier) for one in report.children] == [
         (ran.id, "compared", None)
     ]
+
+
+def test_children_that_are_still_at_work_are_compared() -> None:
+    """The run waits for them, or was ended and saw no more of them: what was decided in them
+    decides what is found of it.
+    """
+    catalog = catalog_of()
+    child, parent = replace(kind_of(_child), name="child"), replace(kind_of(_parent), name="parent")
+    stored = (
+        ScriptedEffects(parent, catalog)
+        .play(None, [joined(completed("a")), joined(completed("b"))])
+        .stored
+    )
+    ids = [derived_id(stored.id, addr, 0) for addr in range(2)]
+    last = max(n for n, one in enumerate(stored.records) if one.kind is RecordKind.CHILD_ENDED)
+    waiting = msgspec.structs.replace(
+        stored, records=stored.records[:last], status=Status.WAITING, head=None
+    )
+    assert children_of(waiting) == list(enumerate(ids))
+    ran = ScriptedEffects(child, catalog).play(None).stored
+    report = diff(waiting, catalog, catalog.policy, Kinds((child, parent)), lambda _: ran)
+    assert [one.verdict for one in report.children] == ["compared", "compared"]
+
+
+def test_what_names_its_catalog_is_no_other_by_that() -> None:
+    """The other policy's catalog goes by the name of the one that the run pinned: an envelope that
+    holds it is the same one.
+    """
+
+    async def _naming(context: FlowContext, given: Any) -> str:
+        child: Spawn[Any] = Spawn(
+            flow="child",
+            input=raw(context.catalog.digest),
+            deadline=context.hard,
+            allowance=context.share(2),
+        )
+        await context.fx.children((child,), Join())
+        return "named"
+
+    catalog, parent = catalog_of(), replace(kind_of(_naming), name="naming")
+    stored = ScriptedEffects(parent, catalog).play(None, [joined(completed("a"))]).stored
+    other = with_policy(catalog, {"step": {"reask": 0}})
+    assert other.digest != catalog.digest
+    report = diff(stored, catalog, other.policy, Kinds((parent,)), lambda _: None)
+    assert (report.flips, report.frontier, report.ended) == ([], None, ("completed", "ok"))
 
 
 def test_a_child_past_its_parents_frontier_is_bounded() -> None:

@@ -110,8 +110,8 @@ class WholeSearch(Protocol):
     async def every_run(
         self, *, roots_only: bool, since: int | None = None, until: int | None = None
     ) -> Sequence[str]:
-        """Every run, or every run without a parent, that began at ``since`` or later and before
-        ``until``, in microseconds since 1970.
+        """Every run, or every run without a parent that is there, that began at ``since`` or later
+        and before ``until``, in microseconds since 1970.
         """
         ...
 

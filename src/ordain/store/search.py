@@ -212,9 +212,9 @@ class SqliteSearch(SqliteSpending):
     ) -> Sequence[str]:
         """See ``WholeSearch.every_run``."""
         query = (
-            "SELECT id FROM runs WHERE (parent IS NULL OR NOT ?1) AND (?2 IS NULL OR created_at "
-            ">= ?2)"
-            " AND (?3 IS NULL OR created_at < ?3) ORDER BY no"
+            "SELECT id FROM runs r WHERE (parent IS NULL OR NOT ?1 OR NOT EXISTS (SELECT 1 FROM "
+            "runs p WHERE p.no = r.parent))"
+            " AND (?2 IS NULL OR created_at >= ?2) AND (?3 IS NULL OR created_at < ?3) ORDER BY no"
         )
         return [found for (found,) in self._store.query(query, (roots_only, since, until))]
 

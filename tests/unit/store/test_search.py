@@ -162,3 +162,14 @@ async def test_a_status_that_nobody_knows_never_reaches_a_statement(search: Sqli
         await search.runs(
             statuses=["dancing' OR '1'='1"], roots_only=True, limit=7, before=None, workspace=None
         )
+
+
+async def test_who_reads_all_from_above_finds_a_run_whose_parent_is_gone(
+    search: SqliteSearch,
+) -> None:
+    """Nothing else leads to it, and no run is left out of what is told of all."""
+    roots = await search.every_run(roots_only=True)
+    assert "r2" in roots
+    assert "r3" not in roots
+    search._store._db.execute("UPDATE runs SET parent = 999 WHERE no = 3")
+    assert await search.every_run(roots_only=True) == [*roots[:2], "r3", *roots[2:]]

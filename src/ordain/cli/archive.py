@@ -174,8 +174,11 @@ class Archive:
         return found
 
     async def _differing(self, run: str, policy: TriedPolicy, held: Loaded) -> PolicyDiff:
-        def load(child: str) -> StoredRun | None:
-            return loaded_run(held, child) if child in held else self.store.stored(child)
+        def load(child: str) -> StoredRun:
+            found = loaded_run(held, child) if child in held else self.store.stored(child)
+            if found is None:  # runs stay when they are erased or swept: somebody took it out
+                raise JournalCorrupt(f"run {child} is not stored")
+            return found
 
         services, flow = self.runtime.services, ""
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from sqlite3 import connect
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import ordain.runtime.replay as ordain_runtime_replay
 from ordain import Ordain
 from ordain.cli.archive import open_archive
 from ordain.runtime.diff import TriedPolicy
+from ordain.store.folder import FILE
 
 TURNS = 3
 
@@ -53,3 +56,21 @@ async def test_each_run_of_a_conversation_is_made_again_once(
             (compared,) = await archive.diffs((root,), TriedPolicy(pinned.policy))
             assert compared.verdict == "compared"
         assert sorted(gone_through) == sorted(runs)
+
+
+async def test_a_child_that_was_taken_out_is_named(tmp_path: Path) -> None:
+    """Its parent's journal tells of it, and no erasure takes a run's row: who compares all does not
+    pass over it, as if it had never been.
+    """
+    async with Ordain(home=tmp_path) as ordain:
+        said = {"sessionId": "s", "userId": "ada", "message": {"text": "Tell me of it"}}
+        await ordain.answer(await ordain.send(said))
+    with closing(connect(tmp_path / FILE)) as db, db:
+        ((child,),) = db.execute("DELETE FROM runs WHERE parent IS NOT NULL RETURNING id")
+    with open_archive(tmp_path) as archive:
+        (root,) = await archive.runs(roots_only=True)
+        stored = archive.store.stored(root)
+        assert stored is not None
+        pinned = await archive.runtime.services.catalogs.pinned(stored.catalog)
+        (compared,) = await archive.diffs((root,), TriedPolicy(pinned.policy))
+    assert [(one.run, one.verdict) for one in compared.children] == [(child, "journal_corrupt")]

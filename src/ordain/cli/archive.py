@@ -44,7 +44,7 @@ from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
 from ordain.store.configuration import SqliteConfiguration
 from ordain.store.documents import DocumentReader
-from ordain.store.folder import FILE
+from ordain.store.folder import FILE, snapshot
 from ordain.store.ledger_reads import SqliteLedger
 from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
@@ -119,8 +119,9 @@ class Archive:
         """
         found = list[Replayed]()
         for several in _slices(runs):
-            held = await self.store.load(several)
-            found += [await self._replayed(run, ledger, held) for run in several]
+            with snapshot(self.store.reading):  # a server may erase what they refer to meanwhile
+                held = await self.store.load(several)
+                found += [await self._replayed(run, ledger, held) for run in several]
         return found
 
     async def _replayed(self, run: str, ledger: LedgerKnows | None, held: Loaded) -> Replayed:
@@ -168,9 +169,10 @@ class Archive:
         """
         found = list[PolicyDiff]()
         for several in _slices(runs):
-            ahead = self.store.below(several, RECORDS_AHEAD)
-            held = await self.store.load(tuple({**dict.fromkeys(several), **dict.fromkeys(ahead)}))
-            found += [await self._differing(run, policy, held) for run in several]
+            with snapshot(self.store.reading):  # as above
+                ahead = dict.fromkeys(self.store.below(several, RECORDS_AHEAD))
+                held = await self.store.load(tuple({**dict.fromkeys(several), **ahead}))
+                found += [await self._differing(run, policy, held) for run in several]
         return found
 
     async def _differing(self, run: str, policy: TriedPolicy, held: Loaded) -> PolicyDiff:

@@ -27,7 +27,7 @@ from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.store_replay import EQUAL, Ledgered, LedgerKnows
-from ordain.runtime.transcript_replay import Retold
+from ordain.runtime.transcript_replay import NOT_THERE, Retold
 from ordain.settings import read_policy
 
 ERASED = "erased"
@@ -224,11 +224,18 @@ def _retelling(
             ]
             if ledger is None or all(told.verifies for told in found):
                 return found
-            _, since = await archive.held_to_ledger()  # as above, or a run has placed a message
-            pairs = zip(sessions, found, strict=True)
-            return [
+            # as above, or a run has placed a message
+            ledgered, since = await archive.held_to_ledger()
+            again = [
                 told if told.verifies else await archive.retell(*session, since)
-                for session, told in pairs
+                for session, told in zip(sessions, found, strict=True)
+            ]
+            if ledgered.verdict != EQUAL:
+                return again
+            # the ledger holds without it: it was erased since it was named, and its id with it
+            return [
+                replace(told, verdict=ERASED) if told.verdict == NOT_THERE else told
+                for told in again
             ]
 
         yield lambda sessions: asyncio.run(retold(sessions))

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+import ordain.cli.archive as ordain_cli_archive
 import ordain.runtime.diff as ordain_runtime_diff
 import ordain.runtime.replay as ordain_runtime_replay
 from ordain import Ordain
 from ordain.cli.archive import open_archive
 from ordain.runtime.diff import TriedPolicy
 from ordain.store.folder import FILE
+from ordain.testing import with_policy
 
 TURNS = 3
 
@@ -74,3 +76,35 @@ async def test_a_child_that_was_taken_out_is_named(tmp_path: Path) -> None:
         pinned = await archive.runtime.services.catalogs.pinned(stored.catalog)
         (compared,) = await archive.diffs((root,), TriedPolicy(pinned.policy))
     assert [(one.run, one.verdict) for one in compared.children] == [(child, "journal_corrupt")]
+
+
+@pytest.mark.parametrize("compared", [True, False])
+async def test_what_is_erased_meanwhile_is_read_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compared: bool
+) -> None:
+    """Runs and what their prompts refer to are of one commit, whatever a server erases between: no
+    run that was sound passes for damaged.
+    """
+    async with Ordain(home=tmp_path) as ordain:
+        for number in range(TURNS):
+            said = {"sessionId": "s", "userId": "ada", "message": {"text": f"Tell me of {number}"}}
+            await ordain.answer(await ordain.send(said))
+        pinned = ordain.runtime.services.catalogs.current
+    other = with_policy(pinned, {"lanes": {"verb": "brain"}}).policy
+    name = "diff" if compared else "replay"
+    made = getattr(ordain_cli_archive, name)
+
+    def erased_first(*given: Any, **more: Any) -> Any:
+        with closing(connect(tmp_path / FILE)) as db, db:
+            db.execute("UPDATE transcript SET body = NULL")
+        return made(*given, **more)
+
+    monkeypatch.setattr(ordain_cli_archive, name, erased_first)
+    with open_archive(tmp_path) as archive:
+        runs = await archive.runs(roots_only=compared)
+        if compared:
+            diffs = await archive.diffs(runs, TriedPolicy(other))
+            said_of = {one.verdict for diff in diffs for one in (diff, *diff.children)}
+        else:
+            said_of = {one.verdict for one in await archive.replays(runs)}
+    assert said_of == {"compared" if compared else "equal"}

@@ -185,9 +185,8 @@ class Catalog(Immutable):
         return Catalog(self.data.model_copy(update=fields), self._tables)
 
     def tried(self, **fields: object) -> Catalog:
-        """As ``changed``, under this one's digest: what a run would have come to with it. A rule
-        that writes down which catalog is pinned is told of the one that was, so that nothing comes
-        out otherwise by its name alone.
+        """As ``changed``, under this one's digest: a rule that writes down which catalog a run pins
+        comes out otherwise by no name alone.
         """
         changed = self.changed(**fields)
         changed.__dict__["digest"] = self.digest

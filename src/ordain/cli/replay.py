@@ -137,7 +137,7 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
         reports.append(report)
         if not as_json:
             _print_report(report)
-    for told in each(partial(_retelling, home, known), sessions, jobs):
+    for told in each(partial(retelling, home, known), sessions, jobs):
         retold.append(told)
         if not as_json:
             _print_retold(told)
@@ -213,9 +213,12 @@ def replaying(home: Path, ledger: LedgerKnows | None = None) -> Generator[PieceW
 
 
 @contextmanager
-def _retelling(
+def retelling(
     home: Path, ledger: LedgerKnows | None
 ) -> Generator[PieceWork[tuple[str, str], Retold]]:
+    """What tells sessions again; of one that is gone the ledger says whether it was erased.
+    Raises as ``replaying``.
+    """
     with open_archive(home) as archive:
 
         async def retold(sessions: Sequence[tuple[str, str]]) -> Sequence[Retold]:

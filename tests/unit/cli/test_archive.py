@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
@@ -14,7 +16,10 @@ import ordain.runtime.diff as ordain_runtime_diff
 import ordain.runtime.replay as ordain_runtime_replay
 from ordain import Ordain
 from ordain.cli.archive import open_archive
+from ordain.cli.replay import retelling
 from ordain.runtime.diff import TriedPolicy
+from ordain.runtime.store_replay import LedgerKnows
+from ordain.runtime.transcript_replay import Retold
 from ordain.store.folder import FILE
 from ordain.testing import with_policy
 
@@ -108,3 +113,33 @@ async def test_what_is_erased_meanwhile_is_read_as_it_was(
         else:
             said_of = {one.verdict for one in await archive.replays(runs)}
     assert said_of == {"compared" if compared else "equal"}
+
+
+async def test_a_session_that_is_erased_once_it_was_named_is_not_missing(tmp_path: Path) -> None:
+    """Its id is gone with it, and the ledger that holds knows of that: it is told as erased. One
+    that is gone without the ledger's word is missing.
+    """
+    async with Ordain(home=tmp_path) as ordain:
+        for session in ("stays", "goes"):
+            said = {"sessionId": session, "userId": session, "message": {"text": "Tell me"}}
+            await ordain.answer(await ordain.send(said))
+        with open_archive(tmp_path) as archive:
+            ledgered, known = await archive.held_to_ledger()
+            named = await archive.runtime.search.every_session()
+        assert (ledgered.verdict, len(named)) == ("equal", 2)
+        await ordain.runtime.operators.erase_session("goes", by="test", why="asked")
+    found = await asyncio.to_thread(retold, tmp_path, named, known)
+    assert {told.session: told.verdict for told in found} == {"stays": "equal", "goes": "erased"}
+    with closing(connect(tmp_path / FILE)) as db, db:
+        db.execute("DELETE FROM sessions WHERE id = 'stays'")
+    gone = await asyncio.to_thread(retold, tmp_path, named, known)
+    assert "equal" not in {told.verdict for told in gone}
+    assert not any(told.verifies for told in gone if told.session == "stays")
+
+
+def retold(
+    home: Path, sessions: Sequence[tuple[str, str]], known: LedgerKnows | None
+) -> Sequence[Retold]:
+    """As ``ordain replay --all`` tells these sessions, named and held to the ledger before."""
+    with retelling(home, known) as told:
+        return told(sessions)

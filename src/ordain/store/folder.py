@@ -159,7 +159,9 @@ def configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Generator[None]:
-    """What is read within it is as of one commit."""
+    """What is read within it is as of one commit. Nothing may be written: it ends by a rollback,
+    which a damaged page does not hinder.
+    """
     if connection.in_transaction:  # in memory the one connection may be writing
         yield
         return
@@ -167,7 +169,7 @@ def snapshot(connection: sqlite3.Connection) -> Generator[None]:
     try:
         yield
     finally:
-        connection.execute("COMMIT")
+        connection.rollback()
 
 
 def check_in_use(folder: Path) -> None:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,16 @@ import pytest
 from ordain.errors import StorageUnavailable
 from ordain.store import folder as folder_module
 from ordain.store.compaction import compact
-from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL, FileWatch, why_not
+from ordain.store.folder import (
+    FILE,
+    LOCK,
+    SERVER_FILE,
+    WAL,
+    FileWatch,
+    connect,
+    snapshot,
+    why_not,
+)
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import Run
 
@@ -360,3 +370,23 @@ def test_a_process_without_descriptors_is_told_so(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     store.close()
+
+
+def test_a_snapshot_ends_where_what_it_read_was_damaged(tmp_path: Path) -> None:
+    """SQLite refuses to commit then: what is told is what was read and how it failed, and whoever
+    passes over that goes on with the next one.
+    """
+    with closing(connect(tmp_path)) as db:
+        db.execute("CREATE TABLE t(x)")
+        db.executemany("INSERT INTO t VALUES (?)", [(b"x" * 900,)] * 50)
+        db.commit()
+    with (tmp_path / FILE).open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(4096 * 8))
+    with closing(connect(tmp_path)) as db:
+        with pytest.raises(sqlite3.DatabaseError, match="malformed"), snapshot(db):
+            db.execute("SELECT sum(length(x)) FROM t").fetchall()
+        for _ in range(2):
+            with snapshot(db), suppress(sqlite3.DatabaseError):
+                db.execute("SELECT sum(length(x)) FROM t").fetchall()
+            assert not db.in_transaction

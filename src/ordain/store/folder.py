@@ -159,9 +159,7 @@ def configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Generator[None]:
-    """What is read within it is as of one commit. Nothing may be written: it ends by a rollback,
-    which a damaged page does not hinder.
-    """
+    """What is read within it is as of one commit; nothing is written."""
     if connection.in_transaction:  # in memory the one connection may be writing
         yield
         return
@@ -169,7 +167,7 @@ def snapshot(connection: sqlite3.Connection) -> Generator[None]:
     try:
         yield
     finally:
-        connection.rollback()
+        connection.rollback()  # what read a damaged page cannot commit
 
 
 def check_in_use(folder: Path) -> None:

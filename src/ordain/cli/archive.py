@@ -160,9 +160,6 @@ class Archive:
         """
         return partial(self.sessions.texts_here, stored.workspace)
 
-    async def _load(self, run: str) -> StoredRun:
-        return await existing_run(self.runtime.services.store, run)
-
     async def diffs(self, runs: Sequence[str], policy: TriedPolicy) -> Sequence[PolicyDiff]:
         """What another policy would have decided over the journals of these runs and of those below
         them; whatever is wrong with one is in its verdict.
@@ -227,14 +224,15 @@ class Archive:
             NotFound: no such run.
         """
         services, flow = self.runtime.services, ""
-        try:
-            stored = await self._load(run)
-            flow = f"{stored.flow}@{stored.flow_version}"
-            catalog = await services.catalogs.pinned(stored.catalog)
-            said = self._transcript(stored)
-            return answers_read(stored, catalog, wording, services.kinds, said)
-        except (JournalError, ConfigurationError, ValueError):
-            return AnswersRead(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
+        with snapshot(self.store.reading):  # as above
+            try:
+                stored = await existing_run(self.store, run)
+                flow = f"{stored.flow}@{stored.flow_version}"
+                catalog = await services.catalogs.pinned(stored.catalog)
+                said = self._transcript(stored)
+                return answers_read(stored, catalog, wording, services.kinds, said)
+            except (JournalError, ConfigurationError, ValueError):
+                return AnswersRead(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
     async def messages(self, wording: Wording) -> list[MessagesRead]:
         """What another wording would make of every session's messages, oldest session first."""

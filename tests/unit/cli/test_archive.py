@@ -17,11 +17,13 @@ import ordain.runtime.replay as ordain_runtime_replay
 from ordain import Ordain
 from ordain.cli.archive import open_archive
 from ordain.cli.replay import retelling
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.runtime.diff import TriedPolicy
 from ordain.runtime.store_replay import LedgerKnows
 from ordain.runtime.transcript_replay import Retold
 from ordain.store.folder import FILE
 from ordain.testing import with_policy
+from ordain.wording.wording import wording_of
 
 TURNS = 3
 
@@ -113,6 +115,31 @@ async def test_what_is_erased_meanwhile_is_read_as_it_was(
         else:
             said_of = {one.verdict for one in await archive.replays(runs)}
     assert said_of == {"compared" if compared else "equal"}
+
+
+async def test_answers_are_read_again_as_of_one_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another wording as by another policy: what a run refers to is not erased between."""
+    async with Ordain(home=tmp_path) as ordain:
+        said = {"sessionId": "s", "userId": "ada", "message": {"text": "Tell me of it"}}
+        await ordain.answer(await ordain.send(said))
+        wording = wording_of(ordain.runtime.services.catalogs.current)
+    made, seen = ordain_cli_archive.answers_read, list[object]()
+
+    def erased_first(*given: Any) -> Any:
+        with closing(connect(tmp_path / FILE)) as db, db:
+            db.execute("UPDATE transcript SET body = NULL")
+        seen.append(given[-1]("s", 1, 9))
+        return made(*given)
+
+    monkeypatch.setattr(ordain_cli_archive, "answers_read", erased_first)
+    with open_archive(tmp_path) as archive:
+        before = archive.sessions.texts_here(DEFAULT_WORKSPACE, "s", 1, 9)
+        (root,) = await archive.runs(roots_only=True)
+        await archive.answers(root, wording)
+        assert seen == [before]
+        assert archive.sessions.texts_here(DEFAULT_WORKSPACE, "s", 1, 9) != before
 
 
 async def test_a_session_that_is_erased_once_it_was_named_is_not_missing(tmp_path: Path) -> None:

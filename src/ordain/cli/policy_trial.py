@@ -71,7 +71,7 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
     found = tuple(
         _told_of(each(partial(run_judge, trial.home, policy), runs, trial.jobs), len(runs))
     )
-    ledger = "" if trial.run is not None else _not_held(trial.home)
+    ledger = "" if trial.run is not None else not_held(trial.home)
     report = PolicyReport(policy=str(file), fails=fails, runs=found, ledger=ledger)
     if report.count(RunFate.ERASED) == len(found):
         raise NotFound(
@@ -102,7 +102,7 @@ def unjudged() -> Generator[None]:
         raise Unjudged(error.message, code=error.code, details=error.details) from error
 
 
-def _not_held(home: Path) -> str:
+def not_held(home: Path) -> str:
     """Why the ledger does not hold what is there, and no more: what was taken out of a store is
     judged by nobody. Tells it on stderr, too; "" where it does.
     """

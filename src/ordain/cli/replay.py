@@ -17,7 +17,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import NO_JUDGING, Everything, Judging
 from ordain.cli.output import print_json, show, show_line
 from ordain.cli.places import home_of
-from ordain.cli.policy_trial import Trial, comparing, try_policy, unjudged
+from ordain.cli.policy_trial import Trial, comparing, not_held, try_policy, unjudged
 from ordain.cli.processes import PieceWork, cores, each
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -278,7 +278,9 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 
 
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
-    """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
+    """A flip is what was asked for and no failure; a run that cannot be replayed is one, and so is
+    a store that its ledger does not hold.
+    """
     policy = read_policy(file)
     with comparing(home, policy) as compared:
         diffs = compared(asyncio.run(_roots(home, run, policy, str(file))))
@@ -296,7 +298,8 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
             f"{flipped} decisions of {compared} runs come out otherwise; {others}budgets were not "
             "simulated again"
         )
-    return OK if all(one.verdict in {COMPARED, ERASED} for one in every) else FAILED
+    held = run is not None or not not_held(home)
+    return OK if held and all(one.verdict in {COMPARED, ERASED} for one in every) else FAILED
 
 
 async def _roots(home: Path, run: str | None, policy: Policy, named: str) -> Sequence[str]:

@@ -191,6 +191,8 @@ def test_a_store_that_something_was_taken_out_of_passes_for_none(
         "--since", "30d", "--policy", same, "--fail-on", "new-allow,new-deny,outcome"
     )
     assert (code, f"ordain replay --data-dir {home} --all" in told) == (UNREADABLE, True)
+    code, _, told = trial("--all", "--policy", same)
+    assert (code, "the ledger over this store does not hold" in told) == (FAILED, True)
 
 
 def test_a_backup_is_read_as_it_lies(

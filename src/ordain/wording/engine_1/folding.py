@@ -56,8 +56,11 @@ _TOKEN: Final = re.compile(
 )
 _QUOTES: Final = re.compile(r"\"[^\"]*(?:\"|$)|(?<!\w)'[^'\n]{2,}'(?!\w)")
 _WHOLE_QUOTE: Final = re.compile(r"\s*\"([^\"]*)\"\s*")
-_LONG: Final = re.compile(r"([^\W\d_])\1{2,}")
-_EMOTICON: Final = re.compile(r"(?<!\S)(?:[:;=x]['-]?[)(dpo3*|/]+|<3+|\^_*\^|:')(?!\w)")
+_LONG: Final = re.compile(r"([^\W\d_])\1\1+")
+_EMOTICON: Final = re.compile(
+    r"[:;=x<^](?<!\S.)(?:(?<=[:;=x])['-]?[)(dpo3*|/]+|(?<=<)3+|(?<=\^)_*\^|(?<=:)')(?!\w)"
+)
+"""Its first character comes first, so that it is looked for only where one stands."""
 _APOSTROPHE: Final = re.compile(r"(?<=\w)'(?=(?:t|s|re|m|ll|ve|d)\b)")
 
 
@@ -89,7 +92,11 @@ def tokens(folded: str) -> list[str]:
 
 
 def _tokens(folded: str) -> tuple[str, ...]:
-    whole = _WHOLE_QUOTE.fullmatch(folded)
-    text = _QUOTES.sub(" ▢ ", whole[1] if whole else folded)
-    text = _APOSTROPHE.sub("", _EMOTICON.sub(" ☺ ", text))
+    text = folded
+    if '"' in text or "'" in text:
+        whole = _WHOLE_QUOTE.fullmatch(text)
+        text = _QUOTES.sub(" ▢ ", whole[1] if whole else text)
+        text = _APOSTROPHE.sub("", _EMOTICON.sub(" ☺ ", text))
+    else:
+        text = _EMOTICON.sub(" ☺ ", text)
     return tuple(_TOKEN.findall(text)[:TOKENS_MAX])

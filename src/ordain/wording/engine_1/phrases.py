@@ -14,8 +14,10 @@ from ordain.wording.engine_1.folding import TOKENS_MAX, fold, tokens
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.packaged import KEYS, packaged_table
 
-Phrases = Mapping[str, tuple[int, dict[tuple[str, ...], str]]]
-"""By first token: the length of the longest phrase, and the sign of each."""
+Phrases = Mapping[str, tuple[tuple[int, ...], dict[tuple[str, ...], str]]]
+"""By first token: how many tokens its phrases of several have, the most first, and each one's
+sign.
+"""
 
 _BREAKS: Final = {
     "?": Sign.ASKS.value,
@@ -30,6 +32,8 @@ _LAUGH: Final = re.compile(
     r"ㅋ|ㅎ|ᄏ|ᄒ|笑|草|x+d+|lmf?ao|rofl"
 )
 """Laughter is made of repetitions and not of words, so it is a pattern and no list."""
+_LAUGHS: Final = frozenset("ahjkrlwxахㅋㅎᄏᄒ哈笑草")
+"""What it begins with."""
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _PLAIN: Final = re.compile(r"(?!.*([a-z])\1\1)(?:(?!x)[a-z]+(?: (?!$)|$))+")
 """Words that folding leaves as they are and that are tokens as they stand, as most phrases: no
@@ -80,7 +84,10 @@ def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
                     table[found[0]] = {found: sign}
                 else:
                     known.setdefault(found, sign)
-    return {first: (max(map(len, known)), known) for first, known in table.items()}
+    return {
+        first: (tuple(sorted({*map(len, known)} - {1}, reverse=True)), known)
+        for first, known in table.items()
+    }
 
 
 def shape_of(
@@ -97,9 +104,12 @@ def shape_of(
         token = found[at]
         step, sign = 1, None
         if (listed := phrases.get(token)) is not None:
-            longest, known = listed
-            for step in range(min(longest, end - at), 1, -1):
-                if (sign := known.get(tuple(found[at : at + step]))) is not None:
+            sizes, known = listed
+            for step in sizes:
+                if (
+                    at + step <= end
+                    and (sign := known.get(tuple(found[at : at + step]))) is not None
+                ):
                     break
             else:
                 step, sign = 1, known.get((token,))
@@ -120,7 +130,7 @@ def _unlisted(token: str, searches: tuple[str, ...]) -> str:
         return Sign.QUOTED.value
     if first.isdigit():
         return Sign.NUMBER.value
-    if _LAUGH.fullmatch(token):
+    if first in _LAUGHS and _LAUGH.fullmatch(token):
         return Sign.THANKS.value
     if token.endswith(searches):
         return Sign.SEARCH.value

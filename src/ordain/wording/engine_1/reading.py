@@ -64,7 +64,7 @@ from ordain.wording.engine_1.patterns import (
     YES_FIRST,
 )
 from ordain.wording.engine_1.phrases import compile_phrases, shape_of
-from ordain.wording.engine_1.signs import Sign
+from ordain.wording.engine_1.signs import BY_NAME, Sign
 from ordain.wording.engine_1.times import names_number_time, names_spot, number_time_pattern
 from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
@@ -93,7 +93,7 @@ _MARKERS: Final = frozenset(
 """A clause without any of these replaces nothing: each pattern of a replacement has one."""
 
 
-_NAMES: Final = {sign.value: sign.name.lower() for sign in Sign}
+_NAMES: Final = {letter: name for name, letter in BY_NAME.items()}
 
 
 class Look(NamedTuple):
@@ -140,7 +140,15 @@ class CompiledReading:
             folded,
             found,
             signs,
-            tuple((" ".join(found[end - step : end]), _NAMES[sign]) for sign, step, end in spans),
+            tuple(
+                [
+                    (
+                        found[end - 1] if step == 1 else " ".join(found[end - step : end]),
+                        _NAMES[sign],
+                    )
+                    for sign, step, end in spans
+                ]
+            ),
         )
 
     def cues(self, text: str, look: Look | None = None) -> Cues:
@@ -202,7 +210,7 @@ def _is_brief(text: str, look: Look) -> bool:
 
 def _count(text: str, found: list[str]) -> int:
     """Words; where a script writes none, half its characters."""
-    alone = sum(1 for token in found if len(token) == 1 and ord(token) >= 0x1100)
+    alone = len([token for token in found if len(token) == 1 and ord(token) >= 0x1100])
     spaced = len(text.split())
     return max(spaced, (alone + 1) // 2)
 

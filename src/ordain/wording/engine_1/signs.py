@@ -143,6 +143,9 @@ class Sign(StrEnum):
     """A question mark."""
 
 
+BY_NAME: Final = {sign.name.lower(): sign.value for sign in Sign}
+"""The letter of each sign, by the name that pieces have."""
+
 PRECEDENCE: Final = (
     *(Sign.KEEP, Sign.GO_ON, Sign.NEEDLESS, Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD),
     *(Sign.INSTEAD_OF, Sign.MEANT, Sign.RATHER, Sign.RATHER_ADJ, Sign.STOP, Sign.STOP_OPEN),

@@ -14,6 +14,9 @@ SHORT_MONTHS: Final = "short_months"
 LISTS: Final = frozenset({FEBRUARY, SHORT_MONTHS})
 """What February is called, and the months of 30 days."""
 _LONGEST: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_DIGIT: Final = re.compile(r"\d")
+_JOINED: Final = re.compile(r"\d[-./:]\d")
+"""Each of the three below has it."""
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _FIGURES: Final = re.compile(r"(?<![\d.,/])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d{2})?)?(?![\d%])")
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
@@ -39,18 +42,9 @@ class Calendar:
 
     def without_impossible(self, folded: str) -> str:
         """The folded text without dates and times that there are not."""
-        if not any(character.isdigit() for character in folded):
+        if _DIGIT.search(folded) is None:
             return folded
-        text = _ISO.sub(
-            lambda found: (
-                found[0] if _is_date(int(found[1]), int(found[2]), int(found[3])) else _NOTHING
-            ),
-            folded,
-        )
-        text = _FIGURES.sub(lambda found: found[0] if _can_be(found) else _NOTHING, text)
-        text = _CLOCK.sub(
-            lambda found: found[0] if int(found[1]) <= 24 and int(found[2]) < 60 else _NOTHING, text
-        )
+        text = folded if _JOINED.search(folded) is None else _without_figures(folded)
         text = self._behind.sub(
             lambda found: found[0] if self._has(found[2], int(found[1])) else _NOTHING, text
         )
@@ -60,6 +54,20 @@ class Calendar:
 
     def _has(self, month: str, day: int) -> bool:
         return 1 <= day <= (29 if month in self._february else 30)
+
+
+def _without_figures(text: str) -> str:
+    """The text without dates in figures and times of day that there are not."""
+    text = _ISO.sub(
+        lambda found: (
+            found[0] if _is_date(int(found[1]), int(found[2]), int(found[3])) else _NOTHING
+        ),
+        text,
+    )
+    text = _FIGURES.sub(lambda found: found[0] if _can_be(found) else _NOTHING, text)
+    return _CLOCK.sub(
+        lambda found: found[0] if int(found[1]) <= 24 and int(found[2]) < 60 else _NOTHING, text
+    )
 
 
 def _can_be(found: re.Match[str]) -> bool:

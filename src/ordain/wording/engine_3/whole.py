@@ -23,7 +23,8 @@ from ordain.wording.table import Table
 WHOLE_TOKENS: Final = 12
 """Most words and breaks of a message that says one thing whole."""
 _BREAKS: Final = frozenset(",.!\n")
-_LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
+LENGTHENED: Final = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
+"""A letter three times in a row, or more often."""
 _BROKEN_OFF: Final = re.compile(r"\.{2,}|…|[\"“”„‟«»‹›「」『』`]")
 _SMILE: Final = re.compile(r"(?<!\S)[:=]-?\)(?!\S)")
 
@@ -106,7 +107,7 @@ class ClosedLists:
         """
         if not is_plain(text):
             return frozenset()
-        smiling = _SMILE.sub("🙂", text)
+        smiling = with_smiles(text, "🙂")
         seen = look is not None and smiling == text.strip() and len(text) <= LOOKED_AT
         found = look.tokens if look is not None and seen else tokens(fold(smiling))
         if not found or len(found) > WHOLE_TOKENS:
@@ -173,7 +174,12 @@ def is_plain(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    return _LENGTHENED.search(text) is None and _BROKEN_OFF.search(text) is None
+    return LENGTHENED.search(text) is None and _BROKEN_OFF.search(text) is None
+
+
+def with_smiles(text: str, drawn: str) -> str:
+    """The text with this for each smile that is written in marks."""
+    return _SMILE.sub(drawn, text) if ")" in text else text
 
 
 def says_yes(ways: frozenset[Part]) -> bool:

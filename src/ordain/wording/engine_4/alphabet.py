@@ -14,7 +14,7 @@ from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import Final
 
-from ordain.wording.engine_3.whole import answering_phrases, listed_phrases
+from ordain.wording.engine_3.whole import answering_phrases, listed_phrases, with_smiles
 from ordain.wording.table import Table
 
 CHARS_KEPT: Final = 4096
@@ -33,7 +33,6 @@ _OWN_FORMS: Final = re.compile("[\uff00-\uffef\u3130-\u318f\u30fc\u3005]")
 """Wide and narrow forms, Korean letters alone, and two signs that Japanese repeats and lengthens
 with.
 """
-_SMILE: Final = re.compile(r"(?<!\S)[:=]-?\)(?!\S)")
 
 
 def accented(phrases: Iterable[str]) -> frozenset[str]:
@@ -63,7 +62,7 @@ def is_clear(text: str, letters: Set[str]) -> bool:
     """
     if text.lstrip()[:1] in _STOPS - {"¡"}:
         return False  # ``!yes`` negates where people program
-    left = _HYPHEN.sub("", _SMILE.sub("", unicodedata.normalize("NFC", text.strip())))
+    left = _HYPHEN.sub("", with_smiles(unicodedata.normalize("NFC", text.strip()), ""))
     if left.isascii():
         return all(map(_is_known, set(left)))
     left = _PICTURE.sub(_undrawn, left)

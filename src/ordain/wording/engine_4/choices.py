@@ -173,15 +173,18 @@ class ClosedChoices:
         around: frozenset[tuple[str, ...]] | None = None,
     ) -> list[bool]:
         """Up to which places all that was said stands around a choice."""
-        reached = [True, *(False for _ in found)]
+        reached = [True, *[False] * len(found)]
+        last, known = 0, self._around if around is None else around
         for at in range(len(found)):
-            for end in (
-                range(at + 1, min(at + self._longest, len(found)) + 1) if reached[at] else ()
-            ):
+            if at > last:
+                break
+            if not reached[at]:
+                continue
+            for end in range(at + 1, min(at + self._longest, len(found)) + 1):
                 key = tuple(found[at:end])
-                reached[end] |= (key[::-1] if reverse else key) in (
-                    self._around if around is None else around
-                )
+                if (key[::-1] if reverse else key) in known:
+                    reached[end] = True
+                    last = max(last, end)
         return reached
 
     def _named(
@@ -213,10 +216,10 @@ class ClosedChoices:
         """The labels that have these words in this order; none where what is left out of it turns
         the only one round: *delete* is not *do not delete*.
         """
-        if not self._tells(core):
-            return set()
         left = {at: _left_out(core, label) for at, label in enumerate(words)}
         found = {at for at, rests in left.items() if rests}
+        if not found or not self._tells(core):
+            return set()
         if len(found) == 1 and all(
             not self._turning.isdisjoint(rest) for at in found for rest in left[at]
         ):

@@ -40,6 +40,7 @@ _KEYS: Final = frozenset({"^c", "ctrl-c", "ctrl+c", "strg+c", "strg-c"})
 _STARRED: Final = re.compile(r"\*(?=\S)[^*?\n]+")
 _STARRED_WORDS: Final = 3
 _BREAK: Final = Sign.COMMA
+_PAUSES: Final = frozenset((Sign.COMMA.name.lower(), Sign.STOPS.name.lower()))
 _SMALL: Final = f"[{any_of(Sign.IT, Sign.THE, Sign.BE, Sign.WITH)}]{{0,2}}"
 _FIGURE: Final = (
     rf"{_SMALL}(?:{Sign.NUMBER}{{1,2}}(?:{Sign.WITH}?{Sign.OWN})?{Sign.WITH}?|[{Sign.DATE}]{{1,2}})"
@@ -141,10 +142,7 @@ class Orders:
         if (turned := TURNED.match(signs)) is not None:
             return parts[turned.start("to")][0] == parts[turned.start("from")][0]
         said = tuple(
-            word
-            for spoken, sign in parts
-            if sign not in (Sign.COMMA.name.lower(), Sign.STOPS.name.lower())
-            for word in spoken.split()
+            [word for spoken, sign in parts if sign not in _PAUSES for word in spoken.split()]
         )
         if said in self._reversals or (
             said[-2:] in self._amending and re.match(rf"^{_SMALL}{_NAMED},.$", signs) is not None

@@ -18,7 +18,7 @@ from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.signs import Sign
+from ordain.wording.engine_1.signs import BY_NAME, Sign
 from ordain.wording.engine_3.whole import ClosedLists, Part, is_plain
 from ordain.wording.engine_4.alphabet import is_clear, listed_letters
 from ordain.wording.engine_4.reading import LISTS as FOURTH_LISTS
@@ -117,7 +117,7 @@ class WrittenReading:
     def _ordered(self, text: str, found: Cues) -> Cues:
         """The cues with what is no order to hold, and with one to go on."""
         signs = (
-            "".join(Sign[sign.upper()] for _, sign in self.parts(text))
+            "".join([BY_NAME[sign] for _, sign in self.parts(text)])
             if found.words <= CONDITION_WORDS
             else ""
         )

@@ -18,7 +18,7 @@ from msgspec import structs
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_3.whole import ClosedLists, Part, closed_lists
+from ordain.wording.engine_3.whole import LENGTHENED, ClosedLists, Part, closed_lists
 from ordain.wording.engine_5.reading import LISTS as FIFTH_LISTS
 from ordain.wording.engine_5.reading import WrittenReading
 from ordain.wording.engine_5.spelling import is_spelled, marked_words, written_words
@@ -36,7 +36,6 @@ CERTAIN: Final = 2
 PLACE_WORDS: Final = 6
 """Most words of a message that speaks of a place among options."""
 DAYS_MAX: Final = 31
-_LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"(?<![\w.:,])(\d{2,})(?:st|nd|rd|th|\.)(?![\w:])", re.IGNORECASE)
 _TIME: Final = re.compile(
     r"\d\s*(?:[:h]|uhr\b|am\b|pm\b|o'clock)|\b(?:noon|midnight)\b", re.IGNORECASE
@@ -133,7 +132,7 @@ class InsistentReading:
 
     def _protest(self, text: str) -> bool:
         """Whether it is nothing but a no that is repeated, lengthened, or of the list."""
-        plain = _LENGTHENED.sub(r"\1", text)
+        plain = LENGTHENED.sub(r"\1", text)
         said = [token for token in tokens(fold(plain)) if token[0] not in _BREAKS]
         if tuple(said) in self._protests:
             return True

@@ -78,6 +78,9 @@ EXCHANGED: Final = re.compile(rf"^[^{_ASIDE}]{{0,{LEAD_SIGNS}}}?{_FIGURE}$")
 _POLITE: Final = frozenset(
     (Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.NO, Sign.CAN_YOU, Sign.THANKS)
 )
+_ASKED: Final = Sign.ASKS.value
+_JOINS: Final = Sign.WITH.value
+_DENIED: Final = Sign.NOT.value
 _CLOSING: Final = re.compile(rf"^(?:{Sign.THE})?{_FIGURE}{_END}")
 
 
@@ -112,13 +115,17 @@ class Contrasts:
         """The pieces with *not the* as the *not* that it is, and without the question mark of a
         polite order.
         """
-        asked = any(piece.sign == Sign.CAN_YOU for piece in pieces)
-        left = [piece for piece in pieces if not (asked and piece.sign == Sign.ASKS)]
+        signs = signs_of(pieces)
+        left = pieces
+        if Sign.CAN_YOU in signs and Sign.ASKS in signs:
+            left = [piece for piece in pieces if piece.sign != _ASKED]
+        if Sign.WITH not in signs:
+            return left
         return [
-            SignedPiece(
-                said, Sign.NOT if sign == Sign.WITH and said.split()[0] in self._denials else sign
-            )
-            for said, sign in left
+            SignedPiece(piece.said, _DENIED)
+            if piece.sign == _JOINS and piece.said.split()[0] in self._denials
+            else piece
+            for piece in left
         ]
 
     def _amends(self, lead: Sequence[SignedPiece]) -> bool:

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.signs import Sign
+from ordain.wording.engine_1.signs import BY_NAME, Sign
 from ordain.wording.table import Table
 
 EarlierReading = Callable[[str], Cues]
 """The engine before: what a text, or a clause of it, is read as there."""
 _ENDS: Final = frozenset((Sign.COMMA, Sign.STOPS, Sign.ASKS))
-_SIGNS: Final = {sign.name.lower(): sign for sign in Sign}
+_NUMBER: Final = Sign.NUMBER.value
 
 
 class SignedPiece(NamedTuple):
@@ -30,14 +30,13 @@ def pieces_of(parts: Sequence[tuple[str, str]]) -> tuple[SignedPiece, ...]:
     a number.
     """
     return tuple(
-        SignedPiece(said, Sign.NUMBER if said[0].isdigit() else _SIGNS[name])
-        for said, name in parts
+        [SignedPiece(said, _NUMBER if said[0].isdigit() else BY_NAME[name]) for said, name in parts]
     )
 
 
 def signs_of(pieces: Sequence[SignedPiece]) -> str:
     """The shape."""
-    return "".join(piece.sign for piece in pieces)
+    return "".join([piece.sign for piece in pieces])
 
 
 def clauses_of(pieces: Sequence[SignedPiece]) -> list[tuple[SignedPiece, ...]]:
@@ -53,13 +52,13 @@ def clauses_of(pieces: Sequence[SignedPiece]) -> list[tuple[SignedPiece, ...]]:
 
 def text_of(pieces: Sequence[SignedPiece]) -> str:
     """The words, to be read again."""
-    return " ".join(piece.said for piece in pieces)
+    return " ".join([piece.said for piece in pieces])
 
 
 class ListedPhrases:
     """The phrases of one list of a table, compiled."""
 
-    __slots__ = ("_known", "_longest")
+    __slots__ = ("_begins", "_known", "_longest")
 
     def __init__(self, table: Table, *names: str) -> None:
         """Compile the lists of these names as one."""
@@ -69,6 +68,7 @@ class ListedPhrases:
         self._longest: dict[str, int] = {}
         for key in self._known:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+        self._begins = self._longest.keys()
 
     def __contains__(self, said: str) -> bool:
         """Whether the words of a piece are one of the phrases."""
@@ -76,20 +76,29 @@ class ListedPhrases:
 
     def size(self, found: Sequence[str], at: int) -> int:
         """How many tokens the longest phrase has that stands there; 0: none does."""
-        longest = self._longest.get(found[at], 0) if at < len(found) else 0
+        if at >= len(found) or (longest := self._longest.get(found[at])) is None:
+            return 0
         for size in range(min(longest, len(found) - at), 0, -1):
             if tuple(found[at : at + size]) in self._known:
                 return size
         return 0
 
+    def nowhere(self, found: Sequence[str]) -> bool:
+        """Whether no token begins a phrase: most messages have none of most lists, and need no
+        closer look.
+        """
+        return self._begins.isdisjoint(found)
+
     def among(self, found: Sequence[str]) -> bool:
         """Whether one stands anywhere among the tokens."""
-        return any(
-            token in self._longest and self.size(found, at) for at, token in enumerate(found)
+        return not self.nowhere(found) and any(
+            self.size(found, at) for at, token in enumerate(found) if token in self._begins
         )
 
     def without(self, found: Sequence[str], instead: str) -> list[str]:
         """The tokens with ``instead`` for each phrase; with nothing where that is empty."""
+        if self.nowhere(found):
+            return list(found)
         left: list[str] = []
         at = 0
         while at < len(found):

@@ -19,9 +19,10 @@ from ordain.wording.engine_7.reading import LISTS as SEVENTH_LISTS
 from ordain.wording.engine_7.reading import ApartReading
 from ordain.wording.engine_8 import contrasts, slack, stops
 from ordain.wording.engine_8.contrasts import Contrasts
-from ordain.wording.engine_8.pieces import pieces_of
+from ordain.wording.engine_8.pieces import SignedPiece, pieces_of
 from ordain.wording.engine_8.slack import CERTAIN, Slack
 from ordain.wording.engine_8.stops import Stops
+from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
 
 LISTS: Final = SEVENTH_LISTS | contrasts.LISTS | slack.LISTS | stops.LISTS
@@ -42,6 +43,13 @@ class SituatedReading:
         """As engine 1 has them."""
         return self._seventh.parts(text)
 
+    def pieces(self, text: str) -> tuple[SignedPiece, ...]:
+        """The parts with the letters of their signs."""
+        return made_once(self._pieces, text)
+
+    def _pieces(self, text: str) -> tuple[SignedPiece, ...]:
+        return pieces_of(self.parts(text))
+
     def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
@@ -49,7 +57,7 @@ class SituatedReading:
         if len(text.strip()) > LOOKED_AT:
             return self._seventh.cues(text)
         plain, found = self._slack.plain(text), self._seventh.cues(text)
-        pieces = pieces_of(self.parts(plain))
+        pieces = self.pieces(plain)
         found = self._slack.taken_back(
             found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues
         )

@@ -105,6 +105,15 @@ class Slack:
         return self._doubts.among(text_of(pieces).split())
 
     def _masked(self, said: list[str]) -> list[str]:
+        left: list[str] = said if self._idioms.nowhere(said) else self._without_idioms(said)
+        asked = [token[0] for token in said if token[0] in "?!."]
+        return (
+            self._sufficient.without(left, _UNKNOWN)
+            if asked == [_ASKS] and said[-1] == _ASKS
+            else left
+        )
+
+    def _without_idioms(self, said: list[str]) -> list[str]:
         left: list[str] = []
         at = 0
         last = next((token for token in reversed(said) if token[0] not in _BREAKS), "")
@@ -114,12 +123,7 @@ class Slack:
                 size = 0  # *halt das an*: the verb is a separable one, and that one stops
             left.append(_UNKNOWN if size else said[at])
             at += size or 1
-        asked = [token[0] for token in said if token[0] in "?!."]
-        return (
-            self._sufficient.without(left, _UNKNOWN)
-            if asked == [_ASKS] and said[-1] == _ASKS
-            else left
-        )
+        return left
 
     def _names_nothing(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether behind what would change something nothing stands that it could be changed to."""

@@ -76,6 +76,7 @@ _SUBJECT: Final = any_of(Sign.I, Sign.IT, Sign.YOU, Sign.THE, Sign.NEEDLESS)
 _STATES: Final = re.compile(f"^[{PAD}]*(?:[{_SUBJECT}]|{Sign.USE}{Sign.NOT})")
 """It begins with whom or what it is about, or with what somebody does not want."""
 _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
+_UNKNOWN: Final = Sign.OWN.value
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
 _BRACKETS: Final = frozenset("()/")
 _YET: Final = any_of(Sign.ALSO, Sign.STILL)
@@ -174,7 +175,12 @@ class Stops:
 
     def _stopped(self, pieces: Sequence[SignedPiece], *, wished: bool) -> bool:
         """Whether all of it is an order to stop, with the lists' words for what they are."""
-        signs = "".join(self._sign(piece, wished=wished) for piece in pieces)
+        signs = "".join(
+            [
+                self._sign(piece, wished=wished) if piece.sign == _UNKNOWN else piece.sign
+                for piece in pieces
+            ]
+        )
         signs = Sign.PLEASE + signs[1:] if pieces and pieces[0].said in self._openers else signs
         if _NO_MORE.match(signs) is not None:
             return True
@@ -183,8 +189,7 @@ class Stops:
         return STOPPED.fullmatch(signs) is not None and HAS_STOP.search(signs) is not None
 
     def _sign(self, piece: SignedPiece, *, wished: bool) -> str:
-        if piece.sign != Sign.OWN:
-            return piece.sign
+        """What a word that no phrase has is by the lists."""
         if piece.said in self._undertakings:
             return Sign.WORK
         if piece.said in self._continuings:
@@ -197,6 +202,9 @@ class Stops:
         """*Don't send anything yet*: what cannot be had back is not to be done, and nothing else is
         said.
         """
+        said = text_of(pieces).split()
+        if self._outward.nowhere(said) or self._denials.nowhere(said):
+            return False
         acts, denied, yet, signs = 0, False, False, list[str]()
         for piece in pieces:
             words = piece.said.split()

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT
-from ordain.wording.engine_8.pieces import SignedPiece, pieces_of
+from ordain.wording.engine_8.pieces import SignedPiece
 from ordain.wording.engine_8.reading import LISTS as EIGHTH_LISTS
 from ordain.wording.engine_8.reading import SituatedReading
 from ordain.wording.engine_9 import remarks, reserve
@@ -58,7 +58,7 @@ class FillingReading:
         orders = self._remarks.may_order(text, found)
         if not fills and not orders:
             return found
-        pieces = pieces_of(self.parts(text))
+        pieces = self._eighth.pieces(text)
         found = self._filled(found, text, pieces) if fills else found
         return self._ordered(found, pieces) if orders else found
 

@@ -206,5 +206,7 @@ def _words_of(pieces: Sequence[SignedPiece]) -> tuple[list[str], list[str]]:
 
 def _first(listed: ListedPhrases, said: Sequence[str]) -> tuple[int, int]:
     """Where the first phrase of a list stands among the words, and how many it has; 0: none."""
+    if listed.nowhere(said):
+        return 0, 0
     found = ((at, listed.size(said, at)) for at in range(len(said)))
     return next((one for one in found if one[1]), (0, 0))

@@ -146,6 +146,8 @@ class Reserve:
 
     def _places(self, listed: ListedPhrases, said: Sequence[str]) -> set[int]:
         found: set[int] = set()
+        if listed.nowhere(said):
+            return found
         at = 0
         while at < len(said):
             size = listed.size(said, at)

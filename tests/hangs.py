@@ -30,17 +30,19 @@ def _watch(config: pytest.Config, seconds: float) -> None:
     faulthandler.dump_traceback_later(seconds, exit=True, file=config.stash[_STDERR])
 
 
-def _time_out(item: pytest.Item) -> float:
-    marker = item.get_closest_marker("timeout")
-    return float(
-        marker.args[0] if marker is not None and marker.args else item.config.getini("timeout")
-    )
+def time_out(item: pytest.Item) -> float:
+    """Seconds that a test may take: by its own marker, by ``--timeout``, by the settings."""
+    marker, config = item.get_closest_marker("timeout"), item.config
+    if marker is not None and marker.args:
+        return float(marker.args[0])
+    asked = config.getoption("timeout")
+    return float(config.getini("timeout") if asked is None else asked)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """All of a test: what it needs, itself, and its cleaning up."""
-    _watch(item.config, _time_out(item) + BEYOND_S)
+    _watch(item.config, time_out(item) + BEYOND_S)
     try:
         return (yield)
     finally:

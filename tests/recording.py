@@ -32,7 +32,7 @@ def pytest_runtest_makereport(
     return report
 
 
-class _Recorder:
+class Recorder:
     """Keeps what is reported in the process that collects all reports."""
 
     def __init__(self, target: Path) -> None:
@@ -44,7 +44,13 @@ class _Recorder:
             function = report.nodeid.partition("[")[0]
             entry = self.found.setdefault(
                 function,
-                {"docstring": getattr(report, _DOCSTRING), "passed": 0, "failed": 0, "skipped": 0},
+                {
+                    # of a test whose process was killed there is none
+                    "docstring": getattr(report, _DOCSTRING, ""),
+                    "passed": 0,
+                    "failed": 0,
+                    "skipped": 0,
+                },
             )
             entry[report.outcome] += 1
 
@@ -59,4 +65,4 @@ def pytest_configure(config: pytest.Config) -> None:
     target = config.getoption("record")
     if target is not None and not hasattr(config, "workerinput"):
         # one process of many has it: the others' reports come here
-        config.pluginmanager.register(_Recorder(target))
+        config.pluginmanager.register(Recorder(target))

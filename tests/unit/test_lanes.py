@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests import lanes
+from tests.hangs import time_out
 from tests.lanes import FEWEST, examples, sampled
+from tests.recording import Recorder
 
 ROOT = Path(__file__).resolve().parents[2]
 MOMENTS = list(range(60))
@@ -85,3 +88,41 @@ def test_the_seed_chooses(full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(lanes._Run, "seed", seed)
         reached.update(sampled(MOMENTS, 6, "a shape"))
     assert reached == set(MOMENTS)
+
+
+@pytest.fixture(params=[None, 1800.0], ids=["settings", "half an hour"])
+def asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float | None:
+    """What ``--timeout`` says."""
+    monkeypatch.setattr(request.config.option, "timeout", request.param)
+    return request.param
+
+
+def test_what_hangs_is_ended_behind_its_time_out(
+    asked: float | None, request: pytest.FixtureRequest
+) -> None:
+    """A process that hangs is ended behind the time-out that its test has: what the run gives it,
+    which is half an hour in a full one, else what the settings say.
+    """
+    assert time_out(request.node) == (asked or 120)
+
+
+@pytest.mark.timeout(250)
+def test_a_time_out_of_its_own_holds(asked: float | None, request: pytest.FixtureRequest) -> None:
+    """Whatever the run gives, a test's own mark holds."""
+    assert (asked in {None, 1800.0}, time_out(request.node)) == (True, 250)
+
+
+def test_what_a_killed_process_was_at_is_recorded(tmp_path: Path) -> None:
+    """A test whose process was ended is a failed one on record, though nobody read its docstring:
+    the run goes on to its end.
+    """
+    recorder = Recorder(tmp_path / "tests.json")
+    recorder.pytest_runtest_logreport(
+        pytest.TestReport(
+            "t.py::test_a[1]", ("t.py", 1, "test_a"), {}, "failed", "crashed", "call", sections=()
+        )
+    )
+    recorder.pytest_sessionfinish()
+    assert json.loads((tmp_path / "tests.json").read_text(encoding="utf-8")) == {
+        "t.py::test_a": {"docstring": "", "failed": 1, "passed": 0, "skipped": 0}
+    }

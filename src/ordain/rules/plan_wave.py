@@ -17,7 +17,14 @@ from msgspec import Struct
 from ordain.contracts.policy import Policy
 from ordain.contracts.roster import HandoffStrategy
 from ordain.rules.acts import Act, ActEnd
-from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.decision import (
+    FACTS_BYTES,
+    SILENT,
+    Decision,
+    HeaderShare,
+    Recorded,
+    Rule,
+)
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
 
@@ -65,7 +72,8 @@ class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     and how many may be handed on at once.
 
     ``verbs`` are what the steps would call, where one that time leaves undone counts as an act that
-    was denied: plans of before have none.
+    was denied: plans of before have none. Of more than facts may hold only the ``first`` that is
+    left is told.
     """
 
     steps: int
@@ -74,6 +82,15 @@ class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     done: tuple[int, ...] = ()
     failed: tuple[int, ...] = ()
     verbs: tuple[str, ...] = ()
+    first: str = ""
+
+    def fitting(self) -> PlanWaveFacts:
+        """The same, as facts may hold them."""
+        if len(msgspec.json.encode(self)) <= FACTS_BYTES:
+            return self
+        ended = {*self.done, *self.failed}
+        left = (verb for index, verb in enumerate(self.verbs) if index not in ended)
+        return msgspec.structs.replace(self, verbs=(), first=next(left, ""))
 
 
 class PlanWaveInputs(Struct, frozen=True, kw_only=True):
@@ -109,7 +126,8 @@ def decide_plan_wave(
         else PlanWaveReason.FAILED
     )
     over = PlanOver(status=_STATUS[reason], not_run=tuple(left))
-    in_vain = PlanWaveReason.OUT_OF_TIME if facts.verbs else PlanWaveReason.TIME
+    told = facts.verbs or facts.first
+    in_vain = PlanWaveReason.OUT_OF_TIME if told else PlanWaveReason.TIME
     return Decision(outcome=over, reason=in_vain if ready else reason)
 
 
@@ -151,9 +169,9 @@ def _never_made(recorded: Recorded, over: PlanOver) -> Act | None:
     """
     if recorded.reason != PlanWaveReason.OUT_OF_TIME.value:
         return None
-    first = over.not_run[0]
+    first, facts = over.not_run[0], _FACTS.decode(recorded.facts)
     return Act(
-        verb=_FACTS.decode(recorded.facts).verbs[first],
+        verb=facts.verbs[first] if facts.verbs else facts.first,
         call=f"plan step {first}",
         end=ActEnd.DENIED,
     )

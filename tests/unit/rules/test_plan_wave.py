@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.roster import HandoffStrategy
-from ordain.rules.decision import FACTS_BYTES
+from ordain.journal.records import ENCODER, raw
+from ordain.rules.decision import FACTS_BYTES, Recorded
 from ordain.rules.plan_wave import (
     PLAN_WAVE,
     PlanOver,
@@ -116,14 +117,48 @@ def test_no_more_are_at_work_than_may_be_handed_on() -> None:
 
 
 def test_facts_of_the_longest_plan_fit() -> None:
-    """Fifty steps, whatever became of them."""
+    """Fifty steps, whatever became of them, and whoever they are for."""
     facts = PlanWaveFacts(
-        steps=50, left_ms=10**9, width=3, done=tuple(range(25)), failed=tuple(range(25, 50))
-    )
-    assert len(str(facts)) <= FACTS_BYTES
+        steps=50,
+        left_ms=10**9,
+        width=3,
+        done=tuple(range(25)),
+        failed=tuple(range(25, 50)),
+        verbs=("agent." + 64 * "a",) * 50,
+    ).fitting()
+    assert len(ENCODER.encode(facts)) <= FACTS_BYTES
     assert (
         decided(
             PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.SEQUENTIAL), POLICY
         ).outcome.status
         is PlanStatus.PARTIAL
     )
+
+
+@pytest.mark.parametrize("steps", [3, 50])
+def test_what_time_leaves_undone_counts_by_the_first_that_is_left(steps: int) -> None:
+    """Of few steps facts name all verbs, of many the one that counts: the act is the same."""
+    facts = PlanWaveFacts(
+        steps=steps,
+        left_ms=0,
+        width=WIDTH,
+        done=(0,),
+        verbs=tuple(f"agent.finance_agent_{index}" for index in range(steps)),
+    ).fitting()
+    assert (facts.verbs == (), facts.first) == (
+        (False, "") if steps == 3 else (True, "agent.finance_agent_1")
+    )
+    told = decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.PARALLEL), POLICY)
+    assert told.reason == PlanWaveReason.OUT_OF_TIME
+    assert PLAN_WAVE.tells is not None
+    share = PLAN_WAVE.tells(
+        Recorded(
+            outcome=raw(told.outcome),
+            reason=told.reason,
+            facts=raw(facts),
+            steps=0,
+            judged=True,
+        )
+    )
+    assert share.act is not None
+    assert (share.act.verb, share.act.call) == ("agent.finance_agent_1", "plan step 1")

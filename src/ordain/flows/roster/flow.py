@@ -211,7 +211,7 @@ class _Plan:
             )
             if self._bound
             else (),
-        )
+        ).fitting()
         inputs = PlanWaveInputs(strategy=self._plan.strategy, needs=self._plan.needs)
         decision = self._context.fx.decide(PLAN_WAVE, facts, inputs, ())
         self._why = "cancelled" if isinstance(decision.outcome, Wave) else str(decision.reason)

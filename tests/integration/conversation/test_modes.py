@@ -193,6 +193,7 @@ async def test_what_the_router_is_told() -> None:
         ({"supervised": True}, "chat_general", "react_lite"),
         ({"mode": "agent"}, "agent_runtime", "react_lite"),
         ({"mode": "agent", "verb": "extract_facts"}, "extract_facts", "react_lite"),
+        ({"mode": "council", "verb": "extract_facts"}, "extract_facts", "council"),
         ({"mode": "council"}, "council_runtime", "council"),
     ],
 )

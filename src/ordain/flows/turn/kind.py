@@ -71,8 +71,10 @@ def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
         )
     if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):
         return before
+    # a council is convened whatever verb the message names: that one is its only tool
+    own = {ENTRY_OF[ExecMode.COUNCIL]} if message.mode is ExecMode.COUNCIL else set[str]()
     tools = chain_tools(message, entered, catalog)
-    return CapabilityScope(allowed=tuple(sorted({*before.allowed, CHAIN_VERB, *tools})))
+    return CapabilityScope(allowed=tuple(sorted({*before.allowed, CHAIN_VERB, *own, *tools})))
 
 
 def _grant_6(given: TurnInput, catalog: Catalog) -> CapabilityScope:

@@ -66,7 +66,7 @@ class Verified(Struct, frozen=True, kw_only=True):
         if self.ledger.verdict != EQUAL:
             yield f"NOT AS IT WAS WRITTEN: it does not hold to its ledger; {NAMES_ALL}"
             for found in self.ledger.differences[:TOLD]:
-                yield f"  at {found.place}: recorded {found.recorded}; now {found.now}"
+                yield f"  {found.line}"
         for told in self.altered[:TOLD]:
             yield (
                 f"NOT AS IT WAS WRITTEN: session {told.session} of workspace {told.workspace}; "

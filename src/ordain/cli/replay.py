@@ -274,7 +274,7 @@ def _print_ledgered(report: Ledgered) -> None:
 
 def _print_differences(differences: Sequence[Difference]) -> None:
     for difference in differences:
-        show_line(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
+        show_line(f"  {difference.line}")
 
 
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:

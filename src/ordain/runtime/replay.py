@@ -61,11 +61,19 @@ _NOTE = RecordKind.NOTE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One thing that is not as recorded: the place, and both values in short."""
+    """One thing that is not as recorded: the place, and both values in short; place and recorded
+    are empty where something is told of the whole.
+    """
 
     place: str
     recorded: str
     now: str
+
+    @property
+    def line(self) -> str:
+        """For people, on one line."""
+        where = f"at {self.place}: " if self.place else ""
+        return where + (f"recorded {self.recorded}; now {self.now}" if self.recorded else self.now)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,6 +154,7 @@ def replay(
         flow=f"{stored.flow}@{stored.flow_version}",
         verdict="equal",
         records=len(stored.records),
+        settled=stored.status in SETTLED,
     )
     try:
         _replay(stored, catalog, (kinds, transcript), report)

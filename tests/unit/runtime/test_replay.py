@@ -30,7 +30,7 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.ports.store import StoredRun
-from ordain.runtime.replay import Replayed, opened, replay, short
+from ordain.runtime.replay import Difference, Replayed, opened, replay, short
 from ordain.testing import ScriptedEffects, call, catalog_of, finish, kind_of, returned
 from tests.unit.flows.house import KINDS, play, shipped
 
@@ -167,6 +167,16 @@ def test_a_fact_that_is_otherwise_diverges() -> None:
 def test_what_cannot_be_replayed_says_why(row: dict[str, Any], verdict: str) -> None:
     """Erased, no journal, or one that its own row contradicts."""
     assert found(msgspec.structs.replace(RUN, **row)).verdict == verdict
+
+
+def test_an_erased_run_is_told_by_what_is_left_of_it() -> None:
+    """That it had ended stands in its row, and what is told of the whole has no place in it."""
+    report = found(msgspec.structs.replace(RUN, key=None))
+    assert (report.verdict, report.settled) == ("erased", True)
+    (told,) = report.differences
+    assert told.line == f"run {RUN.id} was erased"
+    assert Difference(place="3/lane", recorded="a", now="b").line == "at 3/lane: recorded a; now b"
+    assert Difference(place="3", recorded="", now="b").line == "at 3: b"
 
 
 def test_a_run_is_replayed_under_what_it_pins() -> None:

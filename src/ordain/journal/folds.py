@@ -115,15 +115,13 @@ class Fold:
         self.spent = Spend()
         self.runs = 0
         self.tokens_in = self.tokens_out = self.steps = 0
-        self.estimated = False
         self.unknown: list[int] = []
         self._in_doubt: dict[int, int] = {}  # the line of each
         self.told: dict[int, bool] = {}
         self.carved: Carved | None = None
-        self.judged = False
+        self.judged = self.apart = self.estimated = self._told_nothing = False
         self.acts = Acts(run)
         self.reserved = Spend()
-        self._told_nothing = False
         self._effects: dict[int, tuple[str, str]] = {}
         self._hedges: dict[int, str] = {}
         # verb, kind and permit of each
@@ -161,6 +159,7 @@ class Fold:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
                 self.judged = self._meaning.judges(body.flow, body.flow_version)
+                self.apart = body.reserves_apart
                 self.acts.carries = (
                     body.label is not None and bool(body.label.verb) and not body.label.narrates
                 )
@@ -400,6 +399,7 @@ class Fold:
             carries=self.acts.carries and (self.acts.answered or not self.acts.by_code),
             reserved_tokens=self.reserved.tokens,
             reserved_usd_micros=self.reserved.usd_micros,
+            reserves_apart=self.apart,
         )
         return with_verdict(facts)
 

@@ -166,7 +166,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     records of builds before. ``doubted`` are the digests of such calls that the run's parent knew
     of; None in records of builds before, which allow a call in doubt that needs nobody's yes.
     ``redoes``: a person is asked of such a call in doubt, where there is one to ask; not so in
-    records of builds before, which deny it.
+    records of builds before, which deny it. ``reserves_apart``: the run's header tells tokens that
+    were reserved apart from those that were used; of builds before as if they were among them.
     """
 
     flow: str
@@ -200,6 +201,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     asks_again: bool = False
     doubted: tuple[str, ...] | None = None
     redoes: bool = False
+    reserves_apart: bool = False
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

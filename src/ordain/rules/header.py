@@ -45,7 +45,7 @@ class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``judged``: the run's kind has its header opened by ``verdict``, which is "" until the run
     rests; what it is made of stands in ``acts``, ``proposed``, ``answered`` and ``carries``
     (``rules.acts``). ``reserved_*`` is what of tokens and money was booked as reserved, because an
-    attempt told nothing of its use.
+    attempt told nothing of its use; ``reserves_apart`` as the run's first record says.
     """
 
     run: str
@@ -71,6 +71,7 @@ class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     carries: bool = False
     reserved_tokens: int = 0
     reserved_usd_micros: int = 0
+    reserves_apart: bool = False
 
 
 MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·", "proposal": "→"}
@@ -195,13 +196,16 @@ def _money(usd_micros: int) -> str:
 
 
 def _reserved(facts: HeaderFacts) -> str:
-    """What of the sums is no use that anybody reported."""
-    if not facts.judged or not (facts.reserved_tokens or facts.reserved_usd_micros):
+    """What was booked and is no use that anybody reported: such money is among the sum, such tokens
+    are not.
+    """
+    tokens, money = facts.reserved_tokens, _money(facts.reserved_usd_micros)
+    if not facts.judged or not (tokens or facts.reserved_usd_micros):
         return ""
-    return (
-        f" (of it reserved for attempts that told of no use: {facts.reserved_tokens} tokens, "
-        f"{_money(facts.reserved_usd_micros)})"
-    )
+    if not facts.reserves_apart:
+        return f" (of it reserved for attempts that told of no use: {tokens} tokens, {money})"
+    of_sum = f", {money} of the sum" if facts.reserved_usd_micros else ""
+    return f" (reserved for attempts that told of no use: {tokens} tokens more{of_sum})"
 
 
 _WORDS = re.compile(r' · "[^"\n]*"$| by user:.*$', re.MULTILINE)

@@ -41,7 +41,7 @@ NOT_TAKEN = ("attach.beside", "step.tool.unknown", "step.tool.outside_toolset")
 _TOTALS = re.compile(
     r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls)(?:, "
     r"(?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?"
-    r"(?:, \$(?P<usd>[\d.]+))?(?P<reserved> \(of it reserved [^)]*\))?)?, (?P<ms>\d+) ms"
+    r"(?:, \$(?P<usd>[\d.]+))?(?P<reserved> \((?:of it )?reserved [^)]*\))?)?, (?P<ms>\d+) ms"
 )
 """A header that a face was given may say no tokens and no money (``readable_header``)."""
 _SUMS = " verb calls"

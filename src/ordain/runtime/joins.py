@@ -167,10 +167,9 @@ def started_child(
             another kind carries out, or its kind cannot read or label the input.
         ConfigurationError: its kind says of it what its first record cannot hold.
     """
-    kind, began = kinds.newest.get(spawn.flow), parent.started
+    kind, began, permit = kinds.newest.get(spawn.flow), parent.started, spawn.authorized
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {spawn.flow}")
-    permit = spawn.authorized
     try:
         given = asked_of(kind, "decode_input", kind.decode_input, spawn.input)
         carries = None if kind.carries is None else asked_of(kind, "carries", kind.carries, given)
@@ -204,6 +203,7 @@ def started_child(
         scopes=began.scopes,
         may_ask=began.may_ask,
         asks_again=True,
+        reserves_apart=True,
         subject=began.subject,
         parent=parent.run,
         parent_addr=addr,

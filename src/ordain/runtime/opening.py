@@ -78,6 +78,7 @@ def root_run(
         asks_again=True,
         doubted=(),
         redoes=True,
+        reserves_apart=True,
         subject=opening.subject,
         deadline=opening.deadline,
         allowance=Spend(

@@ -302,9 +302,13 @@ def test_a_header_is_opened_by_its_verdict() -> None:
 
 def test_a_reservation_says_that_it_is_one() -> None:
     """Money booked for attempts that told of no use is not shown as if it had been used."""
-    plain = render_header(
-        structs.replace(FACTS, reserved_usd_micros=72_966, reserved_tokens=4096)
-    ).split("\n")[-1]
+    facts = structs.replace(FACTS, reserved_usd_micros=72_966, reserved_tokens=4096)
+    told = render_header(structs.replace(facts, reserves_apart=True)).split("\n")[-1]
+    assert (
+        "0+0 tokens, $0.072966 (reserved for attempts that told of no use: 4096 tokens more, "
+        "$0.072966 of the sum), 5 ms"
+    ) in told
+    plain = render_header(facts).split("\n")[-1]  # as builds before told it
     assert (
         "0+0 tokens, $0.072966 (of it reserved for attempts that told of no use: 4096 tokens, "
         "$0.072966), 5 ms"

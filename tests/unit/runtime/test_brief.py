@@ -269,6 +269,12 @@ def test_no_price_is_no_cost_of_nothing() -> None:
     assert kept.endswith(
         " tokens (of it reserved for attempts that told of no use: 7 tokens), 1742 ms"
     )
+    apart = readable_header(header(usd_micros=0, reserved_tokens=7, reserves_apart=True))
+    assert apart.endswith(
+        " tokens (reserved for attempts that told of no use: 7 tokens more), 1742 ms"
+    )
+    briefs = [read_brief(one) for one in (told, kept, apart)]
+    assert [one is not None and one.estimated for one in briefs] == [False, True, True]
     assert usage_of(told).prompt_tokens == usage_of(header(usd_micros=0)).prompt_tokens > 0
 
 

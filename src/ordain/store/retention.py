@@ -2,8 +2,9 @@
 and bounded in rows, bytes and time.
 
 Runs are passed in the order in which they ended, and ``sweeps`` holds how far each class got: where
-nothing has become old since, nothing is looked at. Entries and threads that still hold something
-stand in indices of their own, which what was swept leaves.
+nothing has become old since, nothing is looked at. With a run's records goes what its mailbox and
+its outbox hold of them. Entries and threads that still hold something stand in indices of their
+own, which what was swept leaves.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ordain.journal.ledger import swept_item
 from ordain.journal.records import RecordKind
 from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice
 from ordain.store.contents import exchange, pieces, read_content
+from ordain.store.erasure import On
 from ordain.store.ledger import LedgerDraft
 from ordain.store.slices import SLICE_ROWS, Allowance
 
@@ -37,6 +39,28 @@ _IN_CLASS: dict[str, Callable[[str, str], bool]] = {
     "model": lambda kind, name: kind in _CALLS and name.startswith("model"),
     "verb": lambda kind, name: kind in _CALLS and not name.startswith("model"),
 }
+_MAIL = (
+    "SELECT id, length(body), taken IS NULL FROM mailbox WHERE run = ? AND (kind = 'child') = {0} "
+    "AND body <> x'7b7d'"
+)
+_MAIL_EMPTIED = "UPDATE mailbox SET body = x'7b7d' WHERE id = ?"
+_BESIDE = {
+    "input": ((_MAIL.format(0), _MAIL_EMPTIED),),
+    "result": (
+        (_MAIL.format(1), _MAIL_EMPTIED),
+        (
+            "SELECT id, length(text), 0 FROM outbox WHERE run = ? AND text <> ''",
+            "UPDATE outbox SET text = '' WHERE id = ?",
+        ),
+    ),
+}
+"""What stands beside a run's records in the same words: what people and others said to it, what its
+children came to, and what it told.
+"""
+_PASS = {name: f"{name} and what stands beside it" for name in _BESIDE}
+"""Under which name ``sweeps`` holds how far a class got: builds before left what stands beside, so
+that what they have passed is passed once more.
+"""
 _ENTRIES = (
     "SELECT no, at, session, coalesce(length(body), 0) + coalesce(length(decision), 0) FROM "
     "transcript"
@@ -77,7 +101,7 @@ def _sweep_content(
     left = Allowance()
     stage, *place = (int(part) for part in after) if after is not None else (_RUNS_STAGE,)
     if stage == _RUNS_STAGE:
-        if not _sweep_runs(db, rule, left):
+        if not _sweep_runs((db, ledger), rule, left):
             return Slice(rows=left.changed, after=(_RUNS_STAGE,))
         stage, place = _ENTRIES_STAGE, [0, 0]
     if rule.content_class not in _HELD:
@@ -91,42 +115,36 @@ def _sweep_content(
     return Slice(rows=left.changed, after=None if last is None else (_THREADS_STAGE, *last))
 
 
-def _sweep_runs(db: sqlite3.Connection, rule: OldContent, left: Allowance) -> bool:
+def _sweep_runs(on: On, rule: OldContent, left: Allowance) -> bool:
     """Go on from where the class stands; whether no run is left."""
-    row = db.execute(
-        "SELECT ended_at, run, seq FROM sweeps WHERE class = ?", (rule.content_class,)
-    ).fetchone()
+    (db, _), named = on, _PASS.get(rule.content_class, rule.content_class)
+    row = db.execute("SELECT ended_at, run, seq FROM sweeps WHERE class = ?", (named,)).fetchone()
     begun: tuple[int, int, int] = row or (0, 0, -1)
     # time or policy went back: what was passed is looked at again
     ended_at, run, seq = begun if begun[0] < rule.before else (0, 0, -1)
     stood = (ended_at, run, seq)
     while not left.spent:
         if run and seq >= 0:
-            seq = _sweep_run(db, rule, run, seq, left)
+            seq = _sweep_run(on, rule, run, seq, left)
             if seq >= 0 or left.spent:
                 break
         following = db.execute(_NEXT, (ended_at, rule.before, run, RUNS_AT_ONCE)).fetchall()
         for row in following:
             run, ended_at = row
             left.look()
-            seq = _sweep_run(db, rule, run, -1, left)
+            seq = _sweep_run(on, rule, run, -1, left)
             if seq >= 0 or left.spent:
                 break
         if seq < 0 and len(following) < RUNS_AT_ONCE and not left.spent:
             break
     if (ended_at, run, seq) != stood:
-        db.execute(
-            "INSERT OR REPLACE INTO sweeps VALUES (?,?,?,?)",
-            (rule.content_class, ended_at, run, seq),
-        )
+        db.execute("INSERT OR REPLACE INTO sweeps VALUES (?,?,?,?)", (named, ended_at, run, seq))
     return not left.spent and seq < 0
 
 
-def _sweep_run(
-    db: sqlite3.Connection, rule: OldContent, run: int, seq: int, left: Allowance
-) -> int:
+def _sweep_run(on: On, rule: OldContent, run: int, seq: int, left: Allowance) -> int:
     """The number of the last record that was looked at where more may be left, else -1."""
-    in_class = _IN_CLASS[rule.content_class]
+    (db, _), in_class = on, _IN_CLASS[rule.content_class]
     for piece in pieces(db, run, seq):
         bodies = dict[int, bytes | None]()
         for content in piece.contents:
@@ -142,7 +160,21 @@ def _sweep_run(
         exchange(db, piece, bodies, rule.at)
         if left.spent:
             return seq
-    return -1
+    return -1 if _sweep_beside(on, rule, run, left) else seq
+
+
+def _sweep_beside(on: On, rule: OldContent, run: int, left: Allowance) -> bool:
+    """Whether nothing is left beside the run's records. What nobody took is said anew."""
+    db, ledger = on
+    for held, emptied in _BESIDE.get(rule.content_class, ()):
+        for number, size, untaken in db.execute(held, (run,)).fetchall():
+            if left.spent:
+                return False
+            db.execute(emptied, (number,))
+            left.take(size, counts=False)
+            if untaken:
+                ledger.mail(number)
+    return True
 
 
 def _trimmed(body: bytes) -> bytes | None:
@@ -179,7 +211,7 @@ def _sweep_entries(
 
 
 def _sweep_threads(
-    on: tuple[sqlite3.Connection, LedgerDraft],
+    on: On,
     rule: OldContent,
     place: tuple[int, int, int],
     left: Allowance,

@@ -19,6 +19,7 @@ from tests.unit.store.many import DAY, filled, said
 
 VERBS = OldContent(content_class="verb", before=2 * DAY, at=3 * DAY)
 INPUT = OldContent(content_class="input", before=2 * DAY, at=3 * DAY)
+RESULT = OldContent(content_class="result", before=2 * DAY, at=3 * DAY)
 
 
 @pytest.fixture
@@ -227,3 +228,71 @@ def test_room_is_given_back_in_slices(tmp_path_factory: pytest.TempPathFactory) 
     assert db.execute("PRAGMA page_count").fetchone()[0] < size - PAGES * 2
     assert give_back(db) == Slice(rows=0, after=None)
     db.close()
+
+
+def posted(db: sqlite3.Connection, *, runs: int, each: int, taken: bool) -> None:
+    """For each run mail of its children and of people, and as many words that it told."""
+    for run in range(1, runs + 1):
+        for number in range(each):
+            for kind in ("child", "answer"):
+                db.execute(
+                    "INSERT INTO mailbox(run, kind, addr, key, body, at, taken) VALUES "
+                    "(?, ?, 0, ?, '{\"said\": \"Kestrel\"}', 1, ?)",
+                    (run, kind, f"{kind} {number}", 1 if taken else None),
+                )
+            db.execute("INSERT INTO outbox VALUES (NULL, ?, ?, 'Kestrel', 1, NULL)", (run, number))
+
+
+def left_beside(db: sqlite3.Connection) -> list[int]:
+    """How much a person's words, a child's result and what was told still stand somewhere."""
+    return [
+        db.execute(f"SELECT count(*) FROM {place} LIKE '%Kestrel%'").fetchone()[0]
+        for place in (
+            "mailbox WHERE kind = 'answer' AND CAST(body AS TEXT)",
+            "mailbox WHERE kind = 'child' AND CAST(body AS TEXT)",
+            "outbox WHERE text",
+        )
+    ]
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_what_stands_beside_a_run_goes_with_it(db: sqlite3.Connection, taken: bool) -> None:
+    """What people said to it goes with what it was asked, what its children came to and what it
+    told with its results; other classes touch neither, and young runs keep both. Mail that nobody
+    took is on the ledger as it stands then.
+    """
+    filled(db, runs=2, records=2)
+    filled(db, runs=1, records=2, first=3, ended_at=5 * DAY)
+    posted(db, runs=3, each=2, taken=taken)
+    slices(db)
+    assert left_beside(db) == [6, 6, 6]
+    ledger = LedgerDraft()
+    assert sweep_content(db, ledger, INPUT, None).after is None
+    assert left_beside(db) == [2, 6, 6]
+    assert ledger.mark()[1] == (0 if taken else 4)
+    slices(db, RESULT)
+    assert left_beside(db) == [2, 2, 2]
+    assert db.execute("SELECT DISTINCT body FROM mailbox WHERE run < 3").fetchall() == [(b"{}",)]
+
+
+def test_what_stands_beside_is_swept_in_slices(db: sqlite3.Connection) -> None:
+    """However much mail one run has; whoever begins anew goes on with it."""
+    filled(db, runs=1, records=1)
+    posted(db, runs=1, each=3 * SLICE_ROWS, taken=True)
+    made = slices(db, RESULT)
+    assert len(made) > 6
+    assert max(changes for _, changes in made) <= SLICE_ROWS + 1
+    assert left_beside(db) == [3 * SLICE_ROWS, 0, 0]
+
+
+def test_what_builds_before_left_beside_is_swept(db: sqlite3.Connection) -> None:
+    """They passed its run and left what stands beside it: it is passed once more."""
+    filled(db, runs=2, records=2)
+    posted(db, runs=2, each=1, taken=True)
+    db.executemany(
+        "INSERT INTO sweeps VALUES (?, ?, 2, -1)", [("input", DAY + 2), ("result", DAY + 2)]
+    )
+    slices(db, INPUT)
+    slices(db, RESULT)
+    assert left_beside(db) == [0, 0, 0]
+    assert slices(db, INPUT) == slices(db, RESULT) == [(0, 0)]

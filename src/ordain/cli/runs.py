@@ -193,7 +193,7 @@ def _show_tree(below: dict[str, Any]) -> None:
         cost = ", ".join(filter(None, (*spent, f"{one['duration_ms']} ms")))
         show(f"{'  ' * one['depth']}{what} · {came} · {cost} · run {one['run_id']}")
     if not below["whole"]:
-        show("  and more")
+        show("  and more: a run of these, shown by itself, has what is below it")
 
 
 def _show_response(response: Any) -> None:

@@ -48,7 +48,7 @@ def test_a_plan_is_shown_as_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
             "34 ms · run rrrr"
         ),
         "  seat · ok · completed · 812 tokens, $0.001500, 34 ms · run rrrr",
-        "  and more",
+        "  and more: a run of these, shown by itself, has what is below it",
     ]
 
 

@@ -237,7 +237,7 @@ def posted(db: sqlite3.Connection, *, runs: int, each: int, taken: bool) -> None
             for kind in ("child", "answer"):
                 db.execute(
                     "INSERT INTO mailbox(run, kind, addr, key, body, at, taken) VALUES "
-                    "(?, ?, 0, ?, '{\"said\": \"Kestrel\"}', 1, ?)",
+                    '(?, ?, 0, ?, \'{"said": "Kestrel"}\', 1, ?)',
                     (run, kind, f"{kind} {number}", 1 if taken else None),
                 )
             db.execute("INSERT INTO outbox VALUES (NULL, ?, ?, 'Kestrel', 1, NULL)", (run, number))

@@ -33,25 +33,23 @@ def test_it_is_made_once_in_a_reading_and_outside_each_time() -> None:
 
 def test_a_text_that_was_read_is_kept_by_nobody() -> None:
     """What people said is gone when it is erased where it is stored."""
-    wording = first_wording()
-    for ask in (
-        wording.cues,
-        wording.parts,
-        lambda text: wording.chosen(text, ("one", "two")),
-        lambda text: wording.mentions(text, ("one",)),
+    wording, texts = first_wording(), set[str]()
+    for number, ask in enumerate(
+        (
+            wording.cues,
+            wording.parts,
+            lambda text: wording.chosen(text, ("one", "two")),
+            lambda text: wording.mentions(text, ("one",)),
+        )
     ):
-        said = " ".join(WORDS)  # no constant, which the code would keep
-        texts = {said, said.lower()}
+        said = " ".join((*WORDS, str(number)))  # no constant, which the code would keep
+        texts |= {said, said.lower()}
         ask(said)
-        gc.collect()
-        holders = [
-            one
-            for one in gc.get_objects()
-            if type(one) in (dict, list, tuple) and len(one) < 10_000
-        ]
-        assert [
-            one for one in holders if any(part in texts for part in one if type(part) is str)
-        ] == []
+    gc.collect()
+    holders = [
+        one for one in gc.get_objects() if type(one) in (dict, list, tuple) and len(one) < 10_000
+    ]
+    assert [one for one in holders if any(part in texts for part in one if type(part) is str)] == []
 
 
 @given(st.text(max_size=200))

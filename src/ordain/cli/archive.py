@@ -5,7 +5,7 @@ driving anything.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -105,7 +105,13 @@ class Archive:
         """Hold the whole store to its ledger, and that to a head ``kept`` elsewhere; what else it
         knows is for ``replay`` and ``retell``.
         """
-        return await held_to_ledger(SqliteLedger(self.store), kept)
+        return await held_to_ledger(SqliteLedger(self.store, self.store.reading), kept)
+
+    def as_of_one_commit(self) -> AbstractContextManager[None]:
+        """What is read within it, the ledger included: a server beside goes on, and each piece of
+        what is read would be of another moment.
+        """
+        return snapshot(self.store.reading)
 
     async def replay(self, run: str, ledger: LedgerKnows | None = None) -> Replayed:
         """As ``replays``, one run."""
@@ -119,7 +125,7 @@ class Archive:
         """
         found = list[Replayed]()
         for several in _slices(runs):
-            with snapshot(self.store.reading):  # a server may erase what they refer to meanwhile
+            with self.as_of_one_commit():
                 held = await self.store.load(several)
                 found += [await self._replayed(run, ledger, held) for run in several]
         return found
@@ -166,7 +172,7 @@ class Archive:
         """
         found = list[PolicyDiff]()
         for several in _slices(runs):
-            with snapshot(self.store.reading):  # as above
+            with self.as_of_one_commit():
                 ahead = dict.fromkeys(self.store.below(several, RECORDS_AHEAD))
                 held = await self.store.load(tuple({**dict.fromkeys(several), **ahead}))
                 found += [await self._differing(run, policy, held) for run in several]
@@ -224,7 +230,7 @@ class Archive:
             NotFound: no such run.
         """
         services, flow = self.runtime.services, ""
-        with snapshot(self.store.reading):  # as above
+        with self.as_of_one_commit():
             try:
                 stored = await existing_run(self.store, run)
                 flow = f"{stored.flow}@{stored.flow_version}"
@@ -238,10 +244,12 @@ class Archive:
         """What another wording would make of every session's messages, oldest session first."""
         services, every = self.runtime.services, await self.runtime.search.every_session()
         pinned = services.catalogs.pinned
-        found = [
-            await messages_read(services.sessions, workspace, session, wording, pinned)
-            for workspace, session in every
-        ]
+        found = list[MessagesRead]()
+        for workspace, session in every:
+            with self.as_of_one_commit():
+                found.append(
+                    await messages_read(services.sessions, workspace, session, wording, pinned)
+                )
         return [
             replace(one, workspace=as_told(one.workspace), session=as_told(one.session))
             for one in found
@@ -251,8 +259,9 @@ class Archive:
         self, workspace: str, session: str, ledger: LedgerKnows | None = None
     ) -> Retold:
         """Verify a session's transcript; ``ledger`` as for ``replay``."""
-        services = self.runtime.services
-        told = await retell(services.sessions, workspace, session, services.catalogs.pinned, ledger)
+        sessions, pinned = self.sessions, self.runtime.services.catalogs.pinned
+        with self.as_of_one_commit():
+            told = await retell(sessions, workspace, session, pinned, ledger)
         return replace(told, workspace=as_told(told.workspace), session=as_told(told.session))
 
 

@@ -202,12 +202,15 @@ def replaying(home: Path, ledger: LedgerKnows | None = None) -> Generator[PieceW
             found = await archive.replays(runs, ledger)
             if ledger is None or all(report.verdict in {EQUAL, ERASED} for report in found):
                 return found
-            _, since = await archive.held_to_ledger()  # a server may have swept something since
-            pairs = zip(runs, found, strict=True)
-            return [
-                report if report.verdict in {EQUAL, ERASED} else await archive.replay(run, since)
-                for run, report in pairs
-            ]
+            with archive.as_of_one_commit():
+                _, since = await archive.held_to_ledger()  # a server may have swept something since
+                pairs = zip(runs, found, strict=True)
+                return [
+                    report
+                    if report.verdict in {EQUAL, ERASED}
+                    else await archive.replay(run, since)
+                    for run, report in pairs
+                ]
 
         yield lambda runs: asyncio.run(replayed(runs))
 
@@ -228,11 +231,12 @@ def retelling(
             if ledger is None or all(told.verifies for told in found):
                 return found
             # as above, or a run has placed a message
-            ledgered, since = await archive.held_to_ledger()
-            again = [
-                told if told.verifies else await archive.retell(*session, since)
-                for session, told in zip(sessions, found, strict=True)
-            ]
+            with archive.as_of_one_commit():
+                ledgered, since = await archive.held_to_ledger()
+                again = [
+                    told if told.verifies else await archive.retell(*session, since)
+                    for session, told in zip(sessions, found, strict=True)
+                ]
             if ledgered.verdict != EQUAL:
                 return again
             # the ledger holds without it: it was erased since it was named, and its id with it

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from typing import TypeVar
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.ledger import AT_REST, Discrepancy, LedgerItem, LedgerRow
@@ -22,6 +23,7 @@ from ordain.store.ledger import ledger_rows, standing_items
 from ordain.store.schema import WITH_LEDGER
 from ordain.store.sqlite import SqliteStore
 
+T = TypeVar("T")
 _REST = "(" + ", ".join(f"'{status}'" for status in sorted(AT_REST)) + ")"
 _STOPPED_BELOW = (
     "SELECT 1 FROM runs b WHERE b.root = r.no AND b.parent IS NOT NULL AND b.status IN"
@@ -247,9 +249,9 @@ _DIGEST = 4
 class SqliteLedger:
     """Implements ``Ledger``."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        """Reads only."""
-        self._store = store
+    def __init__(self, store: SqliteStore, on: sqlite3.Connection | None = None) -> None:
+        """Reads only, ``on`` this connection of the store's, or in its own thread with another."""
+        self._store, self._on = store, on
 
     async def read(
         self, row: Callable[[LedgerRow], None], stands: Callable[[LedgerItem], None]
@@ -266,7 +268,7 @@ class SqliteLedger:
                 for item in standing_items(db):
                     stands(item)
 
-        await self._store.read_apart(read)
+        await self._read(read)
 
     async def contradictions(self) -> Sequence[Discrepancy]:
         """See ``Ledger.contradictions``."""
@@ -275,7 +277,15 @@ class SqliteLedger:
             with snapshot(db):
                 return [*_in_columns(db), *_in_sheets(db)]
 
-        return await self._store.read_apart(read)
+        return await self._read(read)
+
+    async def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        if self._on is None:
+            return await self._store.read_apart(read)
+        try:
+            return read(self._on)
+        except sqlite3.Error as error:
+            raise self._store.unread(error) from error
 
 
 def _in_columns(db: sqlite3.Connection) -> Iterator[Discrepancy]:

@@ -22,6 +22,7 @@ from ordain.runtime.diff import TriedPolicy
 from ordain.runtime.store_replay import LedgerKnows
 from ordain.runtime.transcript_replay import Retold
 from ordain.store.folder import FILE
+from ordain.store.sessions import SqliteSessions
 from ordain.testing import with_policy
 from ordain.wording.wording import wording_of
 
@@ -162,6 +163,35 @@ async def test_a_session_that_is_erased_once_it_was_named_is_not_missing(tmp_pat
     gone = await asyncio.to_thread(retold, tmp_path, named, known)
     assert "equal" not in {told.verdict for told in gone}
     assert not any(told.verifies for told in gone if told.session == "stays")
+
+
+async def test_a_session_that_goes_on_is_told_as_of_one_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is said in it between what is read of it, and of the ledger: it verifies."""
+    loop, read, said = asyncio.get_running_loop(), SqliteSessions.session, list[int]()
+    async with Ordain(home=tmp_path) as ordain:
+
+        async def say() -> None:
+            said.append(len(said))
+            message = {"text": f"Tell me of {len(said)}"}
+            sent = {"sessionId": "s", "userId": "ada", "message": message}
+            await ordain.answer(await ordain.send(sent))
+
+        async def said_between(self: SqliteSessions, *named: str) -> Any:
+            found = await read(self, *named)
+            if asyncio.get_running_loop() is not loop:  # who tells it, and not who answers in it
+                asyncio.run_coroutine_threadsafe(say(), loop).result()
+            return found
+
+        await say()
+        with open_archive(tmp_path) as archive:
+            _, known = await archive.held_to_ledger()
+        await say()
+        monkeypatch.setattr(SqliteSessions, "session", said_between)
+        (told,) = await asyncio.to_thread(retold, tmp_path, [(DEFAULT_WORKSPACE, "s")], known)
+    assert (told.verdict, told.differences) == ("equal", [])
+    assert len(said) > 2
 
 
 def retold(

@@ -126,7 +126,8 @@ def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission)
 @given(commissions)
 def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
     """With the verbs that the message names, or those of policy's packs; a plain chat turn has
-    neither, and beside it only agents who may be handed the turn are granted anything.
+    neither, and beside it only agents who may be handed the turn are granted anything. A council is
+    convened whatever verb is named.
 
     ACH-03 "Agent chain is entered only through a validated path"
     """
@@ -151,7 +152,8 @@ def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
     )
     assert bool(handed) == bool(before and message.mode is ExecMode.BRAIN and to_agents)
     own = shipped().lendable(before) if message.mode is not ExecMode.BRAIN else before
-    assert now == own | chain | handed
+    council = {ENTRY_OF[message.mode]} if message.mode is ExecMode.COUNCIL and chain else set[str]()
+    assert now == own | chain | handed | council
 
 
 @given(commissions)

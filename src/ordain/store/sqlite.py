@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,6 +63,11 @@ from ordain.store.writer import Writer
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
+
+
+@cache  # once in a process: one command opens a folder several times
+def _tell_gone(folder: Path, unlogged: str, _holder: str | None) -> None:
+    LOG.error(LOG_GONE, folder / FILE, unlogged, folder / WAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +152,7 @@ class SqliteStore:
             self._release()
             raise
         if self._unlogged and folder is not None:
-            LOG.error(LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
+            _tell_gone(folder, self._unlogged, options.holder)
         self._elsewhere, self._closed = Elsewhere(self._reads, self.writer), False
         self._runs, self._unknown = StoredRuns(self.query, self._reads), UnknownEnds(self.query)
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None

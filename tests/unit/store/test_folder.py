@@ -211,8 +211,8 @@ def said(caplog: pytest.LogCaptureFixture) -> bool:
 def test_a_log_that_went_after_a_kill_is_told(
     tmp_path: Path, options: StoreOptions, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whoever opens the folder says that the log of a killed engine is gone; a start says it again
-    after a guest, and once only.
+    """Whoever opens the folder says that the log of a killed engine is gone, once in a process; a
+    start says it again after a guest, and once only.
     """
     killed(tmp_path)
     (tmp_path / WAL).unlink()
@@ -221,6 +221,8 @@ def test_a_log_that_went_after_a_kill_is_told(
         compact(tmp_path, lambda _: None, lambda *_: None)
     SqliteStore(tmp_path, options).close()
     assert said(caplog)
+    SqliteStore(tmp_path, options).close()
+    assert not said(caplog)
     SqliteStore(tmp_path, ENGINE).close()
     assert said(caplog) == (options is not ENGINE)
     SqliteStore(tmp_path, ENGINE).close()

@@ -1,4 +1,4 @@
-"""Ledger over SQLite, read in the store's own thread; and the columns that repeat what other
+"""Ledger over SQLite, as it is read; and the columns that repeat what other
 columns say, held to them.
 
 Such a column is there so that rows are found by an index, or without a journal being read; what it

@@ -41,7 +41,7 @@ _IN_CLASS: dict[str, Callable[[str, str], bool]] = {
 }
 _MAIL = (
     "SELECT id, length(body), taken IS NULL FROM mailbox WHERE run = ? AND (kind = 'child') = {0} "
-    "AND body <> x'7b7d'"
+    "AND body <> x'7b7d' LIMIT ?"
 )
 _MAIL_EMPTIED = "UPDATE mailbox SET body = x'7b7d' WHERE id = ?"
 _BESIDE = {
@@ -49,7 +49,7 @@ _BESIDE = {
     "result": (
         (_MAIL.format(1), _MAIL_EMPTIED),
         (
-            "SELECT id, length(text), 0 FROM outbox WHERE run = ? AND text <> ''",
+            "SELECT id, length(text), 0 FROM outbox WHERE run = ? AND text <> '' LIMIT ?",
             "UPDATE outbox SET text = '' WHERE id = ?",
         ),
     ),
@@ -167,13 +167,16 @@ def _sweep_beside(on: On, rule: OldContent, run: int, left: Allowance) -> bool:
     """Whether nothing is left beside the run's records. What nobody took is said anew."""
     db, ledger = on
     for held, emptied in _BESIDE.get(rule.content_class, ()):
-        for number, size, untaken in db.execute(held, (run,)).fetchall():
+        rows = db.execute(held, (run, most := max(left.rows, 1))).fetchall()
+        for number, size, untaken in rows:
             if left.spent:
                 return False
             db.execute(emptied, (number,))
             left.take(size, counts=False)
             if untaken:
                 ledger.mail(number)
+        if len(rows) == most:
+            return False
     return True
 
 

@@ -399,7 +399,7 @@ class Fold:
             carries=self.acts.carries and (self.acts.answered or not self.acts.by_code),
             reserved_tokens=self.reserved.tokens,
             reserved_usd_micros=self.reserved.usd_micros,
-            reserves_apart=self.apart,
+            reserves_apart=self.apart and self.reserved != Spend(),
         )
         return with_verdict(facts)
 

@@ -45,7 +45,7 @@ class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``judged``: the run's kind has its header opened by ``verdict``, which is "" until the run
     rests; what it is made of stands in ``acts``, ``proposed``, ``answered`` and ``carries``
     (``rules.acts``). ``reserved_*`` is what of tokens and money was booked as reserved, because an
-    attempt told nothing of its use; ``reserves_apart`` as the run's first record says.
+    attempt told nothing of its use; ``reserves_apart`` of such as the run's first record says.
     """
 
     run: str

@@ -3,20 +3,25 @@ tests.
 """
 
 import ast
-import io
 import re
 import subprocess
-import tokenize
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-HOUSE = ROOT / "src" / "ordain"
+from tests.parsed import (
+    HOUSE,
+    ROOT,
+    SOURCES,
+    TESTS,
+    Function,
+    Module,
+    functions_below,
+    statements_below,
+)
+
 PURE_ROOMS = {"contracts", "wording", "rules", "effects", "prompts", "journal", "flows"}
 
 (
@@ -53,85 +58,11 @@ IMPURE_CALLS = re.compile(
     r"(^|\.)(datetime\.(now|utcnow|today)|date\.today|uuid[14]|getrandbits)$|^(time|random|"
     r"secrets|os|asyncio|logging)\.|^(open|print|input)$"
 )
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True)
-class Module:
-    """A parsed source file."""
-
-    path: Path
-
-    @cached_property
-    def name(self) -> str:
-        return self.path.relative_to(ROOT).as_posix()
-
-    @property
-    def room(self) -> str:
-        """The folder of src/ordain that the module stands in."""
-        return self.path.relative_to(HOUSE).parts[0]
-
-    @cached_property
-    def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
-
-    @cached_property
-    def tree(self) -> ast.Module:
-        return ast.parse(self.text)
-
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
-
-    @cached_property
-    def comments(self) -> dict[int, str]:
-        """Comments by line; directives to tools are no comments."""
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        return {
-            token.start[0]: token.string
-            for token in tokens
-            if token.type == tokenize.COMMENT
-            and not re.match(r"# *(noqa|type:|pyright:|pragma)[^-–]*$", token.string)
-        }
-
-    def comment_beside(self, node: ast.stmt | ast.excepthandler) -> str:
-        """The comments on the line before the node, on its first line, and on what follows of it
-        before anything is done.
-        """
-        ends = (
-            node.body[0].lineno - 1
-            if isinstance(node, ast.ExceptHandler)
-            else node.end_lineno or node.lineno
-        )
-        return " ".join(
-            self.comments.get(line, "") for line in range(node.lineno - 1, ends + 1)
-        ).strip()
-
-    def at(self, node: ast.AST, what: str) -> str:
-        return f"{self.name}:{getattr(node, 'lineno', 1)}: {what}"
-
-
-SOURCES = [Module(path) for path in sorted(HOUSE.rglob("*.py"))]
 PURE_SOURCES = [module for module in SOURCES if module.room in PURE_ROOMS]
 FLOWS = [module for module in SOURCES if module.room == "flows"]
 PORTS = [module for module in SOURCES if module.room == "ports"]
-TESTS = [Module(path) for path in sorted((ROOT / "tests").rglob("*.py"))]
-
-
-def _functions(tree: ast.AST, qualifier: str = "") -> Iterator[tuple[str, Function, bool]]:
-    """Every function below a node: its qualified name, itself, and whether it takes self or cls."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, Function):
-            static = any(
-                isinstance(mark, ast.Name) and mark.id == "staticmethod"
-                for mark in node.decorator_list
-            )
-            yield f"{qualifier}{node.name}", node, isinstance(tree, ast.ClassDef) and not static
-            yield from _functions(node, f"{qualifier}{node.name}.")
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node, f"{qualifier}{node.name}.")
-        else:
-            yield from _functions(node, qualifier)
 
 
 def _dotted(node: ast.expr) -> str:
@@ -282,7 +213,7 @@ def _type_names(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """Public classes, and the types that a module names by an assignment; a letter alone is a type
     variable, which means nothing.
     """
-    for node in ast.walk(tree):
+    for node in statements_below(tree):
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield node.name, node
     for node in tree.body:
@@ -367,7 +298,7 @@ def test_sizes_stay_within_their_gates() -> None:
         module.name: (len(module.text.splitlines()), MOST_TEST_MODULE_LINES) for module in TESTS
     }
     for module in SOURCES:
-        for name, function, _ in _functions(module.tree):
+        for name, function, _ in module.functions:
             sizes[f"{module.name}::{name}"] = (
                 (function.end_lineno or function.lineno) - function.lineno + 1,
                 MOST_FUNCTION_LINES,
@@ -384,7 +315,7 @@ def test_functions_take_few_parameters() -> None:
     """
     violations: list[str] = []
     for module in SOURCES:
-        for name, function, bound in _functions(module.tree):
+        for name, function, bound in module.functions:
             taken = function.args
             count = len([*taken.posonlyargs, *taken.args, *taken.kwonlyargs]) - bound
             if count > MOST_PARAMETERS:
@@ -433,9 +364,8 @@ def test_imports_stand_at_the_top() -> None:
         [
             module.at(inner, "import inside a function")
             for module in SOURCES
-            for _, function, _ in _functions(module.tree)
-            for node in function.body
-            for inner in ast.walk(node)
+            for _, function, _ in module.functions
+            for inner in statements_below(function)
             if isinstance(inner, ast.Import | ast.ImportFrom)
             and not (
                 re.search(r"# lazy: \w", module.comment_beside(inner))
@@ -525,7 +455,7 @@ def test_every_test_says_the_behaviour() -> None:
     """
     violations: list[str] = []
     for module in TESTS:
-        for name, function, _ in _functions(module.tree):
+        for name, function, _ in functions_below(ast.parse(module.text)):  # read here alone
             if not function.name.startswith("test_"):
                 continue
             whole = (ast.get_docstring(function) or "").strip()
@@ -605,13 +535,15 @@ def test_nothing_committed_names_a_machine() -> None:
     violations: list[str] = []
     for name in listing.stdout.splitlines():
         try:
-            lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+            text = (ROOT / name).read_text(encoding="utf-8")
         except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
             continue
         forbidden = re.compile("://") if name.startswith("locks/") else machine
+        if not forbidden.search(text):
+            continue
         violations += [
             f"{name}:{number}: {line.strip()[:80]}"
-            for number, line in enumerate(lines, 1)
+            for number, line in enumerate(text.splitlines(), 1)
             if forbidden.search(line)
         ]
     _none(violations)

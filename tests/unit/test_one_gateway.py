@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from pathlib import Path
 
-HOUSE = Path(__file__).resolve().parents[2] / "src" / "ordain"
+from tests.parsed import HOUSE, SOURCES
+
 PROBING = {"models/doctor.py", "models/trial.py"}
 """A person asks them to try an endpoint; no run is there."""
 WRAPPING = {"models/local.py", "runtime/seal.py"}
@@ -19,12 +19,12 @@ WRAPPING = {"models/local.py", "runtime/seal.py"}
 def callers() -> dict[str, set[str]]:
     """By name, the modules that call something of it."""
     found: dict[str, set[str]] = {}
-    for file in HOUSE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for module in SOURCES:
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 found.setdefault(
                     getattr(node.func, "attr", getattr(node.func, "id", "")), set()
-                ).add(file.relative_to(HOUSE).as_posix())
+                ).add(module.path.relative_to(HOUSE).as_posix())
     return found
 
 
@@ -51,15 +51,14 @@ def test_flows_know_no_model() -> None:
     LLM-08: "model choice is gateway config"
     """
     providers = {"openai", "anthropic", "gemini", "scripted", "offline"}
-    for room in ("flows", "rules", "prompts"):
-        for file in (HOUSE / room).rglob("*.py"):
-            tree = ast.parse(file.read_text(encoding="utf-8"))
+    for module in SOURCES:
+        if module.room in ("flows", "rules", "prompts"):
             words = {
                 node.value
-                for node in ast.walk(tree)
+                for node in module.nodes
                 if isinstance(node, ast.Constant) and isinstance(node.value, str)
             }
-            assert not words & providers, file
+            assert not words & providers, module.name
 
 
 def test_a_flow_is_run_in_one_place() -> None:

@@ -1,17 +1,15 @@
-"""Children: opening them with their parent's intent, and joining them as ``Join`` says."""
+"""Joining children as ``Join`` says: who is waited for, who is stopped, and what each came to."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from ordain.contracts.catalog import Catalog
 from ordain.contracts.failure_words import JOIN_DEADLINE as DEADLINE
-from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import (
     NULL,
     AnyEnded,
@@ -20,25 +18,19 @@ from ordain.effects.children import (
     Failed,
     Join,
     JoinMode,
-    Spawn,
     Unknown,
 )
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
-from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
-from ordain.flows.act import carrier_of
-from ordain.flows.kinds import Kinds
-from ordain.journal.codec import Scribe, decode
-from ordain.journal.digests import call_digest, derived_id
+from ordain.journal.codec import decode
+from ordain.journal.digests import derived_id
 from ordain.journal.lost_time import Pause, losses
-from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
+from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, StoredRun
-from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, NewRun, Write
+from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, Write
 from ordain.rules.header import EXCERPT, HeaderLine
 from ordain.runtime.flow_time import FlowTime, lost_below
-from ordain.runtime.foreign_code import asked_of
-from ordain.runtime.opening import check_first
 from ordain.runtime.recorded_form import ENDS
 from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.runtime.services import Services
@@ -49,9 +41,9 @@ RESULTS_TOO_LARGE = "results_too_large"
 """Why a child that completed failed all the same for who joined it: its result and its siblings'
 are more than a join hands over.
 """
-NESTED_MAX = 32
-"""How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children
-that carry out none have only this.
+GRACE_US = 1_000_000
+"""A child whose own time is over with its join's, or before, ends by itself and says of what; one
+that has not by so long after is interrupted.
 """
 
 
@@ -119,126 +111,6 @@ class Parent(Booking, Protocol):
     ) -> None:
         """Wait; returns only if mail is there already."""
         ...
-
-
-def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun]:
-    """The children's rows and started records; ids derive from (parent, address, index). Raises as
-    ``started_child``, and if nested too deep.
-    """
-    stored, key = parent.stored, parent.stored.key or b""
-    if stored.nested >= NESTED_MAX and effect.spawns:
-        raise FlowFault(f"a run below {NESTED_MAX} others opens no children")
-    share = runs_share(parent.state, effect)
-    for index, spawn in enumerate(effect.spawns):
-        started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
-        # the child's time begins by the wall clock: what its parent has lost so far it has not
-        authority, permit = parent.state.authority, spawn.authorized
-        consent = None if permit is None else authority.given(permit.decision)
-        until = started.deadline + parent.state.lost_us
-        started = structs.replace(started, runs=share, deadline=until, profile=authority.held)
-        started = authority.consents.begin(started, consent)
-        child = derived_id(parent.id, addr, index)
-        yield NewRun(
-            id=child,
-            key=key,
-            started=started,
-            record=Scribe(child, key).write(
-                RecordKind.STARTED, spawn.flow, started, parent.services.clock.now()
-            ),
-            root=stored.root,
-        )
-
-
-def runs_share(parent: RunState, effect: Children) -> int:
-    """How many runs each of these may open below it, now that they are counted themselves: nothing
-    else is opened until the join is over.
-    """
-    return parent.authority.runs_left // max(1, len(effect.spawns))
-
-
-def started_child(
-    parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: Spawn[Any]
-) -> Started:
-    """What a child begins with: its parent's own, as far as the spawn lets it have that.
-
-    Raises:
-        FlowUnavailable: this build has no such flow.
-        FlowFault: it would carry out a verb call that its permit does not name, or a verb that
-            another kind carries out, or its kind cannot read or label the input.
-        ConfigurationError: its kind says of it what its first record cannot hold.
-    """
-    kind, began, permit = kinds.newest.get(spawn.flow), parent.started, spawn.authorized
-    if kind is None:
-        raise FlowUnavailable(f"this build has no flow {spawn.flow}")
-    try:
-        given = asked_of(kind, "decode_input", kind.decode_input, spawn.input)
-        carries = None if kind.carries is None else asked_of(kind, "carries", kind.carries, given)
-        label = asked_of(kind, "label", kind.label, given)
-    except (CallerError, Refused) as error:  # without its text, which may hold values of the input
-        cause = type(error.__cause__ or error).__name__
-        raise FlowFault(
-            f"a child run of {spawn.flow}@{kind.version} with an input that its kind cannot read "
-            f"or label: {cause}"
-        ) from error
-    if carries is None and permit is not None:
-        raise FlowFault(
-            f"a child run of {spawn.flow} by a permit for {permit.call.verb}: it carries out no "
-            "verb's call"
-        )
-    if carries is not None:
-        if permit is None or call_digest(permit.call) != call_digest(carries):
-            raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
-        verb = parent.catalog.verbs.get(permit.call.verb)
-        if verb is None or not verb.spec.composite or carrier_of(verb.spec) != spawn.flow:
-            raise FlowFault(
-                f"a child run of {spawn.flow} for {permit.call.verb}, which it does not carry out"
-            )
-    started = Started(
-        flow=spawn.flow,
-        flow_version=kind.version,
-        catalog=began.catalog,
-        input=spawn.input,
-        workspace=began.workspace,
-        principal=began.principal,
-        scopes=began.scopes,
-        may_ask=began.may_ask,
-        asks_again=True,
-        reserves_apart=True,
-        subject=began.subject,
-        parent=parent.run,
-        parent_addr=addr,
-        index=index,
-        depth=began.depth + _nests(parent.catalog, spawn, nests=kind.nests),
-        grant=CapabilityScope(allowed=spawn.scope, constraints=parent.scope.constraints),
-        deadline=spawn.deadline,
-        allowance=spawn.allowance,
-        keep_thoughts=spawn.keep_thoughts,
-        session=began.session,
-        thread=began.thread,
-        label=label,
-        wording=parent.catalog.wording_id,
-        chain=_chain(parent, spawn),
-        root=parent.root,
-    )
-    check_first(kind, started)
-    return started
-
-
-def _nests(catalog: Catalog, spawn: Spawn[Any], *, nests: bool) -> bool:
-    """Whether the child counts as a verb call inside a verb call: what a turn enters by is no
-    nesting of verbs (B-32), nor what its kind says is none.
-    """
-    return (
-        nests
-        and spawn.authorized is not None
-        and not catalog.verbs[spawn.authorized.call.verb].spec.entry
-    )
-
-
-def _chain(parent: RunSetup, spawn: Spawn[Any]) -> tuple[str, ...]:
-    """The cards that the child's work was handed through."""
-    card = None if spawn.authorized is None else parent.catalog.card_of(spawn.authorized.call.verb)
-    return parent.started.chain if card is None else (*parent.started.chain, card.name)
 
 
 def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:
@@ -444,17 +316,31 @@ class _Joining:
         self._note_deadline(parent.time.now(), self.ended)
         return None if self.why is not None else max(parent.time.on_the_clock(deadline), waits)
 
+    def about_to_end(self) -> tuple[set[int], int | None]:
+        """The children that end by themselves now that the join's time is over, theirs being over
+        too; and until when they may by the wall clock.
+        """
+        time, deadline = self.parent.time, self.effect.until.deadline
+        if self.why != DEADLINE or deadline is None or time.now() >= deadline + GRACE_US:
+            return set(), None
+        over = {
+            index
+            for index, spawn in enumerate(self.effect.spawns)
+            if index not in self.ended and spawn.deadline <= deadline
+        }
+        return over, time.on_the_clock(deadline + GRACE_US) if over else None
+
     def _note_deadline(self, now: int, ended: dict[int, AnyEnded]) -> None:
         deadline = self.effect.until.deadline
         if self.why is None and deadline is not None and now >= deadline:
             self.why = DEADLINE
             self.counted = tuple(sorted(ended))
 
-    def interrupt_rest(self, why: str) -> None:
+    def interrupt_rest(self, why: str, sparing: Set[int]) -> None:
         """Ask the children that still run to stop; asking twice is harmless."""
         parent = self.parent
         for index in range(len(self.effect.spawns)):
-            if index not in self.ended:
+            if index not in self.ended and index not in sparing:
                 child = derived_id(parent.id, self.addr, index)
                 body = raw({"what": "cancel", "by": f"run:{parent.id}", "why": why})
                 now = parent.services.clock.now()
@@ -495,8 +381,11 @@ async def join_children(
         wake_at = await joining.note_deadline()
         deaf = interrupt is not None
         if deaf or joining.why is not None:
+            sparing, until = (frozenset[int](), None) if deaf else joining.about_to_end()
+            wake_at = until if wake_at is None else wake_at
             joining.interrupt_rest(
-                DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED
+                DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED,
+                sparing,
             )
         parent.book_lost()
         await parent.suspend(addr, wake_at, "children", deaf=deaf)

@@ -39,6 +39,7 @@ from ordain.rules.recover import Happened, Recovering, RecoverOutcome
 from ordain.runtime.approval_wait import closing
 from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn, recover_verb
 from ordain.runtime.carried_verb import carried_verb
+from ordain.runtime.children import new_children
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, said
 from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
@@ -46,7 +47,7 @@ from ordain.runtime.foreign_code import contained
 from ordain.runtime.foreign_result import kept_form
 from ordain.runtime.gateway import Attempt, call_model
 from ordain.runtime.images import Images
-from ordain.runtime.joins import join_children, new_children
+from ordain.runtime.joins import join_children
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.mailbox import Mailbox, hand_over
 from ordain.runtime.model_answers import lost_call, timed_out_at
@@ -258,8 +259,7 @@ class LiveRun(Pen):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:
             return self.observe(addr, str(name), withdrawn_wait(why))
-        for child in children:
-            self.beside(child)
+        self.beside(*children)
         # from here on a drain lets it end: its intent may be durable already
         self.in_verb = isinstance(effect, VerbCall)
         await self.barrier()

@@ -63,9 +63,10 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.grant import GRANT
 from ordain.rules.recover import Recovering
 from ordain.runtime.calls import result_of, too_late
+from ordain.runtime.children import started_child
 from ordain.runtime.claims import check_claim
 from ordain.runtime.flow_time import PERSONS, WAITED
-from ordain.runtime.joins import HandedOver, handed_over, started_child, why_over
+from ordain.runtime.joins import HandedOver, handed_over, why_over
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.run_state import RunState
@@ -99,10 +100,9 @@ def check_template(kind: Kind[Any, Any], catalog: Catalog, template: object) -> 
     brought = {prompt.template for prompt in kind.prompts if prompt.template}
     if isinstance(template, str) and template in brought - set(catalog.data.prompts):
         known = ", ".join(sorted(catalog.data.prompts)) or "none"
-        asked = f"kind {kind.name}@{kind.version} asks by template {template!r}"
         raise ScriptError(
-            f"{asked}, and the catalog has {known}: make it by catalog_of(KIND, …) of the kind "
-            "that brings it"
+            f"kind {kind.name}@{kind.version} asks by template {template!r}, and the catalog has "
+            f"{known}: make it by catalog_of(KIND, …) of the kind that brings it"
         )
 
 

@@ -33,7 +33,7 @@ from ordain.rules.header import HeaderLine
 from ordain.rules.spend import Spend
 from ordain.rules.step import STEP
 from ordain.runtime.authority import RUNS_MAX
-from ordain.runtime.joins import NESTED_MAX
+from ordain.runtime.children import NESTED_MAX
 from ordain.runtime.replay import replay
 from ordain.runtime.run_state import CHILDREN_MAX
 from ordain.settings import load_settings

@@ -14,7 +14,7 @@ from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import verify
 from ordain.journal.records import Raw, Started
 from ordain.rules.spend import Spend
-from ordain.runtime.joins import started_child
+from ordain.runtime.children import started_child
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.setup import RunSetup
 from ordain.testing import with_policy

@@ -34,12 +34,23 @@ class Interrupted(BaseException):
     must then end.
     """
 
-    def __init__(self, what: str, by: str, why: str, *, in_flight: bool = False) -> None:
+    def __init__(
+        self,
+        what: str,
+        by: str,
+        why: str,
+        *,
+        in_flight: bool = False,
+        ended: tuple[AnyEnded, ...] = (),
+    ) -> None:
         """``what`` is cancel or override; ``by`` the principal; ``why`` their words; ``in_flight``
         that an effect was given up for it.
+
+        ``ended``: what the children came to whose join it broke off, in the order of the spawns.
         """
         super().__init__(what)
         self.what, self.by, self.why, self.in_flight = what, by, why, in_flight
+        self.ended = ended
 
 
 class Effects(Protocol):

@@ -339,14 +339,13 @@ class Execution:
             return await self._beyond.resume(addr, effect, ended)
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)
-        following = self._next()
-        if (
-            following is not None
-            and following.kind is RecordKind.DELIVERED
-            and self._delivered(following).addr == addr
-        ):
-            raise self._interrupted(following, addr)
-        return tuple(ended[index] for index in range(len(effect.spawns)))
+        ends = tuple(ended[index] for index in range(len(effect.spawns)))
+        after = self._next()
+        if after and after.kind is _DELIVERED and self._delivered(after).addr == addr:
+            interrupted = self._interrupted(after, addr)
+            interrupted.ended = ends
+            raise interrupted
+        return ends
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
         """See ``Effects.claim``. The facts stand in the record: nobody can read that state

@@ -376,7 +376,9 @@ async def join_children(
                 addr, "children", Joined(counted=joining.counted, why=joining.why or "all ended")
             )
             if interrupt is not None:
-                raise parent.deliver(interrupt, addr)
+                interrupted = parent.deliver(interrupt, addr)
+                interrupted.ended = joining.results()
+                raise interrupted
             return joining.results()
         wake_at = await joining.note_deadline()
         deaf = interrupt is not None

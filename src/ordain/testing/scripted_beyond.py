@@ -432,9 +432,10 @@ class ScriptedBeyond:
             if why is None:
                 why, counted = why_over(effect.until, count, ended), tuple(sorted(ended))
         self._observe(addr, "children", Joined(counted=counted, why=why or "all ended"))
+        ends = tuple(ended[index] for index in range(count))
         if interrupt is not None:
-            raise self._deliver(addr, interrupt)
-        return tuple(ended[index] for index in range(count))
+            raise self._deliver(addr, interrupt, ends)
+        return ends
 
     # --- records ----------------------------------------------------------------------------------
 
@@ -444,10 +445,8 @@ class ScriptedBeyond:
         self._state.handed(record)
         return self._state.remember(RESULTS.decode(body.result), record.seq)
 
-    def _deliver(self, addr: int, interrupt: Interrupt) -> Interrupted:
-        body = DeliveredBody(
-            addr=addr, mail=0, what=interrupt.what, by=interrupt.by, why=interrupt.why
-        )
-        self._state.handed(self.write(RecordKind.DELIVERED, interrupt.what, body))
+    def _deliver(self, addr: int, item: Interrupt, ended: tuple[AnyEnded, ...] = ()) -> Interrupted:
+        body = DeliveredBody(addr=addr, mail=0, what=item.what, by=item.by, why=item.why)
+        self._state.handed(self.write(RecordKind.DELIVERED, item.what, body))
         self._state.masked = True
-        return Interrupted(interrupt.what, interrupt.by, interrupt.why)
+        return Interrupted(item.what, item.by, item.why, ended=ended)

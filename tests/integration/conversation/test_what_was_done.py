@@ -5,6 +5,7 @@ undone passes for done.
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,13 @@ from ordain.runtime.approvals import ApproverWord
 from ordain.testing import call, finish, suggests
 from ordain.testing.proposals import Proposal
 from ordain.verbs.functions import VerbError, verb
+from tests.replay.golden_stopped import ENDED, SLEEPER, SLEEPS
+from tests.replay.golden_stopped import POLICY as SLEEPING
+from tests.shapes.handoffs import SCRIPT, write_cards
 from tests.shapes.lines import about, holds, script_of, steps
 from tests.shapes.session_laws import lawful
 from tests.shapes.talk import WORKSPACE, House
+from tests.shapes.workflows import Desk
 
 PAID = "PAID rent"
 SLOW = script_of(holds("slowly"))
@@ -49,6 +54,31 @@ def failing(first: str, effect: Any, *, happened: bool | None) -> Any:
         return {"text": f"PAID {text}"}
 
     return pay
+
+
+@pytest.mark.parametrize("dies", [False, True])
+async def test_a_plan_that_is_stopped_says_who_had_done_a_step(tmp_path: Path, dies: bool) -> None:
+    """Of agents beside each other one is done, one has failed, and one is still at work when
+    somebody stops them, and when the process dies just then.
+    """
+    write_cards(tmp_path, SLEEPER)
+    async with House(
+        tmp_path, script=script_of(SLEEPS, SCRIPT), policy=SLEEPING, verbs=Desk().verbs
+    ) as one:
+        sent = await one.send("note it", id="m1", delegates=["clerk", "sleeper", "babbler"])
+        await one.until("two are done", lambda: one.puppet.held and one.query(ENDED) == [(2,)])
+        await one.send("stop", reply_to="m1")
+        if dies:
+            await one.reopen()
+        header = header_of(await one.told(sent))
+        for told in (
+            "plan step 1 of 3: clerk, completed, tools note_down",
+            "plan step 2 of 3: sleeper, cancelled",
+            "plan step 3 of 3: babbler, failed",
+        ):
+            assert told in header
+        await one.quiet()
+        lawful(one.ordain)
 
 
 @pytest.mark.parametrize("between", ["use 200 instead", "stop"])

@@ -45,20 +45,23 @@ from ordain.flows.roster.gates import gates_passed, never_scheduled, whole_recor
 from ordain.flows.roster.planning import Planned, planned
 from ordain.flows.roster.request import RosterArgs, arguments_of
 from ordain.flows.roster.steps import (
+    agreed,
     call_of,
+    came_to,
     did_something,
     fallback_of,
     finding_of,
     handed_on,
     in_vain,
-    proposal_of_finding,
+    never_done,
     result_of,
     told,
     tools_of,
+    why_nothing,
 )
 from ordain.ports.effects import Interrupted
 from ordain.rules.header import plain
-from ordain.rules.negotiate import NEGOTIATE, Agreed, NegotiateFacts, NegotiateInputs
+from ordain.rules.negotiate import Agreed
 from ordain.rules.plan import PlanRefused
 from ordain.rules.plan_wave import (
     PLAN_WAVE,
@@ -71,14 +74,13 @@ from ordain.rules.plan_wave import (
 from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
 from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
-WHOLE, BOUND, GOOD = 2, 3, 4
+WHOLE, BOUND, GOOD, SEEN = 2, 3, 4, 5
 """From which version on a step's record is whole, time, records and events are held to what was
-done, and a step that somebody did makes good that others did not, and dropped ones are told apart.
+done, a step that somebody did makes good that others did not, and dropped ones are told apart, and
+what agents had come to when the plan was stopped counts.
 """
 LEFT = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
 """Where a step is that a plan leaves undone."""
-FAILED = "plan_failed"
-"""The error of a plan of which no step was done, where its steps failed with several."""
 CODE_CHARS = 64
 DETAIL_CHARS = 200
 REFUSED = {
@@ -91,6 +93,11 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
     """Plan, hand on each step, and give back what was found, what the gates said of each step and
     what became of it.
     """
+    return await _run(context, call, version=5)
+
+
+async def run_roster_4(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 4, where all that was at work when the plan was stopped was told as cancelled."""
     return await _run(context, call, version=4)
 
 
@@ -134,7 +141,9 @@ class _Plan:
 
     def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, version: int) -> None:
         self._context, self._args, self._plan = context, args, plan
-        self._whole, self._bound, self._good = (version >= since for since in (WHOLE, BOUND, GOOD))
+        self._whole, self._bound, self._good, self._sees = (
+            version >= since for since in (WHOLE, BOUND, GOOD, SEEN)
+        )
         planned, begins = (
             StepStatus.PLANNED,
             StepStatus.QUEUED if self._bound else StepStatus.PLANNED,
@@ -251,9 +260,15 @@ class _Plan:
             if cleared.goes(number) or not self._bound:
                 self._begin(index)
         later = sum(record.status is StepStatus.PLANNED for record in self._records)
-        ended = await carry_out_all(
-            self._context, cleared, numbers, later=later, talk=self._talk(steps)
-        )
+        try:
+            ended = await carry_out_all(
+                self._context, cleared, numbers, later=later, talk=self._talk(steps)
+            )
+        except Interrupted as interrupted:
+            if self._sees:
+                for number, acted in came_to(cleared, numbers, interrupted.ended):
+                    self._came(steps[number], acted)
+            raise
         again, wait_ms = list[int](), 0
         for index, acted in zip(steps, ended, strict=True):
             follows = self._took(index, acted)
@@ -315,6 +330,15 @@ class _Plan:
 
     def _took(self, index: int, acted: Acted) -> TryStepAgain | HandToFallback | StepFails | None:
         """What an attempt came to; None where the step is done."""
+        finding = self._came(index, acted)
+        if isinstance(acted.result, VerbReturned):
+            return None
+        follows = self._recourse(index, acted, finding)
+        self._first = self._first or (finding.error if isinstance(follows, StepFails) else "")
+        return follows
+
+    def _came(self, index: int, acted: Acted) -> StepFinding:
+        """What an attempt came to stands in the step's record, and what was found."""
         record, finding = self._records[index], finding_of(self._records[index], acted)
         self._findings[index] = finding
         if not acted.denied:
@@ -331,14 +355,12 @@ class _Plan:
                 error="" if self._bound else record.error,
             )
             self._happens(StepEventName.COMPLETED, index, acted)
-            return None
+            return finding
         self._put(
             index, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason
         )
         self._happens(StepEventName.FAILED, index, acted)
-        follows = self._recourse(index, acted, finding)
-        self._first = self._first or (finding.error if isinstance(follows, StepFails) else "")
-        return follows
+        return finding
 
     def _recourse(
         self, index: int, acted: Acted, finding: StepFinding
@@ -418,14 +440,8 @@ class _Plan:
         """
         if self._over.status is not PlanStatus.FAILED:
             return "", ""
-        codes = {finding.error for finding in self._findings.values()}
-        said = "; ".join(
-            f"{found.agent}: {found.message.rstrip('.')}"
-            for _, found in sorted(self._findings.items())
-        )
-        return (
-            self._first.rpartition(".")[2] if len(codes) == 1 else FAILED
-        ), said or "no step could be handed to anybody"
+        findings = [found for _, found in sorted(self._findings.items())]
+        return why_nothing(findings, self._first.rpartition(".")[2])
 
     def _ended(self, error: str, message: str) -> VerbPlanOutput:
         """What was found, and the record of each step; one that never ran is cancelled."""
@@ -443,15 +459,10 @@ class _Plan:
             "results": told(findings),
             "events": told(self._events),
         }
-        if (agreed := self._negotiated()) is not None:
-            structured["negotiation"] = told(agreed)
+        if (negotiated := self._negotiated()) is not None:
+            structured["negotiation"] = told(negotiated)
         skipped = [
-            StepResult(
-                step_name=f"{AGENT_VERB}{record.executed_agent or record.planned_agent}",
-                order=record.index,
-                ok=False,
-                skipped=True,
-            )
+            never_done(record)
             for record in self._records
             if not record.attempts and record.index not in self._findings
         ]
@@ -485,19 +496,7 @@ class _Plan:
         )
 
     def _negotiated(self) -> Agreed | None:
-        """Who stands first, where several found something; that nobody does is on record and breaks
-        nothing.
-        """
-        found = [index for index in self._at(StepStatus.COMPLETED) if self._done(index)]
         if len(self._records) < 2 or self._over.status is PlanStatus.FAILED:
             return None
-        proposals = [
-            proposal_of_finding(self._records[index], self._findings[index]) for index in found
-        ]
-        outcome = self._context.fx.decide(
-            NEGOTIATE,
-            NegotiateFacts(proposals=len(proposals)),
-            NegotiateInputs(proposals=proposals),
-            (),
-        ).outcome
-        return outcome if isinstance(outcome, Agreed) else None
+        done = [at for at in self._at(StepStatus.COMPLETED) if self._done(at)]
+        return agreed(self._context, [(self._records[at], self._findings[at]) for at in done])

@@ -18,7 +18,13 @@ from ordain.flows.act import (
 )
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.roster.flow import run_roster, run_roster_1, run_roster_2, run_roster_3
+from ordain.flows.roster.flow import (
+    run_roster,
+    run_roster_1,
+    run_roster_2,
+    run_roster_3,
+    run_roster_4,
+)
 from ordain.flows.roster.prompt import ROSTER_PROMPT
 from ordain.rules.header import HeaderLine
 from ordain.rules.negotiate import NEGOTIATE
@@ -70,7 +76,7 @@ def _line(record: StepRecord, who: str, steps: int) -> HeaderLine:
 
 ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="roster",
-    version=4,
+    version=5,
     run=run_roster,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -85,6 +91,7 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     nests=False,
     judged=True,
 )
+ROSTER_4 = replace(ROSTER, version=4, run=run_roster_4)
 ROSTER_3 = replace(ROSTER, version=3, run=run_roster_3)
 ROSTER_2 = replace(ROSTER, version=2, run=run_roster_2)
 ROSTER_1 = replace(ROSTER, version=1, run=run_roster_1, header=_header_1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ordain.contracts.agent_verbs import TASK_CHARS, WhyHanded
 from ordain.contracts.cards import AGENT_VERB
@@ -13,19 +14,30 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.handoff import HandoffResult
 from ordain.contracts.roster import StepRecord
 from ordain.effects.calls import Call
+from ordain.effects.children import AnyEnded, Cancelled
 from ordain.effects.results import VerbReturned, VerbUnknown
-from ordain.flows.act import Acted, StepResult
+from ordain.flows.act import Acted, Cleared, StepResult, acted_by_child
+from ordain.flows.context import FlowContext
 from ordain.flows.findings import StepFinding
 from ordain.flows.observations import error_of
 from ordain.flows.roster.request import RosterArgs
+from ordain.journal.digests import call_digest
 from ordain.rules.acts import ActEnd
 from ordain.rules.authorize import AuthorizeReason
-from ordain.rules.negotiate import AgentProposal
+from ordain.rules.negotiate import (
+    NEGOTIATE,
+    AgentProposal,
+    Agreed,
+    NegotiateFacts,
+    NegotiateInputs,
+)
 
 INTENT_CHARS = 500
 SUMMARY_CHARS = 300
 FOUND_CHARS = 8000
 """Most of what one agent found that is handed on to the next, in characters."""
+FAILED = "plan_failed"
+"""The error of a plan of which no step was done, where its steps failed with several."""
 DONE = frozenset({ActEnd.DONE, ActEnd.QUOTED})
 SAID_NO = AuthorizeReason.NOT_APPROVED.value
 NOES = frozenset({SAID_NO, "approval_denied"})
@@ -94,6 +106,25 @@ def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
     )
 
 
+def came_to(
+    cleared: Cleared, numbers: Sequence[int], ends: Sequence[AnyEnded]
+) -> Iterator[tuple[int, Acted]]:
+    """What of these calls, by their place among ``numbers``, had come to an end by itself when
+    their join was broken off; ``ends`` are those of the ones that were begun, in their order.
+    """
+    going = (
+        (place, cleared.calls[number].call)
+        for place, number in enumerate(numbers)
+        if cleared.goes(number)
+    )
+    for (place, call), end in zip(going, ends, strict=False):  # fewer: there was no room for others
+        if not isinstance(end, Cancelled):
+            yield (
+                place,
+                replace(acted_by_child(call.verb, end), asked=call_digest(call), mode=cleared.mode),
+            )
+
+
 def result_of(index: int, acted: Acted, finding: StepFinding) -> StepResult:
     """What one handoff of a step came to."""
     return StepResult(
@@ -104,6 +135,26 @@ def result_of(index: int, acted: Acted, finding: StepFinding) -> StepResult:
         call=acted.asked,
         skipped=bool(acted.denied),
     )
+
+
+def never_done(record: StepRecord) -> StepResult:
+    """Of a step that never ran."""
+    return StepResult(
+        step_name=f"{AGENT_VERB}{record.executed_agent or record.planned_agent}",
+        order=record.index,
+        ok=False,
+        skipped=True,
+    )
+
+
+def why_nothing(findings: Sequence[StepFinding], code: str) -> tuple[str, str]:
+    """The code of a plan of which nothing was done, and its words: ``code``, where its steps failed
+    with one alone.
+    """
+    said = "; ".join(f"{found.agent}: {found.message.rstrip('.')}" for found in findings)
+    return (
+        code if len({found.error for found in findings}) == 1 else FAILED
+    ), said or "no step could be handed to anybody"
 
 
 def in_vain(results: Iterable[StepResult], index: int) -> tuple[str, ...]:
@@ -136,7 +187,21 @@ def did_something(acted: Acted) -> bool:
     )
 
 
-def proposal_of_finding(record: StepRecord, finding: StepFinding) -> AgentProposal:
+def agreed(context: FlowContext, found: Sequence[tuple[StepRecord, StepFinding]]) -> Agreed | None:
+    """Who stands first, where several found something; that nobody does is on record and breaks
+    nothing.
+    """
+    proposals = [_proposal(record, finding) for record, finding in found]
+    outcome = context.fx.decide(
+        NEGOTIATE,
+        NegotiateFacts(proposals=len(proposals)),
+        NegotiateInputs(proposals=proposals),
+        (),
+    ).outcome
+    return outcome if isinstance(outcome, Agreed) else None
+
+
+def _proposal(record: StepRecord, finding: StepFinding) -> AgentProposal:
     """What an agent found as it stands in a negotiation: how confident it is rule ``negotiate``
     reads off what it says, else of how its step was planned.
     """

@@ -10,8 +10,8 @@ import msgspec
 
 from ordain.contracts.roster import StepStatus
 from ordain.flows.act import VerbPlanInput
-from ordain.flows.roster.kind import ROSTER_2
-from ordain.testing import Played, interrupt, joined
+from ordain.flows.roster.kind import ROSTER_2, ROSTER_4
+from ordain.testing import Played, child_cancelled, interrupt, joined
 from tests.unit.flows.house import play
 from tests.unit.flows.roster.test_flow import (
     CATALOG,
@@ -71,6 +71,39 @@ def test_a_plan_that_was_stopped_says_who_was_at_work() -> None:
     ]
     assert "plan step 2 of 2: creative_agent, cancelled" in played.header
     assert structured(roster(plan(step("finance_agent")), interrupt()))["status"] == "failed"
+
+
+STOPPED = interrupt(
+    in_flight=True, ends=[found("4 %"), child_cancelled(), not_found("prose", "It says prose.")]
+)
+THREE = ["finance_agent", "creative_agent", "research_agent"]
+
+
+def test_what_agents_had_come_to_when_they_were_stopped_stands() -> None:
+    """Beside each other one has done its step, one has failed, and one is stopped: only that is
+    cancelled. What was found is in the answer, and nobody is asked again.
+    """
+    played = roster(STOPPED, agents=THREE)
+    assert [(one.status, one.error) for one in records(played)] == [
+        (StepStatus.COMPLETED, ""),
+        (StepStatus.CANCELLED, ""),
+        (StepStatus.FAILED, "prose"),
+    ]
+    assert (structured(played)["status"], out(played).error) == ("partial", "cancelled")
+    assert "4 %" in (out(played).output or {})["content"]
+    assert [(one.order, one.ok, one.skipped) for one in out(played).step_results] == [
+        (0, True, False),
+        (2, False, False),
+    ]
+    assert told(played)[-2:] == [("completed", 0), ("failed", 2)]
+    assert len(handed(played)) == 1
+
+
+def test_plans_of_before_told_all_of_it_as_cancelled() -> None:
+    """Runs on record go on to say what they said."""
+    given = VerbPlanInput(verb="roster_runtime", args={"text": "How did we do?", "agents": THREE})
+    played = play(ROSTER_4, given, STOPPED, policy=UNASKED, standing=IN_TURN, catalog=CATALOG)
+    assert {one["status"] for one in structured(played)["steps"]} == {StepStatus.CANCELLED}
 
 
 def test_a_step_that_somebody_else_did_has_no_error() -> None:

@@ -74,6 +74,11 @@ def sent_prompt(rendered: Prompt, given: PromptInputs, held: str) -> Prompt:
     return constrained(rendered, given.schema)
 
 
+def prompt_bytes(prompt: Prompt) -> bytes:
+    """What the digest of a rendered prompt covers: its two parts, and one byte between them."""
+    return f"{prompt.system}\x1e{prompt.user}".encode()
+
+
 def prompt_digest(prompt: Prompt) -> str:
     """Content address of a rendered prompt."""
-    return content_digest(f"{prompt.system}\x1e{prompt.user}".encode())
+    return content_digest(prompt_bytes(prompt))

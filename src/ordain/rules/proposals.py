@@ -74,15 +74,18 @@ class Parsed(Struct, frozen=True, kw_only=True):
     @property
     def depth(self) -> int:
         """How deep it nests, the object itself being 1."""
-        return _depth(self.value)
+        depth = 0
+        level: list[Any] = [self.value]
+        while level:
+            depth += 1
+            level = [one for outer in level for one in _within(outer)]
+        return depth
 
 
-def _depth(value: dict[str, Any] | list[Any]) -> int:
-    """As deep as ``parse_object`` lets a value be, which Python's stack holds."""
-    inner = value.values() if isinstance(value, dict) else value
-    return 1 + max(
-        [_depth(cast("Any", one)) for one in inner if isinstance(one, dict | list)], default=0
-    )
+def _within(value: Any) -> list[Any]:
+    """The objects and lists right below one."""
+    inner = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
+    return [one for one in inner if isinstance(one, (dict, list))]
 
 
 class Unparsed(Struct, frozen=True, kw_only=True):

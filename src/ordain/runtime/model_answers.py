@@ -21,7 +21,14 @@ from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTime
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
-from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_digest, sent_prompt
+from ordain.flows.values import (
+    PromptInputs,
+    Values,
+    advised_prompt,
+    prompt_bytes,
+    prompt_digest,
+    sent_prompt,
+)
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.prompt import Prompt, render
@@ -104,18 +111,20 @@ class Failure:
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):
-    """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in
-    bytes.
+    """What goes out: the rendered prompt, its kind, what it was rendered from, its size in bytes,
+    and its content address.
     """
 
     kind: PromptKind[Any]
     prompt: Prompt
     inputs: PromptInputs
     size: int
+    address: str
 
     def digest(self, held: Structured | None) -> str:
         """Content address of the prompt as it goes out where its answer is held so."""
-        return prompt_digest(sent_prompt(self.prompt, self.inputs, held or ""))
+        sent = sent_prompt(self.prompt, self.inputs, held or "")
+        return self.address if sent is self.prompt else prompt_digest(sent)
 
     def request(
         self,
@@ -205,8 +214,11 @@ def prepare(
         rendered = advised_prompt(own, resolved, values.advice)
     except ConfigurationError as error:
         return failure.of(ModelErrorCode.REJECTED, error.message)
-    size = len(rendered.system.encode()) + len(rendered.user.encode())
-    failure.prepared = PreparedCall(kind=prompt, prompt=rendered, inputs=resolved, size=size)
+    whole = prompt_bytes(rendered)
+    size = len(whole) - 1
+    failure.prepared = PreparedCall(
+        kind=prompt, prompt=rendered, inputs=resolved, size=size, address=content_digest(whole)
+    )
     if size > call.bound_tokens:
         return failure.of(
             ModelErrorCode.PROMPT_OVER_BOUND,

@@ -107,7 +107,9 @@ def kept(
     schema: dict[str, Any] | None = OBJECT,
 ) -> ModelAnswer:
     inputs = PromptInputs(inputs={}, schema=schema)
-    sent = PreparedCall(kind=prompt, prompt=Prompt("system", "user"), inputs=inputs, size=size)
+    sent = PreparedCall(
+        kind=prompt, prompt=Prompt("system", "user"), inputs=inputs, size=size, address="a" * 32
+    )
     return kept_answer(asked or call(), CATALOG.policy, reply, Failure("scripted", "small"), sent)
 
 

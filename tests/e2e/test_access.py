@@ -466,16 +466,15 @@ async def test_frames_count_like_requests(server: Server) -> None:
     async with connect(
         f"ws://127.0.0.1:{server.port}/ws", proxy=None, additional_headers=bearer(few)
     ) as socket:
-        for _ in range(3):
-            await socket.send(json.dumps({"text_input": "hi", "session_id": "few"}))
+        for name in ("m1", "m2", "m3"):
+            await socket.send(json.dumps({"text_input": "hi", "message_id": name}))
         told: list[dict[str, Any]] = []
         while sum(one["event"] in ("accepted", "refused") for one in told) < 3:
             told.append(json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S)))
     answers = [one["event"] for one in told if one["event"] in ("accepted", "refused")]
     assert answers == ["accepted", "accepted", "refused"]
-    assert (
-        next(one for one in told if one["event"] == "refused")["problem"]["code"] == "rate_limited"
-    )
+    last = next(one for one in told if one["event"] == "refused")
+    assert (last["problem"]["code"], last["message_id"]) == ("rate_limited", "m3")
 
 
 def test_a_token_expires(server: Server) -> None:

@@ -26,7 +26,7 @@ from ordain import Ordain
 from ordain.errors import OrdainError
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
-from ordain.store.folder import take_lock
+from ordain.store.folder_lock import take_lock
 from tests.commands import run_command
 from tests.lanes import dice, is_full, sampled
 from tests.replay.folder_file import (

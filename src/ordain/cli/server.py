@@ -29,6 +29,7 @@ from ordain.cli.person import person
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
+from ordain.own_process import own_socket
 from ordain.runtime.descriptors import check_descriptors
 from ordain.server import Face, build_app
 from ordain.server.bodies import BodyBounds
@@ -109,7 +110,7 @@ def listening(settings: Settings) -> socket.socket:
         raise ConfigurationError(f"{settings.port} is not a port", code="not_a_port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(
+        listener = socket.create_server(
             ("127.0.0.1" if host.lower() == "localhost" else host, settings.port),
             family=family,
             backlog=BACKLOG,
@@ -120,6 +121,8 @@ def listening(settings: Settings) -> socket.socket:
             f"{getattr(error, 'strerror', None) or 'no such host'}"
         )
         raise StorageUnavailable(message, code="address_unavailable") from error
+    own_socket(listener)
+    return listener
 
 
 def url_of(listener: socket.socket) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, WithJsonSchema
 
 from ordain.contracts.ids import SESSION_ID
+from ordain.contracts.json_only import JsonOnly
 from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
@@ -52,6 +53,9 @@ class Open(BaseModel):
     model_config = ConfigDict(
         extra="allow", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
     )
+    # a caller in Python may give anything: what JSON has no form for would be another value on
+    # record, or none
+    __pydantic_extra__: dict[str, JsonOnly] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride] - how pydantic is told of them
 
 
 class GoalMetadata(Open):

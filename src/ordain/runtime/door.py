@@ -350,6 +350,21 @@ class Runtime:
             named=named,
         )
 
+    async def check_after(self, workspace: str, session: str, after: int) -> None:
+        """Whether a session's events can be told from entry ``after`` on. One that has not begun
+        has none, and is waited for.
+
+        Raises:
+            Conflict: the session has fewer entries than that (``beyond_head``): whoever asks took
+                them from another one.
+        """
+        head = await self.conversation.head(workspace, session)
+        if after > head:
+            raise Conflict(
+                f"session {session} has {head} entries: there is nothing after entry {after}",
+                code="beyond_head",
+            )
+
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes
         to rest.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, cast, overload
@@ -253,13 +254,17 @@ class Embedded(Protocol):
         }
         return await self.answer(await self.send(message, attachments=attachments))
 
-    def stream(
+    async def stream(
         self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE
     ) -> AsyncGenerator[SessionEvent, None]:
         """A session's events after entry ``after``, until it is erased: what was said as it becomes
-        durable, provisional text between.
+        durable, provisional text between. Raises as ``Runtime.check_after``.
         """
-        return self.runtime.conversation.events(workspace, session, after)
+        await self.runtime.check_after(workspace, session, after)
+        events = self.runtime.conversation.events(workspace, session, after)
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
 
 def _called(wire: dict[str, Any], output_type: type[Any] | None) -> CallResult[Any]:

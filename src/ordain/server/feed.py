@@ -9,27 +9,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from ordain.contracts.events import SessionEvent
-from ordain.errors import Conflict
 from ordain.server.face import Face
 
 HEARTBEAT_S = 15.0
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-
-
-async def check_after(face: Face, workspace: str, session: str, after: int) -> None:
-    """Whether a session's events can be told from entry ``after`` on. One that has not begun has
-    none, and is waited for.
-
-    Raises:
-        Conflict: the session has fewer entries than that (``beyond_head``): whoever asks took them
-            from another one.
-    """
-    head = await face.runtime.conversation.head(workspace, session)
-    if after > head:
-        raise Conflict(
-            f"session {session} has {head} entries: there is nothing after entry {after}",
-            code="beyond_head",
-        )
 
 
 class Feed:

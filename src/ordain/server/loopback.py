@@ -107,12 +107,10 @@ class HostGuard:
             "navigate",
             "document",
         )
-        if not (
-            self._exposure.demanded
-            or "authorization" in headers
-            or followed
-            or self._own_origin(headers, hosts[0])
-        ):
+        known = self._exposure.demanded or "authorization" in headers
+        if scope["type"] == "websocket":
+            known = known and self._may_listen(headers, hosts[0])
+        if not (known or followed or self._own_origin(headers, hosts[0])):
             refused = problem(403, "foreign_origin", "a page of another origin may not do this")
             await refused(scope, receive, send)
             return
@@ -124,6 +122,16 @@ class HostGuard:
         match = _HOST.fullmatch(host)
         return match is not None and (
             not self._exposure.hosts or match["name"].lower().strip("[]") in self._exposure.hosts
+        )
+
+    def _may_listen(self, headers: Headers, host: str) -> bool:
+        """Whether a page, if one asks, is this server's own or one that settings name: no browser
+        keeps from a page what comes over a WebSocket, as it keeps answers.
+        """
+        own = (f"http://{host.lower()}", f"https://{host.lower()}")
+        return all(
+            origin.lower() in own or origin in self._exposure.origins
+            for origin in headers.getlist("origin")
         )
 
     @staticmethod

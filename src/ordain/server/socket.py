@@ -11,6 +11,8 @@ import asyncio
 import logging
 import re
 
+import msgspec
+from msgspec import Struct
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -31,7 +33,7 @@ from ordain.errors import (
 )
 from ordain.server.bodies import validated_apart
 from ordain.server.face import CALLER, Face
-from ordain.server.feed import Feed, check_after
+from ordain.server.feed import Feed
 from ordain.server.gateway import FRESH_HUB, fresh_session, received
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
@@ -46,6 +48,8 @@ MALFORMED_MAX = 16
 """How many malformed frames in a row close the socket."""
 
 
+NAMED = 65_536
+"""Characters of a frame in which the message's id is looked for where nothing else is."""
 ENDED, GOING_AWAY, BROKEN, ENOUGH = 1000, 1012, 1011, 1008
 _SESSION: TypeAdapter[str] = TypeAdapter(SessionId)
 _SEQ = re.compile(r"[0-9]{1,15}")
@@ -70,7 +74,7 @@ def socket_router(face: Face) -> Resource:
         try:
             place, subprotocol = _place(socket), chosen_subprotocol(socket.scope)
             if place[1] is not None:
-                await check_after(face, place[0], place[1], place[2])
+                await face.runtime.check_after(place[0], place[1], place[2])
         except CallerError as error:
             refused = problem(error.status, error.code, error.message, more=error.details)
             await refused(socket.scope, socket.receive, socket.send)
@@ -159,7 +163,7 @@ class _Socket:
                 raise WebSocketDisconnect(message["code"])
             ended = False
             try:
-                await self._count()
+                await self._count(message.get("text"))
                 told: SocketAccepted | SocketRefused = await self._frame(message.get("text"))
                 self._malformed = 0
             except OrdainError as error:
@@ -169,11 +173,14 @@ class _Socket:
             if ended or self._malformed >= MALFORMED_MAX:
                 return ENOUGH
 
-    async def _count(self) -> None:
-        """A frame is a request of its caller's like any other."""
+    async def _count(self, text: str | None) -> None:
+        """A frame is a request of its caller's like any other; refused, it is named."""
         spending = self._socket.scope.get(CALLER)
         if spending is not None:
-            await spending.again()
+            try:
+                await spending.again()
+            except OrdainError as error:
+                raise _about(error, _named(text or "")) from None
 
     async def _frame(self, text: str | None) -> SocketAccepted:
         """Accept one frame; the acknowledgement is true when this returns."""
@@ -228,6 +235,22 @@ class _Socket:
 
     async def _send(self, told: SocketAccepted | SocketRefused) -> None:
         await self._socket.send_text(spelled(told).decode())
+
+
+class _Named(Struct):
+    """What of a frame says which message it is."""
+
+    message_id: str | None = None
+
+
+def _named(frame: str) -> str | None:
+    """The id of the message in a frame that is not read for anything else; None where that would
+    take long, or there is none.
+    """
+    try:
+        return msgspec.json.decode(frame, type=_Named).message_id if len(frame) <= NAMED else None
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        return None
 
 
 def _about(error: OrdainError, message_id: str | None) -> OrdainError:

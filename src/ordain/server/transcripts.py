@@ -18,7 +18,7 @@ from ordain.server.answers import acknowledged, answered, wire
 from ordain.server.documents import shown, streamed
 from ordain.server.examples import MESSAGE_ANSWER, TRANSCRIPT
 from ordain.server.face import Face, Json
-from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed, check_after
+from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed
 from ordain.server.parameters import from_header, from_query
 from ordain.server.refusals import refusing
 from ordain.server.resource import Resource, resource
@@ -132,7 +132,7 @@ def transcripts_router(face: Face) -> Resource:
         """
         name = session_id(session)
         begin = after if last_event_id is None else last_event_id
-        await check_after(face, workspace, name, begin)
+        await face.runtime.check_after(workspace, name, begin)
         return TranscriptResponse(Feed(face, workspace, name, begin))
 
     return router

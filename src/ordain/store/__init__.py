@@ -1,3 +1,3 @@
-"""SQL: every table, the one writer, claims and migrations. Imports `ports` and below; decides
-nothing.
+"""SQL: every table, the one writer, claims and migrations. Imports `ports`, `own_process` and below;
+decides nothing.
 """

@@ -27,11 +27,9 @@ from ordain.store.folder import (
     check_in_use,
     configure,
     connect,
-    missing_log,
-    note_closed,
-    take_lock,
     why_not,
 )
+from ordain.store.folder_lock import missing_log, note_closed, release_lock, take_lock
 from ordain.store.rewriting import rewrite_rows
 
 SPARE_BYTES = 16 * 1024 * 1024
@@ -92,7 +90,7 @@ def compact(
     finally:
         if not unlogged:  # the next start tells it
             note_closed(folder, lock)
-        os.close(lock)
+        release_lock(lock)
 
 
 def _compacted(

@@ -9,7 +9,6 @@ so, and is not made anew; one that was not closed has a log.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import resource
 import shutil
@@ -31,11 +30,6 @@ LOCK = "ordain.lock"
 WAL = f"{FILE}-wal"
 SERVER_FILE = "server.json"
 NEEDED = (FILE, WAL, f"{FILE}-shm", LOCK)
-LOCK_BYTES = 1024
-OPEN, CLOSED = "open", "closed"
-"""How the lock's file says whether all that was acknowledged is in the database itself. Builds
-before said nothing of it.
-"""
 FSYNC_SAMPLES = 20
 _LOG_HEADING, _FRAME_HEADING = 32, 24
 """Of the log, and of each page in it, in bytes:
@@ -56,11 +50,6 @@ _EPOCH: RowColumns = (("epoch", is_number),)
 OLDER_SERVED = (
     "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, "
     "or use that build"
-)
-LOG_GONE = (
-    "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, "
-    "unless another program has brought the log in."
-    " Compare with a backup, or with what callers were told"
 )
 
 
@@ -183,7 +172,7 @@ def check_in_use(folder: Path) -> None:
         size = -1
     if size > 0:
         return
-    marks = [name for name in (WAL, LOCK, SERVER_FILE) if _has_bytes(folder / name)]
+    marks = [name for name in (WAL, LOCK, SERVER_FILE) if has_bytes(folder / name)]
     if marks:
         what = "is gone" if size < 0 else "is empty"
         raise StorageUnavailable(
@@ -194,7 +183,8 @@ def check_in_use(folder: Path) -> None:
         )
 
 
-def _has_bytes(file: Path) -> bool:
+def has_bytes(file: Path) -> bool:
+    """Whether it is there and not empty."""
     try:
         return file.stat().st_size > 0
     except OSError:
@@ -226,122 +216,6 @@ def _used_up(folder: Path) -> str | None:
         out = f"this process has as many files open as it may, {soft}: raise that with `ulimit -n`"
         return out if error.errno in {errno.EMFILE, errno.ENFILE} else None
     return f"the disk is full, {free} bytes are free in {folder}" if free < ROOM_BYTES else None
-
-
-def take_lock(folder: Path) -> int:
-    """The lock on the folder, as an open file.
-
-    Raises:
-        StorageUnavailable: ``lock_held``, with whom by; or it cannot be opened.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StorageUnavailable(why_not(folder, error)) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        said = _said(descriptor)
-        os.close(descriptor)
-        raise StorageUnavailable(
-            f"another engine holds {folder}: {said}", code="lock_held"
-        ) from error
-    return descriptor
-
-
-def served(folder: Path) -> bool:
-    """Whether an engine holds the folder now."""
-    try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return _held(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def name_holder(descriptor: int, address: str = "") -> None:
-    """Write into the lock's file who holds it, and where it listens."""
-    _write(descriptor, f"process {os.getpid()}", address, OPEN)
-
-
-def _write(descriptor: int, who: str, address: str, state: str) -> None:
-    said = f"{who}\n{address}\n{state}\n".encode()
-    os.pwrite(descriptor, said, 0)
-    os.ftruncate(descriptor, len(said))
-
-
-def _lines(descriptor: int) -> tuple[str, str, str]:
-    """Who held the folder last, where it listened, and whether it closed it; "" where that is not
-    said.
-    """
-    who, address, state, *_ = (
-        *os.pread(descriptor, LOCK_BYTES, 0).decode("utf-8", "replace").split("\n"),
-        "",
-        "",
-        "",
-    )
-    return who, address.strip(), state
-
-
-def _said(descriptor: int) -> str:
-    who, address, _ = _lines(descriptor)
-    if not who:
-        return "a process that is starting, or one of an older build"
-    return f"{who}, at {address}" if address else f"{who}, which listens nowhere"
-
-
-def missing_log(folder: Path) -> str:
-    """Who ended without closing the database, if its log is gone; "" where nothing is missing. To
-    be asked before the database is opened.
-    """
-    if (folder / WAL).exists() or not _has_bytes(folder / FILE):
-        return ""
-    try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        who, _, state = _lines(descriptor)
-        return who if state == OPEN and not _held(descriptor) else ""
-    finally:
-        os.close(descriptor)
-
-
-def note_closed(folder: Path, lock: int | None = None) -> None:
-    """The database was closed: where nobody has it open any more, no log belongs to it.
-
-    ``lock`` is the caller's, which it still holds; without one, that nobody holds it is looked at:
-    whoever closes a folder last after an engine was killed brings its log in.
-    """
-    try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC) if lock is None else lock
-    except OSError:
-        return
-    try:
-        who, address, state = _lines(descriptor)
-        if (
-            state == OPEN
-            and not (folder / WAL).exists()
-            and (lock is not None or not _held(descriptor))
-        ):
-            _write(descriptor, who, address, CLOSED)
-    finally:
-        if lock is None:
-            os.close(descriptor)
-
-
-def _held(descriptor: int) -> bool:
-    """Whether another open file holds the lock; it is this one's until that is closed where none
-    does.
-    """
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    return False
 
 
 def take_lease(db: sqlite3.Connection, holder: str) -> int:

@@ -15,12 +15,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, OrdainError, StorageUnavailable
 from ordain.journal.records import Record
+from ordain.own_process import close_at_end, owned
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import RowTable
 from ordain.store import schema
@@ -28,9 +28,7 @@ from ordain.store.damage import UNREAD, failed
 from ordain.store.elsewhere import POLL_S, Elsewhere
 from ordain.store.folder import (
     FILE,
-    LOG_GONE,
     OLDER_SERVED,
-    WAL,
     FileWatch,
     at_once,
     check_in_use,
@@ -39,14 +37,18 @@ from ordain.store.folder import (
     connect,
     copy_whole,
     fsync_median_s,
+    needed_log,
+    take_lease,
+    why_not,
+)
+from ordain.store.folder_lock import (
     missing_log,
     name_holder,
-    needed_log,
     note_closed,
+    release_lock,
     served,
-    take_lease,
     take_lock,
-    why_not,
+    tell_gone,
 )
 from ordain.store.ledger import cover_all
 from ordain.store.library_units import LIBRARY_OPERATIONS
@@ -63,11 +65,6 @@ from ordain.store.writer import Writer
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
-
-
-@cache  # once in a process: one command opens a folder several times
-def _tell_gone(folder: Path, unlogged: str, _holder: str | None) -> None:
-    LOG.error(LOG_GONE, folder / FILE, unlogged, folder / WAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +97,8 @@ class SqliteStore:
         options = options or StoreOptions()
         self.folder = folder
         self._lock: int | None = None
-        self._memory, self._file = (
-            folder is None,
-            "the database in memory" if folder is None else folder / FILE,
-        )
+        self._memory = folder is None
+        self._file = "the database in memory" if folder is None else folder / FILE
         self._unlogged = "" if folder is None else missing_log(folder)
         if folder is not None and options.holder is not None and options.lock:
             self._lock = take_lock(folder)
@@ -152,11 +147,12 @@ class SqliteStore:
             self._release()
             raise
         if self._unlogged and folder is not None:
-            _tell_gone(folder, self._unlogged, options.holder)
+            tell_gone(folder, self._unlogged, options.holder)
         self._elsewhere, self._closed = Elsewhere(self._reads, self.writer), False
         self._runs, self._unknown = StoredRuns(self.query, self._reads), UnknownEnds(self.query)
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)
+        close_at_end(self)
 
     def _writer(self, options: StoreOptions, *, threaded: bool) -> Writer:
         transaction = Transaction(self._db, self.engine, make_tables(self._db, options.tables))
@@ -386,14 +382,19 @@ class SqliteStore:
             if self._apart[0] is not self._db:
                 self._apart[0].close()
         self.writer.close()
+        self.close_files()
+
+    def close_files(self) -> None:
+        """See ``own_process.Closing``; what is queued is not written."""
+        self._closed = True
         self._db.close()
         self._reads.close()
         if self.folder is not None and (self._lock is not None or not self._unlogged):
             # what a guest told, an engine's start tells, too
-            note_closed(self.folder, self._lock)
+            note_closed(self.folder, owned(self._lock))
         self._release()
 
     def _release(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
+            release_lock(self._lock)
             self._lock = None

@@ -11,6 +11,8 @@ import math
 import re
 from collections.abc import Mapping
 from functools import partial
+from numbers import Integral, Rational, Real
+from operator import index
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -289,8 +291,17 @@ def as_declared(value: Any, schema: Any, defined: Mapping[str, Any]) -> Any:
 
 
 def _encode_model(value: Any) -> Any:
+    """What JSON has no form for by itself: a model, and text and numbers of classes of their own,
+    as numpy's are.
+    """
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Integral):
+        return int(index(value))
+    if isinstance(value, Real) and not isinstance(value, Rational):
+        return float.__float__(value) if isinstance(value, float) else float(value)
     raise NotImplementedError
 
 

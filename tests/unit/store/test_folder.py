@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from ordain.errors import StorageUnavailable
-from ordain.store import folder as folder_module
+from ordain.store import folder_lock as lock_module
 from ordain.store.compaction import compact
 from ordain.store.folder import (
     FILE,
@@ -320,9 +320,7 @@ def test_a_closing_engine_leaves_the_lock_to_nobody_before_it_has_closed(
     it free, and not held for another moment.
     """
     store = SqliteStore(tmp_path, ENGINE)
-    monkeypatch.setattr(
-        folder_module, "_held", lambda _: pytest.fail("the lock was taken once more")
-    )
+    monkeypatch.setattr(lock_module, "_held", lambda _: pytest.fail("the lock was taken once more"))
     store.close()
     assert (tmp_path / LOCK).read_text().endswith("closed\n")
 

@@ -1,0 +1,76 @@
+"""What is this process's alone: a copy of it (fork) lets go of it at once, and it is closed at its
+end where nobody has done that.
+
+A lock stays taken, and an address in use, for as long as any process has the file open. A copy that
+works on for others, as a pool's does, would keep both from whoever comes next.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from contextlib import suppress
+from socket import socket
+from typing import Protocol
+from weakref import WeakSet
+
+
+class Closing(Protocol):
+    """What is open until somebody closes it."""
+
+    def close_files(self) -> None:
+        """Close its files, whatever else it was at. Idempotent."""
+        ...
+
+
+_files = set[int]()
+_sockets = WeakSet[socket]()
+_open = WeakSet[Closing]()
+
+
+def own_file(descriptor: int) -> None:
+    """This open file is no copy's."""
+    _files.add(descriptor)
+
+
+def owned(descriptor: int | None) -> int | None:
+    """The open file, where it is this process's still."""
+    return descriptor if descriptor in _files else None
+
+
+def close_own_file(descriptor: int) -> None:
+    """Close it; nothing where this process is a copy of the one that had it."""
+    if descriptor in _files:
+        _files.discard(descriptor)
+        os.close(descriptor)
+
+
+def own_socket(listening: socket) -> None:
+    """This socket is no copy's."""
+    _sockets.add(listening)
+
+
+def close_at_end(what: Closing) -> None:
+    """Close its files at this process's end, where it is still there."""
+    _open.add(what)
+
+
+def _let_go() -> None:
+    # taken from a socket: an event loop that has it, too, would keep it open
+    for descriptor in (*_files, *(listening.detach() for listening in list(_sockets))):
+        with suppress(OSError):
+            os.close(descriptor)
+    _files.clear()
+    _sockets.clear()
+    _open.clear()
+
+
+def _end() -> None:
+    for what in list(_open):
+        # the interpreter ends: nobody could be told, and the next one shall have its turn
+        with suppress(Exception):
+            what.close_files()
+
+
+os.register_at_fork(after_in_child=_let_go)
+atexit.register(_end)

@@ -34,7 +34,8 @@ from ordain.runtime.descriptors import check_descriptors
 from ordain.server import Face, build_app
 from ordain.server.bodies import BodyBounds
 from ordain.server.face import PRINCIPAL
-from ordain.server.protocol import HttpProtocol, socket_options
+from ordain.server.protocol import HttpProtocol
+from ordain.server.socket_protocol import socket_options
 from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
 

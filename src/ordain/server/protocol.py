@@ -30,10 +30,8 @@ from urllib.parse import unquote
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from ordain.runtime.descriptors import is_among_last, last_descriptors, most_connections
-from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
 from ordain.server.handshake import opens_socket
 from ordain.server.loopback import APART, take_host_of
 from ordain.server.openai.wire import is_openai, refusal_of
@@ -406,41 +404,3 @@ def _target_in(data: bytes) -> bytes:
     """The second word of what came, where it is a request's line."""
     words = data.partition(b"\n")[0].split(b" ")
     return words[1] if len(words) > 2 else b""
-
-
-class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
-    """One WebSocket: uvicorn's protocol, which waits for ever for a client that reads nothing, and
-    for its pong no longer than it says.
-    """
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; who sends ping after ping and takes no answer is cut off, since each is answered
-        whatever waits already.
-        """
-        super().data_received(data)
-        if self.transport.get_write_buffer_size() > UNREAD_BYTES:
-            self.transport.abort()
-
-    def keepalive_timeout(self) -> None:
-        """The client is silent: closed, as soon as it has taken what waits for it."""
-        super().keepalive_timeout()
-        self._stall.watch()
-
-    def on_task_complete(self, task: asyncio.Task[None]) -> None:
-        """Nobody speaks here any more."""
-        super().on_task_complete(task)
-        if self.transport.is_closing():
-            self._stall.watch()
-
-
-def socket_options(body: BodyBounds = SHIPPED) -> dict[str, Any]:
-    """How uvicorn is to speak WebSocket: a frame is as large as a message may be; one that is
-    larger is refused, and one far larger ends the socket.
-
-    No compression: on loopback it costs memory for each idle socket and saves nothing.
-    """
-    return {
-        "ws": SocketProtocol,
-        "ws_max_size": of_messages(body).bytes + BODY_BYTES,
-        "ws_per_message_deflate": False,
-    }

@@ -13,7 +13,8 @@ import uvicorn
 from ordain import Ordain
 from ordain.ports.model import ModelPort
 from ordain.server import Face, build_app
-from ordain.server.protocol import HttpProtocol, socket_options
+from ordain.server.protocol import HttpProtocol
+from ordain.server.socket_protocol import socket_options
 from tests.integration.server.openai_house import ordain_of
 
 PATIENCE_S = 60

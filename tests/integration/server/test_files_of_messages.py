@@ -24,7 +24,8 @@ from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.server import Face, build_app
 from ordain.server.bodies import BODY_BYTES, FILES_BYTES
-from ordain.server.protocol import HttpProtocol, socket_options
+from ordain.server.protocol import HttpProtocol
+from ordain.server.socket_protocol import socket_options
 from ordain.settings import load_settings
 from tests.integration.server.connecting import PATIENCE_S, Quiet
 from tests.shapes.pictures import PNG

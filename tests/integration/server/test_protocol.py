@@ -17,7 +17,8 @@ import pytest_asyncio
 
 from ordain.models.scripted import make_script
 from ordain.runtime.descriptors import last_descriptors
-from ordain.server.protocol import HEAD_BYTES, STALL_S, HttpProtocol, SocketProtocol
+from ordain.server.protocol import HEAD_BYTES, STALL_S, HttpProtocol
+from ordain.server.socket_protocol import SocketProtocol
 from tests.integration.server.connecting import (
     PATIENCE_S,
     Answer,
@@ -542,9 +543,7 @@ async def test_a_client_that_reads_nothing_holds_no_connection(tmp_path: Path) -
 async def test_a_socket_that_reads_nothing_holds_no_connection(
     place: Listening, monkeypatch: pytest.MonkeyPatch, stall_s: float, pings: int
 ) -> None:
-    """The same on a WebSocket, whose pings cannot end it: what waits to be sent stands before the
-    end, and is not let grow for long.
-    """
+    """On a WebSocket pings cannot end it: what waits stands before the end, and cannot grow long."""
     monkeypatch.setattr(SocketProtocol, "stall_s", stall_s)
     ping = b"\x89\xfd" + bytes(4 + 125)  # masked with zeros
     async with asking_only(place, HANDSHAKE, ping * pings):

@@ -4,6 +4,7 @@ what is left behind.
 
 import asyncio
 import json
+import logging
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -22,8 +23,9 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
 from ordain.server.bodies import BODY_VALUES, FILES_BYTES
-from ordain.server.protocol import HttpProtocol, socket_options
+from ordain.server.protocol import HttpProtocol
 from ordain.server.socket import ENOUGH, GOING_AWAY, MALFORMED_MAX
+from ordain.server.socket_protocol import socket_options
 from ordain.settings import load_settings
 from tests.replay.golden import request
 
@@ -511,9 +513,7 @@ async def test_too_many_malformed_frames_in_a_row_close_the_socket(place: Place)
 
 
 async def test_a_frame_beyond_all_bounds_is_not_even_read(place: Place) -> None:
-    """A frame larger than the protocol's bound closes the connection, and nothing is left
-    behind.
-    """
+    """A frame larger than the protocol's bound closes the connection; nothing is left behind."""
     async with place.socket("?session=s1") as client:
         sending = asyncio.ensure_future(client.send("x" * (socket_options()["ws_max_size"] + 1)))
         with pytest.raises(ConnectionClosed) as closed:
@@ -562,19 +562,17 @@ async def test_a_handshake_that_does_not_fit_is_refused(
     ],
 )
 async def test_a_page_of_another_site_opens_no_socket(
-    place: Place, headers: dict[str, str], status: int, code: str
+    place: Place, headers: dict[str, str], status: int, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Browsers let any page open a WebSocket to this machine: a foreign origin is refused before
-    anything is accepted.
+    anything is accepted, and fills no log.
     """
     with pytest.raises(InvalidStatus) as refusal:
         async with place.socket("?session=s1", **headers):
             pass
-    assert (
-        refusal.value.response.status_code,
-        json.loads(refusal.value.response.body)["code"],
-    ) == (status, code)
-    assert place.readers == 0
+    told = json.loads(refusal.value.response.body)["code"]
+    assert (refusal.value.response.status_code, told, place.readers) == (status, code, 0)
+    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
 
 
 async def test_a_name_that_only_points_here_opens_no_socket(place: Place) -> None:

@@ -23,26 +23,32 @@ class Closing(Protocol):
         ...
 
 
-_files = set[int]()
+class OwnFile:
+    """An open file that no copy of this process has: there it is closed, and its number may be
+    another file's.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """It is open."""
+        self._descriptor: int | None = descriptor
+        _files.add(self)
+
+    @property
+    def descriptor(self) -> int | None:
+        """Its number; None where it is closed, or this process is a copy."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Idempotent."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+_files = WeakSet[OwnFile]()
 _sockets = WeakSet[socket]()
 _open = WeakSet[Closing]()
-
-
-def own_file(descriptor: int) -> None:
-    """This open file is no copy's."""
-    _files.add(descriptor)
-
-
-def owned(descriptor: int | None) -> int | None:
-    """The open file, where it is this process's still."""
-    return descriptor if descriptor in _files else None
-
-
-def close_own_file(descriptor: int) -> None:
-    """Close it; nothing where this process is a copy of the one that had it."""
-    if descriptor in _files:
-        _files.discard(descriptor)
-        os.close(descriptor)
 
 
 def own_socket(listening: socket) -> None:
@@ -56,10 +62,12 @@ def close_at_end(what: Closing) -> None:
 
 
 def _let_go() -> None:
-    # taken from a socket: an event loop that has it, too, would keep it open
-    for descriptor in (*_files, *(listening.detach() for listening in list(_sockets))):
+    for file in list(_files):
+        file.close()
+    for listening in list(_sockets):
+        # taken from the socket: an event loop that has it, too, would keep it open
         with suppress(OSError):
-            os.close(descriptor)
+            os.close(listening.detach())
     _files.clear()
     _sockets.clear()
     _open.clear()

@@ -438,7 +438,7 @@ def test_nobody_brings_a_served_folder_on(tmp_path: Path) -> None:
     home = unpack(packed("killed_ledgerless"), tmp_path / "served")
     lock = take_lock(home)
     refused = ordain("replay", "--all", "--data-dir", home)
-    os.close(lock)
+    lock.close()
     assert (refused.returncode != 0, "[older_schema]" in refused.stderr) == (True, True)
     with closing(sqlite3.connect(home / DATABASE)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (12,)

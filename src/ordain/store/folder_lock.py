@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ordain.errors import StorageUnavailable
-from ordain.own_process import close_own_file, own_file
+from ordain.own_process import OwnFile
 from ordain.store.folder import FILE, LOCK, WAL, has_bytes, why_not
 
 LOCK_BYTES = 1024
@@ -27,7 +27,7 @@ _LOG_GONE = (
 _log = logging.getLogger("ordain.store")
 
 
-def take_lock(folder: Path) -> int:
+def take_lock(folder: Path) -> OwnFile:
     """The lock on the folder, as an open file.
 
     Raises:
@@ -46,15 +46,15 @@ def take_lock(folder: Path) -> int:
         raise StorageUnavailable(
             f"another engine holds {folder}: {said}", code="lock_held"
         ) from error
-    own_file(descriptor)
-    return descriptor
+    return OwnFile(descriptor)
 
 
-def release_lock(descriptor: int) -> None:
-    """Let go of it, also where another program's copy of this process has it open."""
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    close_own_file(descriptor)
+def release_lock(lock: OwnFile) -> None:
+    """Let go of it, also where a program that this process began has it open."""
+    if lock.descriptor is not None:
+        with suppress(OSError):
+            fcntl.flock(lock.descriptor, fcntl.LOCK_UN)
+    lock.close()
 
 
 def served(folder: Path) -> bool:
@@ -69,9 +69,10 @@ def served(folder: Path) -> bool:
         os.close(descriptor)
 
 
-def name_holder(descriptor: int, address: str = "") -> None:
+def name_holder(lock: OwnFile, address: str = "") -> None:
     """Write into the lock's file who holds it, and where it listens."""
-    _write(descriptor, f"process {os.getpid()}", address, OPEN)
+    if lock.descriptor is not None:
+        _write(lock.descriptor, f"process {os.getpid()}", address, OPEN)
 
 
 def _write(descriptor: int, who: str, address: str, state: str) -> None:
@@ -123,14 +124,15 @@ def tell_gone(folder: Path, unlogged: str, _holder: str | None) -> None:
     _log.error(_LOG_GONE, folder / FILE, unlogged, folder / WAL)
 
 
-def note_closed(folder: Path, lock: int | None = None) -> None:
+def note_closed(folder: Path, lock: OwnFile | None = None) -> None:
     """The database was closed: where nobody has it open any more, no log belongs to it.
 
     ``lock`` is the caller's, which it still holds; without one, that nobody holds it is looked at:
     whoever closes a folder last after an engine was killed brings its log in.
     """
+    held = None if lock is None else lock.descriptor
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC) if lock is None else lock
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC) if held is None else held
     except OSError:
         return
     try:
@@ -138,11 +140,11 @@ def note_closed(folder: Path, lock: int | None = None) -> None:
         if (
             state == OPEN
             and not (folder / WAL).exists()
-            and (lock is not None or not _held(descriptor))
+            and (held is not None or not _held(descriptor))
         ):
             _write(descriptor, who, address, CLOSED)
     finally:
-        if lock is None:
+        if held is None:
             os.close(descriptor)
 
 

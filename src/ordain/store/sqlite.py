@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, OrdainError, StorageUnavailable
 from ordain.journal.records import Record
-from ordain.own_process import close_at_end, owned
+from ordain.own_process import OwnFile, close_at_end
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import RowTable
 from ordain.store import schema
@@ -96,7 +96,7 @@ class SqliteStore:
         """
         options = options or StoreOptions()
         self.folder = folder
-        self._lock: int | None = None
+        self._lock: OwnFile | None = None
         self._memory = folder is None
         self._file = "the database in memory" if folder is None else folder / FILE
         self._unlogged = "" if folder is None else missing_log(folder)
@@ -391,7 +391,7 @@ class SqliteStore:
         self._reads.close()
         if self.folder is not None and (self._lock is not None or not self._unlogged):
             # what a guest told, an engine's start tells, too
-            note_closed(self.folder, owned(self._lock))
+            note_closed(self.folder, self._lock)
         self._release()
 
     def _release(self) -> None:

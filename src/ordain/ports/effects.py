@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from msgspec import Struct
 
@@ -34,23 +34,20 @@ class Interrupted(BaseException):
     must then end.
     """
 
-    def __init__(
-        self,
-        what: str,
-        by: str,
-        why: str,
-        *,
-        in_flight: bool = False,
-        ended: tuple[AnyEnded, ...] = (),
-    ) -> None:
+    def __init__(self, what: str, by: str, why: str, *, in_flight: bool = False) -> None:
         """``what`` is cancel or override; ``by`` the principal; ``why`` their words; ``in_flight``
         that an effect was given up for it.
-
-        ``ended``: what the children came to whose join it broke off, in the order of the spawns.
         """
         super().__init__(what)
         self.what, self.by, self.why, self.in_flight = what, by, why, in_flight
-        self.ended = ended
+        self.ended: tuple[AnyEnded, ...] = ()
+
+    def bringing(self, ended: Sequence[AnyEnded]) -> Self:
+        """The same, with what the children came to whose join it broke off, in the order of the
+        spawns. Whoever raises it keeps no name for it, which would hold its frame.
+        """
+        self.ended = tuple(ended)
+        return self
 
 
 class Effects(Protocol):

@@ -342,9 +342,7 @@ class Execution:
         ends = tuple(ended[index] for index in range(len(effect.spawns)))
         after = self._next()
         if after and after.kind is _DELIVERED and self._delivered(after).addr == addr:
-            interrupted = self._interrupted(after, addr)
-            interrupted.ended = ends
-            raise interrupted
+            raise self._interrupted(after, addr).bringing(ends)
         return ends
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:

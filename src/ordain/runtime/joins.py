@@ -376,9 +376,7 @@ async def join_children(
                 addr, "children", Joined(counted=joining.counted, why=joining.why or "all ended")
             )
             if interrupt is not None:
-                interrupted = parent.deliver(interrupt, addr)
-                interrupted.ended = joining.results()
-                raise interrupted
+                raise parent.deliver(interrupt, addr).bringing(joining.results())
             return joining.results()
         wake_at = await joining.note_deadline()
         deaf = interrupt is not None

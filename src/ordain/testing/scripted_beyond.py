@@ -434,7 +434,7 @@ class ScriptedBeyond:
         self._observe(addr, "children", Joined(counted=counted, why=why or "all ended"))
         ends = tuple(ended[index] for index in range(count))
         if interrupt is not None:
-            raise self._deliver(addr, interrupt, ends)
+            raise self._deliver(addr, interrupt).bringing(ends)
         return ends
 
     # --- records ----------------------------------------------------------------------------------
@@ -449,4 +449,4 @@ class ScriptedBeyond:
         body = DeliveredBody(addr=addr, mail=0, what=item.what, by=item.by, why=item.why)
         self._state.handed(self.write(RecordKind.DELIVERED, item.what, body))
         self._state.masked = True
-        return Interrupted(item.what, item.by, item.why, ended=ended)
+        return Interrupted(item.what, item.by, item.why)

@@ -8,20 +8,30 @@ from pydantic import AfterValidator, JsonValue
 from pydantic_core import PydanticCustomError
 
 INTEGER_BOUND = 2**63
+DEPTH_MAX = 128
+"""Twice what comes over HTTP; at 200 a record could not be read back."""
 
 
-def _in_range(value: JsonValue) -> JsonValue:
-    left: list[Any] = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            left.extend(cast("dict[str, Any]", one).values())
-        elif isinstance(one, list):
-            left.extend(cast("list[Any]", one))
-        elif isinstance(one, int) and not -INTEGER_BOUND <= one < INTEGER_BOUND:
+def _kept(value: JsonValue) -> JsonValue:
+    depth = 0
+    level: list[Any] = [value]
+    while level:
+        depth += 1
+        if depth > DEPTH_MAX:
+            raise PydanticCustomError(
+                "too_deep", "it nests deeper than {most} levels", {"most": DEPTH_MAX}
+            )
+        if any(isinstance(one, int) and not -INTEGER_BOUND <= one < INTEGER_BOUND for one in level):
             raise PydanticCustomError("not_finite", "an integer is out of range: 64 bits with sign")
+        level = [below for one in level for below in _within(one)]
     return value
 
 
-JsonOnly = Annotated[JsonValue, AfterValidator(_in_range)]
-"""As ``JsonValue``, and every integer has a form in a record."""
+def _within(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(cast("dict[str, Any]", value).values())
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+JsonOnly = Annotated[JsonValue, AfterValidator(_kept)]
+"""As ``JsonValue``, and what it is has a form in a record."""

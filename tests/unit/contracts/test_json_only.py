@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from ordain.contracts.json_only import DEPTH_MAX
 from ordain.contracts.planner import PlannerRequest
 
 
@@ -22,9 +23,13 @@ def request(**facts: Any) -> dict[str, Any]:
 
 LOOP: dict[str, Any] = {}
 LOOP["again"] = LOOP
-DEEP: list[Any] = []
-for _ in range(5000):
-    DEEP = [DEEP]
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,8 @@ for _ in range(5000):
         {1: 2},
         {3},
         LOOP,
-        DEEP,
+        deep(DEPTH_MAX),
+        deep(5000),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -53,6 +59,12 @@ def test_what_has_no_form_is_refused_by_its_place(value: Any) -> None:
 
 def test_what_has_one_is_as_it_was_given() -> None:
     """Free keys hold any JSON."""
-    facts = {"a": [1, 2.5, None, True, {"b": "x"}], "most": 2**63 - 1, "least": -(2**63)}
+    facts = {
+        "deep": deep(DEPTH_MAX - 1),
+        "a": [1, 2.5, None, True, {"b": "x"}],
+        "most": 2**63 - 1,
+        "least": -(2**63),
+    }
     taken = PlannerRequest.model_validate(request(**facts))
     assert taken.context.external_facts.model_dump(exclude_none=True) == facts
+    assert PlannerRequest.model_validate_json(taken.model_dump_json()) == taken

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, JsonValue
 from pydantic_core import PydanticCustomError
 
 INTEGER_BOUND = 2**63
+"""An integer below it, and not below its negative, has 64 bits."""
 DEPTH_MAX = 128
 """Twice what comes over HTTP; at 200 a record could not be read back."""
 

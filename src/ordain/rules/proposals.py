@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from ordain.contracts.json_only import INTEGER_BOUND
 from ordain.rules.reasons import Reason
 
 
@@ -37,7 +38,6 @@ PARSE_BYTES = 1_000_000
 """Above this nothing is parsed: the answer is too large whatever it says."""
 PARSE_DEPTH = 200
 """Above this nothing is parsed: the answer is too deep whatever it says."""
-INTEGER_BOUND = 2**63
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOTALL)
 """A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs
 to the end: the time is linear for every text.

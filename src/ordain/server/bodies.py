@@ -23,6 +23,7 @@ from starlette.requests import Request
 
 from ordain.contracts.branches import errors_meant
 from ordain.contracts.conversation import DATA_CHARS
+from ordain.contracts.json_only import INTEGER_BOUND
 from ordain.contracts.model_keys import first_misfit, misfit_words
 from ordain.contracts.sizes import said_bytes
 from ordain.errors import InvalidRequest
@@ -38,7 +39,6 @@ BODY_VALUES = 10_000
 APART_BYTES = 64 * 1024
 """A larger body is judged in a thread."""
 PLACE_PART_CHARS = 64
-INTEGER_BOUND = 2**63
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _OPENING = frozenset(b"[{")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -8,14 +8,14 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-HOUSE = ROOT / "src" / "ordain"
+from tests.parsed import HOUSE, ROOT, SOURCES
+
 ROOMS = {
     path.stem for path in HOUSE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
 }
@@ -32,14 +32,14 @@ def quoted(page: str) -> list[str]:
     return sorted({code for code in re.findall(r"`([^`\n]+)`", text) if NAME.fullmatch(code)})
 
 
+@cache
 def class_homes() -> dict[str, list[str]]:
     """The modules that each public class and constant of the house stands in."""
     homes: dict[str, list[str]] = {}
-    for path in sorted(HOUSE.rglob("*.py")):
-        module = ".".join(("ordain", *path.relative_to(HOUSE).with_suffix("").parts)).removesuffix(
-            ".__init__"
-        )
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for source in SOURCES:
+        path = source.path.relative_to(HOUSE).with_suffix("")
+        module = ".".join(("ordain", *path.parts)).removesuffix(".__init__")
+        for node in source.tree.body:
             match node:
                 case ast.ClassDef(name=name):
                     homes.setdefault(name, []).append(module)
@@ -51,9 +51,6 @@ def class_homes() -> dict[str, list[str]]:
                 case _:
                     pass
     return homes
-
-
-HOMES = class_homes()
 
 
 def has(owner: Any, name: str) -> bool:
@@ -75,10 +72,11 @@ def resolves(code: str) -> bool:
     there.
     """
     first, *rest = code.removeprefix("ordain.").split(".")
-    if first in HOMES and first not in ROOMS:
+    homes = class_homes()
+    if first in homes and first not in ROOMS:
         return any(
             not rest or has(getattr(import_module(module), first), rest[0])
-            for module in HOMES[first]
+            for module in homes[first]
         )
     owner: Any = import_module("ordain")
     path = "ordain"

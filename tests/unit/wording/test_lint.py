@@ -88,7 +88,7 @@ def written(pairs: list[tuple[str, str]]) -> Language:
     return file("".join(f"{sign} = '{' | '.join(words)}'\n" for sign, words in by_sign.items()))
 
 
-@settings(max_examples=examples(25, quick=8))
+@settings(max_examples=examples(25, quick=5))
 @given(phrases)
 def test_shadowed_is_what_the_table_is_the_same_without(pairs: list[tuple[str, str]]) -> None:
     """Without any one phrase that is found shadowed every message means the same; without one of

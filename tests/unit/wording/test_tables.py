@@ -55,7 +55,7 @@ def test_the_first_table_is_frozen() -> None:
     assert f"1:{hashlib.sha256(FIRST).hexdigest()}" == FIRST_WORDING
     assert first_wording().id == FIRST_WORDING
     assert (
-        sum(len(known) for _, known in compile_phrases(Table.from_bytes(FIRST).phrases).values())
+        sum(len(one.known) for one in compile_phrases(Table.from_bytes(FIRST).phrases).values())
         == 11_297
     )
 
@@ -86,8 +86,8 @@ def test_the_languages_compile_to_the_first_table() -> None:
 def _meanings(table: Table) -> dict[tuple[str, ...], str]:
     return {
         key: sign
-        for _, known in compile_phrases(table.phrases).values()
-        for key, sign in known.items()
+        for one in compile_phrases(table.phrases).values()
+        for key, sign in one.known.items()
     }
 
 

@@ -9,15 +9,34 @@ from functools import cache, lru_cache
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from ordain.wording.engine_1.folding import TOKENS_MAX, fold, tokens
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.packaged import KEYS, packaged_table
 
-Phrases = Mapping[str, tuple[tuple[int, ...], dict[tuple[str, ...], str]]]
-"""By first token: how many tokens its phrases of several have, the most first, and each one's
-sign.
-"""
+
+class FirstWord(Struct):
+    """The phrases that begin with one token, each with its sign. What is looked for by is made when
+    a text first has the token: of a table's thousands few are ever met.
+    """
+
+    known: dict[tuple[str, ...], str]
+    seconds: frozenset[str] | None = None
+    sizes: tuple[int, ...] = ()
+
+    def second(self) -> frozenset[str]:
+        """What may stand behind the token; from then on ``sizes`` are those of phrases of several,
+        the longest first.
+        """
+        several = [phrase for phrase in self.known if len(phrase) > 1]
+        self.sizes = tuple(sorted({*map(len, several)}, reverse=True))
+        self.seconds = frozenset(phrase[1] for phrase in several)
+        return self.seconds
+
+
+Phrases = Mapping[str, FirstWord]
+"""By first token."""
 
 _BREAKS: Final = {
     "?": Sign.ASKS.value,
@@ -84,10 +103,7 @@ def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
                     table[found[0]] = {found: sign}
                 else:
                     known.setdefault(found, sign)
-    return {
-        first: (tuple(sorted({*map(len, known)} - {1}, reverse=True)), known)
-        for first, known in table.items()
-    }
+    return {first: FirstWord(known) for first, known in table.items()}
 
 
 def shape_of(
@@ -104,15 +120,18 @@ def shape_of(
         token = found[at]
         step, sign = 1, None
         if (listed := phrases.get(token)) is not None:
-            sizes, known = listed
-            for step in sizes:
-                if (
-                    at + step <= end
-                    and (sign := known.get(tuple(found[at : at + step]))) is not None
-                ):
-                    break
+            known, seconds = listed.known, listed.seconds
+            if at + 1 < end and found[at + 1] in (listed.second() if seconds is None else seconds):
+                for step in listed.sizes:
+                    if (
+                        at + step <= end
+                        and (sign := known.get(tuple(found[at : at + step]))) is not None
+                    ):
+                        break
+                else:
+                    step, sign = 1, known.get((token,))
             else:
-                step, sign = 1, known.get((token,))
+                sign = known.get((token,))
         signs.append(_unlisted(token, searches) if sign is None else sign)
         at += step
         if steps is not None:

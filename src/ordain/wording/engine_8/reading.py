@@ -20,7 +20,7 @@ from ordain.wording.engine_7.reading import ApartReading
 from ordain.wording.engine_8 import contrasts, slack, stops
 from ordain.wording.engine_8.contrasts import Contrasts
 from ordain.wording.engine_8.pieces import SignedPiece, pieces_of
-from ordain.wording.engine_8.slack import CERTAIN, Slack
+from ordain.wording.engine_8.slack import CERTAIN, Slack, orders
 from ordain.wording.engine_8.stops import Stops
 from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
@@ -58,9 +58,9 @@ class SituatedReading:
             return self._seventh.cues(text)
         plain, found = self._slack.plain(text), self._seventh.cues(text)
         pieces = self.pieces(plain)
-        found = self._slack.taken_back(
-            found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues
-        )
+        if orders(found):
+            other = found if plain == text else self._seventh.cues(plain)
+            found = self._slack.taken_back(found, other, pieces, self._seventh.cues)
         if found.yes or found.no or found.hold or found.stop == CERTAIN:
             return found
         doubted = self._slack.doubts(pieces)

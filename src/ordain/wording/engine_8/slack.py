@@ -86,11 +86,9 @@ class Slack:
     def taken_back(
         self, found: Cues, other: Cues, pieces: Sequence[SignedPiece], read: EarlierReading
     ) -> Cues:
-        """The cues without what only sounds like an order; ``other`` are those of the plain
-        message, ``pieces`` are its own. ``read`` is the engine before.
+        """The cues of a message that ``orders`` without what only sounds like one; ``other`` are
+        those of the plain message, ``pieces`` are its own. ``read`` is the engine before.
         """
-        if found.stop < CERTAIN and not found.hold and found.steer < CERTAIN:
-            return found
         found = _at_most(found, other)
         if found.steer == CERTAIN and self._names_nothing(pieces):
             return structs.replace(found, steer=1)
@@ -159,6 +157,11 @@ class Slack:
                 ):
                     return found
         return structs.replace(found, stop=min(found.stop, 1), hold=False)
+
+
+def orders(found: Cues) -> bool:
+    """Whether a message is read as an order to work that runs."""
+    return found.stop >= CERTAIN or found.hold or found.steer >= CERTAIN
 
 
 def _at_most(found: Cues, other: Cues) -> Cues:

@@ -95,6 +95,8 @@ class Reserve:
         left = self._harmless.without(said, _KNOWN)
         if self._waverings.among(left) or self._provisos.among(left):
             return True
+        if self._excluding.nowhere(said) and not any(map(self._negates, pieces)):
+            return False  # as most messages: no clause of it is negated
         clauses = list(self._clauses(pieces, said))
         if not any(clause.negated for clause in clauses):
             return False

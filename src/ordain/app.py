@@ -47,7 +47,7 @@ from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.runtime.upkeep import daily
 from ordain.runtime.ways import Ways
-from ordain.settings import Settings, load_settings
+from ordain.settings import Settings, load_settings, named_folder
 from ordain.settings_change import SettingsChange, change_of, models_of, spent_after_s
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
@@ -127,7 +127,7 @@ class Ordain(Embedded):
             ConfigurationError: settings, policy, verbs or models are wrong.
         """
         verbs, agents = several(verbs, "verbs"), several(agents, "agents")
-        self.settings = settings or load_settings(home=None if home is None else Path(home))
+        self.settings = settings or load_settings(home=named_folder(home))
         if script is not None:
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
             self.settings = with_profile(self.settings, scripted)

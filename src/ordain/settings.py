@@ -128,6 +128,21 @@ def _shipped_policy() -> Policy:
     return read_only(checked(Policy, tree, "the shipped policy"))
 
 
+def named_folder(home: Path | str | None) -> Path | None:
+    """The data folder that somebody names, ``~`` as a shell has it; None: none is named.
+
+    Raises:
+        ConfigurationError: an empty name, which would be wherever the process happens to be.
+    """
+    if home is None:
+        return None
+    if isinstance(home, str) and not home.strip():
+        raise ConfigurationError(
+            "the data folder's name is empty: name one, or leave it out for $ORDAIN_HOME"
+        )
+    return Path(home).expanduser()
+
+
 def load_settings(
     environment: Mapping[str, str] | None = None, home: Path | None = None
 ) -> Settings:

@@ -11,6 +11,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
 from ordain.server.protocol import UNREAD_BYTES, StallWatched
 
+NO_TEXT = 1007
+"""What closes a socket whose client sends as text what is none (RFC 6455, 7.4.1)."""
+
 
 class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
     """One WebSocket: uvicorn's protocol, which waits for ever for a client that reads nothing, and
@@ -24,6 +27,18 @@ class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
         super().data_received(data)
         if self.transport.get_write_buffer_size() > UNREAD_BYTES:
             self.transport.abort()
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand on a whole message. Text that is none ends the socket (1007), which is the client's
+        doing and no error here.
+        """
+        if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
+            self.frames = []
+            if not self.close_sent:
+                self.conn.send_close(NO_TEXT)
+                self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
 
     def keepalive_timeout(self) -> None:
         """The client is silent: closed, as soon as it has taken what waits for it."""
@@ -48,6 +63,14 @@ class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
         super().on_task_complete(task)
         if self.transport.is_closing():
             self._stall.watch()
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def socket_options(body: BodyBounds = SHIPPED) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import logging
 import math
 import re
@@ -246,6 +247,8 @@ def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResul
                 "output_too_deep", f"the output nests deeper than {OUTPUT_DEPTH_MAX}", spec
             )
         output = msgspec.json.decode(encoded)
+        if len(msgspec.json.encode(output)) != len(encoded) and _names_twice(encoded):
+            return _bad_output("bad_output", "two keys of the output are one in JSON", spec)
         # A number that is not finite was encoded as null, silently.
         if b"null" in encoded and not _finite(
             msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_model)
@@ -303,6 +306,20 @@ def _encode_model(value: Any) -> Any:
     if isinstance(value, Real) and not isinstance(value, Rational):
         return float.__float__(value) if isinstance(value, float) else float(value)
     raise NotImplementedError
+
+
+def _names_twice(encoded: bytes) -> bool:
+    """Whether an object has two fields of one name, of which a reader keeps one: Python's ``1`` and
+    ``"1"`` are two keys.
+    """
+    twice = False
+
+    def fields(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal twice
+        twice = twice or len({name for name, _ in pairs}) < len(pairs)
+
+    json.loads(encoded, object_pairs_hook=fields)
+    return twice
 
 
 def _finite(value: Any) -> bool:

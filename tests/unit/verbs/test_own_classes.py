@@ -48,6 +48,8 @@ async def gives(what: str) -> Any:
         "nan": np.float64("nan"),
         "inf": np.float32("inf"),
         "fraction": Fraction(1, 3),
+        "one key twice": {"kept": [{1: "a", "1": "b"}]},
+        "keys of numbers": {1: "a", 2: "b"},
     }[what]
 
 
@@ -63,6 +65,8 @@ async def gives(what: str) -> Any:
         ("nan", None),
         ("inf", None),
         ("fraction", None),
+        ("one key twice", None),
+        ("keys of numbers", {"1": "a", "2": "b"}),
     ],
 )
 async def test_they_arrive_as_json_or_are_refused(what: str, result: Any) -> None:

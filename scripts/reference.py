@@ -23,7 +23,7 @@ from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects import calls, children, effect, results
-from ordain.flows.act import VERB_PLAN
+from ordain.flows.carried import VERB_PLAN
 from ordain.flows.kind import Kind, no_grant, no_label
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import (

@@ -12,7 +12,8 @@ import httpx2
 import pytest
 
 from ordain.contracts.verbs import VerbRequest
-from ordain.journal.ledger import COVERS, LedgerFold, items_of, next_row, request_item
+from ordain.journal.ledger import LedgerFold, items_of, next_row
+from ordain.journal.ledger_items import COVERS, request_item
 from ordain.ports.sessions import ThreadChange, ThreadStatus
 from ordain.ports.store import Append, Operation
 from ordain.runtime.configuration import Applied, RecordChange

@@ -26,7 +26,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import ArgumentRole, Retry
 from ordain.flows.accounts import open_account
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import FlowContext
 from ordain.flows.council.kind import COUNCIL_KIND
 from ordain.flows.kind import Kind

@@ -19,7 +19,7 @@ from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import Join, Spawn
 from ordain.effects.effect import Children, Claim, ModelCall, Read, Say, VerbCall, Wait, WaitFor
 from ordain.flows.accounts import shared_accounts
-from ordain.flows.act import VERB_PLAN, VerbPlanInput
+from ordain.flows.carried import VERB_PLAN, VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, ModelQuestion, PromptKind, Settlement
 from ordain.flows.values import PromptInputs

@@ -93,7 +93,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("rules/supervise.py", "supervisor"): "what a line of the header is about",
     ("server/examples.py", "turn handoff"): "published examples of runs",
     (
-        "flows/act.py",
+        "flows/carried.py",
         "verb_plan",
     ): "the kind that carries out a verb whose declaration names no flow",
     (
@@ -556,7 +556,7 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
             "match run.flow:\n    case other:\n        pass",
             "found = table[run.flow]",
             "same = run.flow == 'status'",
-            "from ordain.flows.act import VERB_PLAN\nsame = run.flow == VERB_PLAN",
+            "from ordain.flows.carried import VERB_PLAN\nsame = run.flow == VERB_PLAN",
         )
     ),
     *(

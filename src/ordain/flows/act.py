@@ -13,206 +13,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from ordain.contracts.handoff import Envelope
-from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
-from ordain.contracts.work_bounds import WorkBounds
-from ordain.effects.calls import Authorized, Call, spelled_call
-from ordain.effects.children import (
-    NULL,
-    AnyEnded,
-    Completed,
-    Failed,
-    Join,
-    Spawn,
-    TimedOut,
-    Unknown,
-)
-from ordain.effects.results import (
-    Resubmitted,
-    VerbFailed,
-    VerbResult,
-    VerbReturned,
-    VerbTimedOut,
-    VerbUnknown,
-)
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import Join, Spawn
+from ordain.effects.results import Resubmitted, VerbReturned
 from ordain.errors import FlowFault
+from ordain.flows.acted import Acted, acted_by_child, denied
 from ordain.flows.approval import authorized, authorized_all
-from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
+from ordain.flows.carried import (
+    NO_TALK,
+    InConversation,
+    VerbPlanInput,
+    VerbPlanOutput,
+    carrier_of,
+    carrying_of,
+)
+from ordain.flows.context import FlowContext
 from ordain.flows.envelopes import HandingOn, Refs, asked_of, carved, guarded, hand_on
-from ordain.flows.images import ImagesShown
 from ordain.flows.leaf import call_leaf, held_back
-from ordain.flows.transcript import HistoryRef
-from ordain.journal.acts import call_end
 from ordain.journal.digests import call_digest
-from ordain.journal.records import Label, raw
-from ordain.rules.acts import Act, ActEnd
-from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeOutcome
+from ordain.journal.records import raw
+from ordain.rules.authorize import Allow, AuthorizeOutcome
 from ordain.rules.decision import Decision
-from ordain.rules.guardrail import GUARDRAIL, GuardrailOutcome
-from ordain.rules.handoff import HANDOFF
-from ordain.rules.header import HeaderFacts
+from ordain.rules.guardrail import GuardrailOutcome
 from ordain.rules.spend import Spend
-
-VERB_PLAN = "verb_plan"
-
-
-class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The input of a composite verb's flow: the call; in a conversation the history that goes with
-    it.
-
-    ``narrate``: what the verb says is the turn's answer and may be shown while it is written.
-    ``max_tokens`` lowers what one model answer may have; 0 leaves it. ``budget_class`` and
-    ``ambiguous`` say what the turn is like, where policy routes by it. ``recalled`` are fragments
-    of memory, material for the answer, ``images`` those of the message. ``handoff`` is the envelope
-    in which work comes to a card, ``bounds`` what the message lets that use, ``within_ms`` how much
-    of its caller's time is left for it; 0 leaves it its own.
-    """
-
-    verb: str
-    args: dict[str, Any]
-    history: HistoryRef | None = None
-    narrate: bool = False
-    max_tokens: int = 0
-    budget_class: str = ""
-    ambiguous: bool = False
-    recalled: tuple[dict[str, Any], ...] = ()
-    images: ImagesShown | None = None
-    handoff: Envelope | None = None
-    bounds: WorkBounds | None = None
-    within_ms: int = 0
-
-
-def turn_kind(given: VerbPlanInput) -> TurnKind:
-    """What the turn is like that a composite verb works for."""
-    return TurnKind(budget_class=given.budget_class, ambiguous=given.ambiguous, bounds=given.bounds)
-
-
-def call_label(given: VerbPlanInput) -> Label:
-    """What others are told of a run that carries out a composite verb."""
-    return Label(verb=given.verb, narrates=given.narrate)
-
-
-def call_words(given: VerbPlanInput) -> str:
-    """The call, for people."""
-    return spelled_call(given.verb, given.args)
-
-
-def carried_call(given: VerbPlanInput) -> Call:
-    """The call that a run carries out: only a permit of exactly this one opens it."""
-    return Call(verb=given.verb, args=given.args)
-
-
-def carrier_of(spec: VerbSpec) -> str:
-    """The kind of run that carries out a verb where it is no leaf."""
-    return spec.flow or VERB_PLAN
-
-
-def carrying_of(context: FlowContext, verb: str) -> Carrying:
-    """How a verb of the catalog is carried out where it is no leaf."""
-    return context.carrying.get(carrier_of(context.catalog.verbs[verb].spec), ALONE)
-
-
-class InConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn hands to the composite verb that it calls, beside what the turn is like."""
-
-    history: HistoryRef | None = None
-    narrate: bool = False
-    max_tokens: int = 0
-    recalled: tuple[dict[str, Any], ...] = ()
-    images: ImagesShown | None = None
-    within_ms: int = 0
-
-
-NO_TALK = InConversation()
-"""A call outside any conversation."""
-
-
-class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one plan step did (VRB-08, C3); ``call`` is the digest of a supervised step's verb and
-    arguments.
-
-    ``skipped``: the plan ended before it, or its call was denied, so that it never ran.
-    """
-
-    step_name: str
-    order: int
-    ok: bool
-    services: tuple[str, ...] = ()
-    prompt_digest: str = ""
-    error: str = ""
-    call: str = ""
-    skipped: bool = False
-
-
-class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The output of flow ``verb_plan``: the last model step's object, or the error of the step that
-    failed.
-    """
-
-    ok: bool
-    output: dict[str, Any] | None = None
-    trust: dict[str, Trust] = {}
-    error: str = ""
-    message: str = ""
-    step_results: tuple[StepResult, ...] = ()
-
-
-class _CarriedOutput(msgspec.Struct):
-    output: Any = msgspec.UNSET
-
-
-def verb_output(output: msgspec.Raw) -> str:
-    """What a header shows of a run that carried out a composite verb: the verb's own output, where
-    it has one.
-    """
-    found = msgspec.json.decode(output, type=_CarriedOutput).output
-    return bytes(output).decode() if found is msgspec.UNSET else msgspec.json.encode(found).decode()
-
-
-class Acted(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a call: the result, the seq of the record that holds it (-1 where nothing went
-    live), and its child run.
-
-    ``below`` is the header of that run: what was done there. ``asked`` is the digest of the call.
-    ``payload`` is what a run that failed gave all the same; ``mode`` is how work was handed on by
-    it ("": it was not).
-    """
-
-    verb: str
-    result: VerbResult
-    seq: int
-    child: str = ""
-    steps: tuple[StepResult, ...] = ()
-    denied: str = ""
-    below: HeaderFacts | None = None
-    asked: str = ""
-    payload: dict[str, Any] | None = None
-    mode: str = ""
-
-
-_DENYING = {
-    reason.value: reason
-    for rule in (AUTHORIZE, HANDOFF, GUARDRAIL)
-    for reasons in rule.reasons
-    for reason in reasons
-}
-
-
-def denied(verb: str, code: str) -> Acted:
-    """A call that rule ``authorize`` refused, or for which the rules before it gave no envelope:
-    nothing went live, no record holds a result.
-    """
-    reason = _DENYING[code]
-    return Acted(
-        verb=verb,
-        result=VerbFailed(code=reason.rpartition(".")[2], message=reason.meaning),
-        seq=-1,
-        denied=code,
-    )
 
 
 async def act(
@@ -479,62 +306,4 @@ def _spawn(
         allowance=share,
         keep_thoughts=context.keep_thoughts,
         authorized=one.permit,
-    )
-
-
-def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
-    """Read a ``verb_plan`` child's end as a verb result, with origin and trust as the child
-    recorded them.
-    """
-    steps: tuple[StepResult, ...] = ()
-    payload: dict[str, Any] | None = None
-    match ended:
-        case Completed(value=value):
-            output = msgspec.json.decode(value, type=VerbPlanOutput)
-            steps = output.step_results
-            result = VerbReturned(output=output.output or {}, trust=output.trust)
-        case Failed(reason=reason, value=value):
-            output = (
-                VerbPlanOutput(ok=False)
-                if value == NULL
-                else msgspec.json.decode(value, type=VerbPlanOutput)
-            )
-            steps, payload = output.step_results, output.output
-            result = VerbFailed(code=output.error or reason, message=output.message or reason)
-        case TimedOut():
-            result = VerbTimedOut()
-        case Unknown(reason=reason):
-            result = VerbUnknown(message=reason)
-        case _:
-            result = VerbFailed(code="cancelled", message="the verb's run was cancelled")
-    return Acted(
-        verb=verb,
-        result=result,
-        seq=ended.seq,
-        child=ended.child,
-        steps=steps,
-        below=ended.header,
-        payload=payload,
-    )
-
-
-def acts_of(context: FlowContext, acted: Acted) -> tuple[Act, ...]:
-    """The acts that a call came to, as the run's header has them: those of its run, then itself."""
-    below = () if acted.below is None else acted.below.acts
-    match acted.result:
-        case VerbReturned():
-            end = call_end(ActEnd.DONE, acted.below)
-        case VerbUnknown():
-            end = call_end(ActEnd.UNKNOWN, acted.below)
-        case _:
-            end = ActEnd.DENIED if acted.denied else ActEnd.FAILED
-    verb = context.catalog.verbs.get(acted.verb)
-    return (
-        *below,
-        Act(
-            verb=acted.verb,
-            call=acted.asked,
-            end=end,
-            reads=verb is not None and verb.spec.effect is VerbEffect.READ,
-        ),
     )

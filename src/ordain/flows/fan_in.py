@@ -12,7 +12,7 @@ import msgspec
 from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.handoff import HandoffResult, completed, failed
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import Acted
+from ordain.flows.acted import Acted
 from ordain.flows.observations import error_of
 
 

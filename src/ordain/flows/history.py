@@ -13,7 +13,9 @@ from ordain.contracts.verbs import text_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import Say, SharedState
 from ordain.effects.results import ReadValue, VerbReturned
-from ordain.flows.act import Acted, InConversation, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
+from ordain.flows.carried import InConversation
 from ordain.flows.context import FlowContext
 from ordain.flows.transcript import HistoryRef
 from ordain.ports.sessions import Uncovered

@@ -13,7 +13,7 @@ from ordain.effects.results import (
     VerbUnknown,
     VerbWithdrawn,
 )
-from ordain.flows.act import Acted
+from ordain.flows.acted import Acted
 
 TEXT_KEYS = ("text", "summary", "content", "result", "step", "message")
 

@@ -17,7 +17,8 @@ from ordain.contracts.conversation import ENTRY_OF, ExecMode
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import act, acts_of
+from ordain.flows.act import act
+from ordain.flows.acted import acts_of
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.flows.act import StepResult
+from ordain.flows.carried import StepResult
 from ordain.flows.kind import FailedStep
 
 WORKFLOW_KIND = "workflow"

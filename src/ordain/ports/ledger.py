@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ordain.journal.ledger import Discrepancy, LedgerItem, LedgerRow
+from ordain.journal.ledger import Discrepancy, LedgerRow
+from ordain.journal.ledger_items import LedgerItem
 
 
 class Ledger(Protocol):

@@ -11,7 +11,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.handoff import Envelope
 from ordain.contracts.tiers import tier_of
 from ordain.effects.calls import Call
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.ports.store import StoredRun
 from ordain.rules.handoff import taken_away
 from ordain.rules.profile import NoProfile

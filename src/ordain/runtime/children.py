@@ -11,12 +11,10 @@ from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
-from ordain.effects.children import (
-    Spawn,
-)
+from ordain.effects.children import Spawn
 from ordain.effects.effect import Children
 from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
-from ordain.flows.act import carrier_of
+from ordain.flows.carried import carrier_of
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import call_digest, derived_id

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
-from ordain.journal.ledger import LedgerFold, LedgerItem, LedgerRow, Placements
+from ordain.journal.ledger import LedgerFold, LedgerRow, Placements
+from ordain.journal.ledger_items import LedgerItem
 from ordain.journal.records import SETTLED, RecordKind, Status, SuspendedBody, content_class
 from ordain.ports.ledger import Ledger
 from ordain.ports.sessions import Entry, EntryKind

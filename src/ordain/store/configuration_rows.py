@@ -8,7 +8,7 @@ import sqlite3
 from typing import Any
 
 from ordain.contracts.pinned import PinScope, ResourceType, pins_of
-from ordain.journal.ledger import LedgerItem, config_item
+from ordain.journal.ledger_items import LedgerItem, config_item
 from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.shared import ConfigFound, ConfigRead
 

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, digest, entry_cover, entry_link
-from ordain.journal.ledger import erased_item
+from ordain.journal.ledger_items import erased_item
 from ordain.journal.records import STOPPED
 from ordain.ports.sessions import ERASED_SESSION
 from ordain.store.configuration_rows import drop_pin

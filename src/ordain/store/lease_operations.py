@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import deaths_item, wake_item
+from ordain.journal.ledger_items import deaths_item, wake_item
 from ordain.journal.records import RecordKind, Status
 from ordain.ports.leases import Beat, deaths
 from ordain.ports.store import Outcome

@@ -14,22 +14,19 @@ from typing import Any
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.digests import MARKS_BYTES, digest, entry_cover
-from ordain.journal.ledger import (
+from ordain.journal.ledger import LedgerRow, in_rows, next_row
+from ordain.journal.ledger_items import (
     AT_REST,
+    COVERS,
+    COVERS_LIBRARY,
     COVERS_WORDS,
-    PACKED_COVERS,
-    PACKED_COVERS_LIBRARY,
-    PACKED_COVERS_WORDS,
     LedgerItem,
-    LedgerRow,
     account_item,
     approval_item,
     config_item,
     deaths_item,
     erased_item,
     grant_item,
-    in_rows,
-    next_row,
     placed_item,
     renamed_item,
     rest_item,
@@ -186,7 +183,7 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from untaken_mail(db)
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
-    yield from standing_words(db, named=not (begins or covers(db, PACKED_COVERS_WORDS)))
+    yield from standing_words(db, named=not (begins or covers(db, COVERS_WORDS)))
     yield from (
         account_item(workspace, name, (tokens, usd))
         for workspace, name, tokens, usd in db.execute(_ACCOUNTS)
@@ -217,11 +214,11 @@ def cover_all(db: sqlite3.Connection) -> None:
     says it from now on, in one transaction; of any other one none.
     """
     said = (
-        (PACKED_COVERS, begin_covering),
-        (PACKED_COVERS_WORDS, begin_words),
-        (PACKED_COVERS_LIBRARY, begin_library),
+        (COVERS, begin_covering),
+        (COVERS_WORDS, begin_words),
+        (COVERS_LIBRARY, begin_library),
     )
-    unsaid = [begin for packed, begin in said if not covers(db, packed)]
+    unsaid = [begin for item, begin in said if not covers(db, item)]
     if not unsaid:
         return
     db.execute("BEGIN IMMEDIATE")

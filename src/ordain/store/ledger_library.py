@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ordain.journal.digests import KEY_BYTES
-from ordain.journal.ledger import COVERS_LIBRARY, LedgerItem, passage_link, remembered_item
+from ordain.journal.ledger_items import COVERS_LIBRARY, LedgerItem, passage_link, remembered_item
 
 _ROW = (
     "SELECT workspace, id, seal, words, no, state = 'kept', kind, media_type, trust, created_at, "

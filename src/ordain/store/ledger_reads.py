@@ -13,7 +13,8 @@ from hashlib import sha256
 from typing import TypeVar
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import AT_REST, Discrepancy, LedgerItem, LedgerRow
+from ordain.journal.ledger import Discrepancy, LedgerRow
+from ordain.journal.ledger_items import AT_REST, LedgerItem
 from ordain.journal.records import RecordKind, content_class
 from ordain.ports.writes import MailKind
 from ordain.rules.budget import SETTLE

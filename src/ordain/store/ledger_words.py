@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import COVERS_WORDS, LedgerItem, asked_item, kept_item, request_item
+from ordain.journal.ledger_items import (
+    COVERS_WORDS,
+    LedgerItem,
+    asked_item,
+    kept_item,
+    request_item,
+)
 from ordain.store.run_records import asking, read_records
 
 _REQUESTS = (

@@ -13,15 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import (
-    COVERS,
-    PACKED_COVERS,
-    LedgerItem,
-    deaths_item,
-    items_of,
-    mail_item,
-    wake_item,
-)
+from ordain.journal.ledger import items_of, packed
+from ordain.journal.ledger_items import COVERS, LedgerItem, deaths_item, mail_item, wake_item
 from ordain.journal.ledger_things import Thing
 from ordain.ports.store import Mail
 from ordain.ports.writes import MailKind
@@ -82,19 +75,19 @@ def begin_covering(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from (wake_item(*row) for row in waiting)
 
 
-def covers(db: sqlite3.Connection, packed: bytes) -> bool:
+def covers(db: sqlite3.Connection, item: LedgerItem) -> bool:
     """Whether the ledger says such things, from its row on that has this item: that of a folder
     which only builds before have served does not.
     """
     return (
-        db.execute("SELECT 1 FROM ledger WHERE instr(items, ?) LIMIT 1", (packed,)).fetchone()
+        db.execute("SELECT 1 FROM ledger WHERE instr(items, ?) LIMIT 1", (packed(item),)).fetchone()
         is not None
     )
 
 
 def covers_mail(db: sqlite3.Connection) -> bool:
     """Whether the ledger knows of mail."""
-    return covers(db, PACKED_COVERS)
+    return covers(db, COVERS)
 
 
 class Mailboxes:

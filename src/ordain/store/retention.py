@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ordain.journal.ledger import swept_item
+from ordain.journal.ledger_items import swept_item
 from ordain.journal.records import RecordKind
 from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice
 from ordain.store.contents import exchange, pieces, read_content

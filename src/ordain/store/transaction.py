@@ -10,7 +10,7 @@ from sys import intern
 from typing import NamedTuple
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
-from ordain.journal.ledger import run_item
+from ordain.journal.ledger_items import run_item
 from ordain.journal.records import Record, Status, content_class
 from ordain.ports.writes import NewRun, RowTable
 from ordain.store.ledger import LedgerDraft

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ordain.journal.ledger import rest_item
+from ordain.journal.ledger_items import rest_item
 from ordain.journal.records import SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from ordain.contracts.approvals import Grant
-from ordain.journal.ledger import config_item
+from ordain.journal.ledger_items import config_item
 from ordain.ports.approvals import (
     ApprovalClaimed,
     ApprovalDecided,

@@ -7,7 +7,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ordain.journal.ledger import LedgerFold, LedgerItem, Thing
+from ordain.journal.ledger import LedgerFold, Thing
+from ordain.journal.ledger_items import LedgerItem
 from ordain.journal.records import Status
 from ordain.ports.ledger import Ledger
 from ordain.ports.sessions import Placed, ThreadChange

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, IntentBody, RecordKind, Started
 from ordain.runtime.replay import replay

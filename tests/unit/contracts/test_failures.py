@@ -18,7 +18,7 @@ from ordain.contracts.failures import (
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.risk import RISK, DataEgress, RiskLevel, SideEffects
 from ordain.contracts.verbs import VerbEffect
-from ordain.flows.act import denied
+from ordain.flows.acted import denied
 from ordain.flows.observations import error_of
 from ordain.rules.authorize import AuthorizeReason
 from ordain.rules.guardrail import GuardrailReason

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from ordain.contracts.verbs import Argument, ArgumentRole, PlanStep, Retry, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown
-from ordain.flows.act import Acted, VerbPlanInput, VerbPlanOutput, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import Carrying, FlowContext, micros
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds

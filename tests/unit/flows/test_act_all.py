@@ -19,7 +19,9 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import Children, Wait
 from ordain.effects.results import VerbFailed, VerbReturned
 from ordain.errors import FlowFault
-from ordain.flows.act import Acted, VerbPlanInput, act, act_all, carry_out_all, clear
+from ordain.flows.act import act, act_all, carry_out_all, clear
+from ordain.flows.acted import Acted
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.fan_in import fan_in, handoff_result
 from ordain.flows.shipped import shipped_kinds

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ordain.effects.effect import Say, SharedState
 from ordain.errors import FlowFault
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import FlowContext
 from ordain.flows.history import gather
 from ordain.flows.shipped import SHIPPED

@@ -14,7 +14,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import ModelCall, VerbCall
 from ordain.errors import FlowFault
-from ordain.flows.act import VerbPlanOutput
+from ordain.flows.carried import VerbPlanOutput
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.flows.planner.kind import PLANNER, PLANNER_1

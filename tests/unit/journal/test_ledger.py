@@ -12,20 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import (
+from ordain.journal.ledger import ITEMS_IN_ROW, LedgerFold, LedgerRow, in_rows, next_row
+from ordain.journal.ledger_items import (
     COVERS_WORDS,
-    ITEMS_IN_ROW,
     UNDER_WAY,
-    LedgerFold,
     LedgerItem,
-    LedgerRow,
     account_item,
     asked_item,
     erased_item,
     fingerprint,
-    in_rows,
     kept_item,
-    next_row,
     passage_link,
     placed_item,
     renamed_item,

@@ -16,7 +16,8 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
 from ordain.contracts.verdict import RunVerdict
 from ordain.effects.calls import Call
-from ordain.flows.act import Acted, act, acts_of
+from ordain.flows.act import act
+from ordain.flows.acted import Acted, acts_of
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest
 from ordain.rules.acts import Act, ActEnd, Work, not_made_good, verdict_of

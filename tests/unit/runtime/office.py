@@ -20,7 +20,8 @@ from ordain.contracts.verbs import Argument, ArgumentRole, PlanStep, Retry, Verb
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.errors import OrdainError
-from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, act, call_label, carried_call
+from ordain.flows.act import act
+from ordain.flows.carried import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call
 from ordain.flows.context import Carrying, FlowContext
 from ordain.flows.workflow.kind import WORKFLOW_RUN
 from ordain.journal.records import RecordKind, Status

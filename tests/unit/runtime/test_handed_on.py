@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
-from ordain.flows.act import Acted, act_all
+from ordain.flows.act import act_all
+from ordain.flows.acted import Acted
 from ordain.flows.context import FlowContext
 from ordain.flows.envelopes import asks_of
 from ordain.flows.shipped import shipped_kinds

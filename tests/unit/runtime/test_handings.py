@@ -16,7 +16,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Authorized
 from ordain.effects.children import Join, Spawn
 from ordain.errors import FlowFault
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.envelopes import guarded, hand_on
 from ordain.flows.shipped import shipped_kinds

@@ -12,7 +12,8 @@ import pytest
 
 from ordain.effects.effect import Say
 from ordain.flows.context import FlowContext
-from ordain.journal.ledger import Discrepancy, LedgerItem, LedgerRow, next_row, run_item, swept_item
+from ordain.journal.ledger import Discrepancy, LedgerRow, next_row
+from ordain.journal.ledger_items import LedgerItem, run_item, swept_item
 from ordain.journal.records import RecordKind
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.runtime.replay import Replayed

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ordain.journal.ledger import LedgerFold, approval_item, fingerprint, sealed
+from ordain.journal.ledger import LedgerFold
+from ordain.journal.ledger_items import approval_item, fingerprint, sealed
 from ordain.ports.approvals import ApprovalClaimed
 from ordain.store.approval_rows import claim_approvals, read_approval
 from ordain.store.ledger import LedgerDraft, begin_ledger, ledger_rows, standing_items

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ordain.contracts.chain import AgentChainResult
 from ordain.contracts.verbs import Trust
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.agent_chain.prompt import CHAIN_PROMPT
 from ordain.flows.agent_chain.request import chain_request, planner_request
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.chain import chain_fault
 from ordain.flows.steps.work import Worked, Working, work

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import (
+from ordain.flows.agent_chain.flow import run_chain, run_chain_1
+from ordain.flows.agent_chain.prompt import CHAIN_PROMPT
+from ordain.flows.carried import (
     VerbPlanInput,
     VerbPlanOutput,
     call_label,
@@ -14,8 +16,6 @@ from ordain.flows.act import (
     carried_call,
     verb_output,
 )
-from ordain.flows.agent_chain.flow import run_chain, run_chain_1
-from ordain.flows.agent_chain.prompt import CHAIN_PROMPT
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 

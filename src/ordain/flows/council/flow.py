@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
 from ordain.flows.accounts import open_account
-from ordain.flows.act import NO_TALK
+from ordain.flows.carried import NO_TALK
 from ordain.flows.context import FlowContext
 from ordain.flows.council.outcome import CouncilOutput
 from ordain.flows.deliberation.deliberate import Deliberated, deliberate

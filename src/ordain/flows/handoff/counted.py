@@ -11,7 +11,7 @@ from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AgentCard, ToolFirst
 from ordain.contracts.handoff import Envelope
 from ordain.effects.calls import Call
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.work import Worked
 from ordain.rules.decision import Decision

@@ -14,7 +14,7 @@ from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.handoff import HandoffResult, completed, failed
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.envelopes import asks_of
 from ordain.flows.handoff.counted import PASSED, VIOLATION, counted, takes_a_place

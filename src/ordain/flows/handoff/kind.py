@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call
 from ordain.flows.context import Carrying
 from ordain.flows.handoff.flow import run_handoff, run_handoff_1, run_handoff_2
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT

@@ -15,7 +15,7 @@ from ordain.contracts.planner import (
     PlannerRequest,
     ToolRef,
 )
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.steps.bounds import lowered
 
 NO_ENVELOPE = Envelope()

@@ -13,7 +13,8 @@ from ordain.contracts.conversation import ExecMode
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import NO_TALK, act
+from ordain.flows.act import act
+from ordain.flows.carried import NO_TALK
 from ordain.flows.context import FlowContext
 from ordain.flows.deliberation.deliberate import Deliberated, deliberate
 from ordain.flows.planner.prompt import CRITIC, CRITIQUE, DRAFT

@@ -17,7 +17,7 @@ from ordain.contracts.text_links import each_linked
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.children import NULL, Completed
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
-from ordain.flows.act import acted_by_child
+from ordain.flows.acted import acted_by_child
 from ordain.flows.kind import Ending, Taken, Wire
 from ordain.flows.observations import error_of
 from ordain.flows.planner.outcome import salvaged

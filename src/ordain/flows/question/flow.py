@@ -12,8 +12,8 @@ from typing import Any, Final
 from ordain.contracts.verbs import Trust
 from ordain.effects.effect import UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered, WaitResult
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.answer_text import given_value, said, sorted_as
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import FlowContext
 from ordain.rules.answer import (
     ANSWER,

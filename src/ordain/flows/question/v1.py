@@ -9,8 +9,8 @@ from typing import Any
 from ordain.contracts.verbs import Trust
 from ordain.effects.effect import UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.answer_text import given_value, said
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import FlowContext
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, Unfit
 from ordain.wording.wording import first_wording

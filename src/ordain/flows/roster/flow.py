@@ -28,15 +28,13 @@ from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.effect import ANOTHER_STEP_TRY, Wait, WaitFor
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import (
-    Acted,
-    Cleared,
+from ordain.flows.act import Cleared, carry_out_all, clear
+from ordain.flows.acted import Acted
+from ordain.flows.carried import (
     InConversation,
     StepResult,
     VerbPlanInput,
     VerbPlanOutput,
-    carry_out_all,
-    clear,
     turn_kind,
 )
 from ordain.flows.context import FlowContext

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.contracts.roster import StepRecord, StepStatus
-from ordain.flows.act import (
+from ordain.flows.carried import (
     VerbPlanInput,
     VerbPlanOutput,
     call_label,

@@ -23,8 +23,8 @@ from ordain.contracts.roster import (
     read_plan,
 )
 from ordain.effects.results import ModelAnswer
-from ordain.flows.act import VerbPlanInput
 from ordain.flows.ask import ask
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.roster.prompt import ROSTER_PROMPT
 from ordain.flows.roster.request import RosterArgs

@@ -14,7 +14,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.roster import HandoffStrategy
 from ordain.effects.effect import ModelCall
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.roster.request import arguments_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 
 
 class RosterArgs(Struct, frozen=True, kw_only=True):

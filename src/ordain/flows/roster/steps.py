@@ -16,7 +16,9 @@ from ordain.contracts.roster import StepRecord
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Cancelled
 from ordain.effects.results import VerbReturned, VerbUnknown
-from ordain.flows.act import Acted, Cleared, StepResult, acted_by_child
+from ordain.flows.act import Cleared
+from ordain.flows.acted import Acted, acted_by_child
+from ordain.flows.carried import StepResult
 from ordain.flows.context import FlowContext
 from ordain.flows.findings import StepFinding
 from ordain.flows.observations import error_of
@@ -24,13 +26,7 @@ from ordain.flows.roster.request import RosterArgs
 from ordain.journal.digests import call_digest
 from ordain.rules.acts import ActEnd
 from ordain.rules.authorize import AuthorizeReason
-from ordain.rules.negotiate import (
-    NEGOTIATE,
-    AgentProposal,
-    Agreed,
-    NegotiateFacts,
-    NegotiateInputs,
-)
+from ordain.rules.negotiate import NEGOTIATE, AgentProposal, Agreed, NegotiateFacts, NegotiateInputs
 
 INTENT_CHARS = 500
 SUMMARY_CHARS = 300

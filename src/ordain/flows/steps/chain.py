@@ -15,7 +15,9 @@ from ordain.contracts.council import CouncilResult
 from ordain.contracts.packs import pack_verbs
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import Acted, InConversation, StepResult, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
+from ordain.flows.carried import InConversation, StepResult
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 from ordain.flows.steps.steps import Progress

@@ -18,7 +18,8 @@ from ordain.contracts.planner import PlannerRequest, ToolRef
 from ordain.contracts.schema import Schema
 from ordain.effects.calls import Call
 from ordain.effects.results import ModelAnswer
-from ordain.flows.act import Acted, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
 from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import PromptKind

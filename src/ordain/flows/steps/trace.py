@@ -13,7 +13,7 @@ from ordain.contracts.planner import PlannerRequest, ToolRef
 from ordain.effects.children import AnyEnded, Ended
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer, VerbFailed, VerbResult
-from ordain.flows.act import Acted, acted_by_child, denied
+from ordain.flows.acted import Acted, acted_by_child, denied
 from ordain.flows.observations import observation
 from ordain.flows.values import Values
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object

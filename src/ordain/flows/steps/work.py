@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import Acted, StepResult, carrying_of
+from ordain.flows.acted import Acted
 from ordain.flows.ask import AskFailed
+from ordain.flows.carried import StepResult, carrying_of
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import PromptKind
 from ordain.flows.observations import error_of

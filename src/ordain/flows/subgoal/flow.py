@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ordain.contracts.verbs import Trust
 from ordain.contracts.verdict import FAILED_BY
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, turn_kind
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.work import Worked, Working, work
 from ordain.flows.subgoal.prompt import SUBGOAL_PROMPT

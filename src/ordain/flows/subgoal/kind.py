@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import (
+from ordain.flows.carried import (
     VerbPlanInput,
     VerbPlanOutput,
     call_label,

@@ -13,7 +13,7 @@ from ordain.contracts.planner import (
     ToolRef,
 )
 from ordain.contracts.subgoal import SUBGOAL_SECONDS, SubgoalRequest
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.steps.bounds import lowered
 
 

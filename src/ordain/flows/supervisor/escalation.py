@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
-from ordain.flows.act import InConversation, StepResult, VerbPlanInput
+from ordain.flows.carried import InConversation, StepResult, VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.deliberation.deliberate import deliberate
 from ordain.flows.steps.chain import ChainAsked, enter_chain, left_open, steps_told

@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.contracts.chain import CHAIN_VERB
-from ordain.flows.act import (
+from ordain.flows.carried import (
     VerbPlanInput,
     VerbPlanOutput,
     call_label,

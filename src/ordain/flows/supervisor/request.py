@@ -14,7 +14,7 @@ from ordain.contracts.planner import (
     PlannerRequest,
     ToolRef,
 )
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 
 
 class SupervisorArgs(Struct, frozen=True, kw_only=True):

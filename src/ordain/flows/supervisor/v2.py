@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, ask
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 from ordain.flows.recording_1 import spelled_out

@@ -7,8 +7,8 @@ from __future__ import annotations
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, ask
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 from ordain.flows.steps.bounds import bound_met

@@ -17,7 +17,9 @@ from ordain.contracts.cortex import ExecutionStep
 from ordain.contracts.legible_text import legible_part
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import Acted, InConversation, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
+from ordain.flows.carried import InConversation
 from ordain.flows.commission import MessageFacts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import PromptKind

@@ -21,8 +21,10 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import VERB_PLAN, Acted, InConversation, act, acts_of, carrier_of, carrying_of
+from ordain.flows.act import act
+from ordain.flows.acted import Acted, acts_of
 from ordain.flows.ask import ask, lane_facts
+from ordain.flows.carried import VERB_PLAN, InConversation, carrier_of, carrying_of
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather

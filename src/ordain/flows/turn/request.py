@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.conversation import ExecMode
-from ordain.flows.act import StepResult
+from ordain.flows.carried import StepResult
 from ordain.flows.commission import Commission, MessageFacts
 from ordain.flows.kind import FailedStep
 from ordain.journal.records import Untaken

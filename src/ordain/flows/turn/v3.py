@@ -14,8 +14,10 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, InConversation, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
 from ordain.flows.ask import ask, lane_facts
+from ordain.flows.carried import InConversation
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of

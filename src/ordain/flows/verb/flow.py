@@ -5,7 +5,8 @@ from __future__ import annotations
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput

@@ -24,7 +24,7 @@ from ordain.effects.calls import spelled_call
 from ordain.effects.children import NULL
 from ordain.errors import InvalidRequest
 from ordain.flows.accounts import known_agent
-from ordain.flows.act import acted_by_child
+from ordain.flows.acted import acted_by_child
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
 from ordain.flows.verb.flow import run_verb
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput

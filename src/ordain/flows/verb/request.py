@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.flows.act import StepResult
+from ordain.flows.carried import StepResult
 
 
 class VerbRunInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

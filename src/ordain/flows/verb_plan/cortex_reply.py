@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ordain.effects.children import NULL
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.kind import AnswerHad, Ending
 
 ORIGIN = "ordain"

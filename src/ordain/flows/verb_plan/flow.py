@@ -6,8 +6,8 @@ from typing import Any
 
 from ordain.contracts.verbs import MODEL_SERVICE, PlanStep, Trust
 from ordain.effects.results import ModelAnswer
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, ask
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.verb_plan.prompt import VERB_PROMPT, PlanQuestion, step_proposal
 from ordain.rules.output import OUTPUT, OutputAccepted, OutputFacts, OutputInputs

@@ -12,8 +12,8 @@ from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.verbs import TEXT_FIELD, WORDS_MOST, PlanStep, VerbSpec, properties_of
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer
-from ordain.flows.act import VerbPlanInput
 from ordain.flows.ask import VERB_CONTRACT
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.images import IMAGE_TOKENS
 from ordain.flows.kind import ModelQuestion, PromptKind

@@ -20,8 +20,10 @@ from ordain.contracts.workflow import FixedCall, FixedStep
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.effects.results import Approved, Expired, NotApproved, VerbReturned, VerbUnknown
-from ordain.flows.act import Acted, StepResult, act
+from ordain.flows.act import act
+from ordain.flows.acted import Acted
 from ordain.flows.approval import ask_approval
+from ordain.flows.carried import StepResult
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import FailedStep
 from ordain.flows.observations import error_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ordain.journal.ledger import Discrepancy, LedgerItem, LedgerRow
+from ordain.journal.ledger import Discrepancy, LedgerRow
+from ordain.journal.ledger_items import LedgerItem
 from ordain.testing.memory.ledger_items import standing_items
 from ordain.testing.memory.shared import SharedMemory
 

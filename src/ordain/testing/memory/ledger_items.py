@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from ordain.journal.digests import digest
-from ordain.journal.ledger import (
+from ordain.journal.ledger import next_row
+from ordain.journal.ledger_items import (
     AT_REST,
     COVERS,
     COVERS_WORDS,
@@ -20,7 +21,6 @@ from ordain.journal.ledger import (
     config_item,
     grant_item,
     mail_item,
-    next_row,
     placed_item,
     rest_item,
     run_item,

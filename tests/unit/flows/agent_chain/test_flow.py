@@ -15,8 +15,8 @@ import yaml
 from pydantic import ValidationError
 
 from ordain.contracts.chain import AgentChainRequest, AgentChainResult
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.agent_chain.kind import AGENT_CHAIN
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.steps.chain import pack_tools
 from ordain.journal.records import Status
 from ordain.rules.chain_end import CHAIN_END, ChainEndInputs, ChainFinished

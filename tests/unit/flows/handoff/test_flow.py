@@ -23,7 +23,7 @@ from ordain.contracts.handoff import (
 )
 from ordain.contracts.planner import Limits
 from ordain.contracts.work_bounds import WorkBounds
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.envelopes import asks_of
 from ordain.flows.handoff.kind import HANDOFF_RUN
 from ordain.flows.steps.bounds import lowered

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ordain.contracts.verbs import Trust
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.question.kind import QUESTION
 from ordain.journal.records import Status
 from ordain.testing import Played, Standing, answered, expired, interrupt

@@ -14,7 +14,7 @@ from ordain.contracts.approvals import MayAsk, Subject
 from ordain.contracts.roster import StepRecord, StepStatus
 from ordain.effects.children import Join
 from ordain.effects.effect import Children, Wait
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.roster.kind import ROSTER
 from ordain.journal.records import Status
 from ordain.rules.acts import Act, ActEnd

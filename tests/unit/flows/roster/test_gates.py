@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from ordain.contracts.roster import GateName, StepGate, StepRecord, StepStatus
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.roster.kind import ROSTER, ROSTER_1
 from ordain.testing import Played, approved, interrupt, joined, not_approved
 from tests.unit.flows.house import play

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.roster import StepStatus
-from ordain.flows.act import VerbPlanInput
+from ordain.flows.carried import VerbPlanInput
 from ordain.flows.roster.kind import ROSTER_2, ROSTER_4
 from ordain.testing import Played, child_cancelled, interrupt, joined
 from tests.unit.flows.house import play

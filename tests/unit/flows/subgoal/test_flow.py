@@ -11,7 +11,7 @@ import pytest
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.subgoal import SubgoalRequest
 from ordain.effects.effect import Children
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.planner.kind import PLANNER
 from ordain.flows.planner.outcome import PlannerOutcome
 from ordain.flows.subgoal.kind import SUBGOAL

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.supervisor.kind import SUPERVISOR
 from ordain.journal.records import Status
 from ordain.testing import (

@@ -12,7 +12,7 @@ import pytest
 
 from ordain.contracts.work_bounds import WorkBounds
 from ordain.effects.children import NULL, Completed, Failed
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked, WorkflowAsked
 from ordain.flows.findings import StepFinding, SynthesisInput, SynthesisOutput
 from ordain.flows.turn.kind import TURN

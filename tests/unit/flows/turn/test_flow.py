@@ -13,7 +13,7 @@ from ordain.contracts.conversation import ExecMode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.calls import Call
-from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ordain.flows.act import StepResult, VerbPlanOutput
+from ordain.flows.carried import StepResult, VerbPlanOutput
 from ordain.flows.verb.kind import VERB
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
 from ordain.journal.records import Status

@@ -10,7 +10,7 @@ import pytest
 
 from ordain.contracts.verbs import MODEL_SERVICE, OutputField, PlanStep, Trust, VerbEffect, VerbSpec
 from ordain.effects.effect import ModelCall
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.carried import VerbPlanInput, VerbPlanOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status
 from ordain.testing import (

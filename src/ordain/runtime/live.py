@@ -10,51 +10,41 @@ import msgspec
 
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
-from ordain.effects.results import Abandoned, AnyResult, Said, VerbResult, withdrawn_wait
+from ordain.effects.results import AnyResult, Said, VerbResult, withdrawn_wait
 from ordain.errors import FlowFault, JournalCorrupt, LeaseLost, OrdainError, RunLost
 from ordain.journal.answered_calls import answered_calls
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
-    Body,
     ClaimBody,
     DecisionBody,
-    DeliveredBody,
     IntentBody,
-    NoteBody,
-    ObservationBody,
     Record,
     RecordKind,
-    ResumedBody,
     Status,
     SuspendedBody,
     raw,
 )
-from ordain.ports.effects import Interrupted, Suspended
+from ordain.ports.effects import Suspended
 from ordain.ports.leases import Held
 from ordain.ports.shared import Ruling, Shared
-from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
+from ordain.ports.store import ClaimUnit, Mail
 from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
-from ordain.runtime.approval_wait import closing
 from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn, recover_verb
 from ordain.runtime.carried_verb import carried_verb
 from ordain.runtime.children import new_children
 from ordain.runtime.claims import prepared
-from ordain.runtime.entries import answered, said
-from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
+from ordain.runtime.entries import said
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.foreign_result import kept_form
 from ordain.runtime.gateway import Attempt, call_model
 from ordain.runtime.images import Images
 from ordain.runtime.joins import join_children
-from ordain.runtime.mail import InterruptBody
-from ordain.runtime.mailbox import Mailbox, hand_over
 from ordain.runtime.model_answers import lost_call, timed_out_at
-from ordain.runtime.pen import Pen
 from ordain.runtime.read_transcript import ReadTranscript
 from ordain.runtime.readers import read
-from ordain.runtime.recorded_form import result_form
+from ordain.runtime.run_journal import RunJournal
 from ordain.runtime.services import NOT_READ, Services
 from ordain.runtime.setup import RunSetup
 from ordain.runtime.waits import ask, carry_wait
@@ -64,19 +54,13 @@ UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one
 there are a dozen.
 """
-_TELLS_TIME = frozenset(
-    {RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
-)
-"""Before these it is on record what was lost: the flow gets its time by them, or the effect its
-moments. A claim's record is its transaction's.
-"""
 Park = Callable[[int | None], Awaitable[bool]]
 """Keeps a run that waits, until the time given at the latest, with its flow: comes to whether it
 was woken, and may go on where it stands.
 """
 
 
-class LiveRun(Pen):
+class LiveRun(RunJournal):
     """Implements ``Beyond`` for a run that is being driven."""
 
     def __init__(
@@ -90,49 +74,14 @@ class LiveRun(Pen):
         """Continue after the stored records; the subject's key must still exist. ``said`` reads
         what its prompts refer to.
         """
-        assert isinstance(held.run, StoredRun)
-        super().__init__(services, held.run)
-        self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
-        self.catalog, self._said, self._park = setup.catalog, said, park
-        self.mailbox = Mailbox(services, held.id, held.mail)
-        self._attempts, self.approving = dict[int, int](), set[int]()
+        super().__init__(services, held, setup, said)
+        self._said, self._park = said, park
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
         self.in_verb = self.stopping = False
-        self.time = FlowTime(services, held.run, self.state, self.scribe)
-        self.time.also(held.lost)
-        self._model_calls = answered_calls(held.run.records)
-        carried = carried_verb(services, held.run, setup)
+        self._model_calls = answered_calls(self.stored.records)
+        carried = carried_verb(services, self.stored, setup)
         self.within: Withdrawing = nothing_withdrawn if carried is None else carried.withdrawn
-
-    def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
-        """See ``Pen.write``; what was lost until then is put on record before."""
-        moment = self.services.clock.now() if at is None else at
-        if kind in _TELLS_TIME:
-            self._book_lost(moment, moment if at is None else None)
-        record = super().write(kind, name, body, at=moment)
-        self.time.wrote(record, body)
-        return record
-
-    def book_lost(self) -> None:
-        """Put on record what of the run's time was lost until now."""
-        self._book_lost(now := self.services.clock.now(), now)
-
-    def _book_lost(self, until: int, now: int | None) -> None:
-        moment = max(self.scribe.at, until)
-        if lost_us := self.time.unbooked(moment, now):
-            why = WAITED if self.time.still else TIME_LOST
-            body = ResumedBody(by="", why=why, lost_us=lost_us)
-            self.write(RecordKind.RESUMED, "lost", body, at=moment)
-            self.state.lost_us += lost_us
-
-    async def offer(self, unit: Append | ClaimUnit) -> bool:
-        """See ``Pen.offer``; whoever holds the run now is told what became of its calls."""
-        try:
-            return await super().offer(unit)
-        except LeaseLost:
-            await hand_over(self.services, self.stored, unit, self._attempts)
-            raise
 
     # --- waiting ----------------------------------------------------------------------------------
 
@@ -160,25 +109,6 @@ class LiveRun(Pen):
                 # a person may take days
                 raise Suspended
             self.state.suspended, self._status = False, Status.RUNNING
-
-    def mark(self) -> tuple[Any, ...]:
-        """Where the run stands, to go back to if what follows is refused."""
-        return (
-            self.scribe.mark(),
-            self.time.mark(),
-            (self.state.handed_at, self.state.flow_at, self.state.lost_us),
-        )
-
-    async def unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
-        """Commit a unit with what was written since the mark; where mail was faster it was never
-        written, and this is False.
-        """
-        if await self.offer(unit):
-            return True
-        chain, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
-        self.take_back(chain)
-        self.time.back_to(time)
-        return False
 
     # --- Beyond -----------------------------------------------------------------------------------
 
@@ -347,44 +277,6 @@ class LiveRun(Pen):
             addr, name, form, at=timed_out_at(effect, result, self.services.clock.now())
         )
 
-    def observe(
-        self,
-        addr: int,
-        name: str,
-        result: AnyResult,
-        *,
-        at: int | None = None,
-        mail: Mail | None = None,
-    ) -> Any:
-        """Record what became of an effect and hand it to the flow, read back from the record: live
-        and replay see one value.
-        """
-        return self._record(addr, name, result_form(result), at=at, mail=mail)
-
-    def _record(
-        self,
-        addr: int,
-        name: str,
-        form: tuple[msgspec.Raw, AnyResult],
-        *,
-        at: int | None = None,
-        mail: Mail | None = None,
-    ) -> Any:
-        current = self.services.catalogs.current.digest
-        under = "" if current == self.catalog.digest else current
-        body = ObservationBody(
-            addr=addr, result=form[0], catalog=under, mail=0 if mail is None else mail.id
-        )
-        record = self.write(RecordKind.OBSERVATION, name, body, at=at)
-        if name == "wait" and self.stored.session:
-            self.beside(answered(self.stored, addr, record.at))
-        if addr in self.approving:
-            self.beside(*closing(self.stored, addr, form[1], record.at))
-        if mail is not None:
-            self.take(mail, record.seq)
-        self.state.handed(record)
-        return self.state.remember(form[1], record.seq)
-
     def heard(self) -> None:
         """Mail may have arrived: look for interrupts, and abandon what may be abandoned."""
         self.mailbox.heard(self._looked)
@@ -409,34 +301,6 @@ class LiveRun(Pen):
             self._looked()
             self.state.raise_fault()
             raise
-
-    def interrupt(self) -> Mail | None:
-        """An interrupt that no record has taken yet."""
-        return next(iter(self.mailbox.interrupts), None)
-
-    def deliver(self, mail: Mail, addr: int) -> Interrupted:
-        """Record that an interrupt has reached the flow; from here on effects are masked."""
-        said = msgspec.json.decode(mail.body, type=InterruptBody)
-        body = DeliveredBody(addr=addr, mail=mail.id, what=said.what, by=said.by, why=said.why)
-        record = self.write(RecordKind.DELIVERED, said.what, body)
-        for row in self.mailbox.interrupts:
-            self.take(row, record.seq)
-            if row.id != mail.id:
-                also = msgspec.json.decode(row.body, type=InterruptBody)
-                self.write(
-                    RecordKind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why)
-                )
-        self.mailbox.interrupts = []
-        self.state.handed(record)
-        self.state.masked = True
-        return Interrupted(said.what, said.by, said.why)
-
-    def abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
-        """Give up the effect in flight for an interrupt; both records stand in one commit."""
-        self.observe(addr, name, Abandoned())
-        interrupted = self.deliver(mail, addr)
-        interrupted.in_flight = True
-        return interrupted
 
     async def _abandonable_call(
         self, begin: Callable[[], Coroutine[Any, Any, R]], addr: int, name: str

@@ -7,49 +7,32 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec import structs
 
 from ordain import verb
 from ordain.contracts.verbs import ArgumentRole
 from ordain.effects.calls import Call
-from ordain.effects.effect import Read, Say, Wait, WaitFor
-from ordain.effects.results import Answered, Expired, VerbFailed, VerbReturned, VerbUnknown
+from ordain.effects.effect import Read, Say
+from ordain.effects.results import VerbFailed, VerbReturned, VerbUnknown
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.journal.records import RecordKind, Status
-from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime import live as live_module
 from ordain.runtime.drive import Drive
 from ordain.runtime.recorded_form import RESULTS
-from ordain.runtime.replay import replay
 from ordain.testing import kind_of, recorded
 from tests.unit.runtime.house import BEGAN, SECOND, House
+from tests.unit.runtime.waiting import WAITS, kinds, replays, result
 
 
 @verb(name="shelf.price", effect="read")
 async def price(title: str) -> dict[str, int]:
     """Say what a book costs."""
     return {"cents": 900}
-
-
-async def _waits(context: FlowContext, what: str) -> str:
-    try:
-        found = await context.fx.perform(
-            Wait(what=WaitFor(what), about="x", deadline=context.now() + 60 * SECOND)
-        )
-    except Interrupted as interrupted:
-        await context.fx.perform(Say(text="stopped"))
-        return f"{interrupted.what} by {interrupted.by}"
-    return (
-        f"{found.value} by {found.by}"
-        if isinstance(found, Answered)
-        else f"expired {isinstance(found, Expired)}"
-    )
 
 
 async def _prices(context: FlowContext, count: int) -> int:
@@ -71,25 +54,8 @@ async def _reads(context: FlowContext, what: str) -> str:
     return type(found).__name__
 
 
-WAITS, SPEAKS, READS = (kind_of(flow, charged=False) for flow in (_waits, _speaks, _reads))
+SPEAKS, READS = (kind_of(flow, charged=False) for flow in (_speaks, _reads))
 PRICES: Kind[Any, Any] = kind_of(_prices, verbs=["shelf.price"])
-
-
-def result(house: House, run: str) -> Any:
-    (ended,) = house.bodies(run, RecordKind.ENDED)
-    return msgspec.json.decode(ended.result)
-
-
-def kinds(house: House, run: str) -> list[str]:
-    return [
-        f"{one.kind} {one.name}"
-        for one in house.stored(run).records
-        if one.kind is not RecordKind.DECISION
-    ]
-
-
-def replays(house: House, run: str) -> bool:
-    return replay(house.stored(run), house.catalog, house.kinds).equal
 
 
 # --- waiting --------------------------------------------------------------------------------------
@@ -125,16 +91,6 @@ async def test_nobody_answers_and_time_does(what: str) -> None:
         assert replays(house, run)
 
 
-async def test_mail_that_is_faster_than_the_suspension_is_met_at_once() -> None:
-    """No record of a wait that never was: the answer is the effect's observation."""
-    with House(WAITS) as house:
-        run = await house.open(WAITS, "answer")
-        await house.answer(run, 0, "early")
-        assert (await house.drive(run)).status is Status.COMPLETED
-        assert "suspended wait" not in kinds(house, run)
-        assert result(house, run) == "early by user:ada"
-
-
 async def test_an_answer_to_another_effect_is_no_answer() -> None:
     """The run sleeps on."""
     with House(WAITS) as house:
@@ -144,23 +100,6 @@ async def test_an_answer_to_another_effect_is_no_answer() -> None:
 
 
 # --- interrupts -----------------------------------------------------------------------------------
-
-
-async def test_an_interrupt_reaches_the_flow_once() -> None:
-    """At its wait, which is given up in the same commit; what it still says is said, and the run is
-    cancelled.
-    """
-    with House(WAITS) as house:
-        run = await house.open(WAITS, "answer")
-        await house.drive(run)
-        await house.interrupt(run, by="user:ada")
-        await house.interrupt(run, by="user:bob")
-        assert (await house.drive(run)).status is Status.CANCELLED
-        assert result(house, run) == "cancel by user:ada"
-        (delivered,) = house.bodies(run, RecordKind.DELIVERED)
-        assert [note.by for note in house.bodies(run, RecordKind.NOTE)] == ["user:bob"]
-        assert (delivered.by, len(house.store.untaken(run))) == ("user:ada", 0)
-        assert replays(house, run)
 
 
 async def test_an_interrupt_before_an_effect_takes_its_place() -> None:
@@ -327,18 +266,3 @@ async def test_what_nobody_reads_by_that_name_fails_as_a_value() -> None:
         for run in runs:
             await house.drive(run)
         assert [result(house, run) for run in runs] == ["ReadValue", "ReadFailed"]
-
-
-async def test_another_catalog_leaves_its_digest_beside_what_was_seen_under_it() -> None:
-    """The run decides by its own to the end."""
-    with House(WAITS) as house:
-        run = await house.open(WAITS, "answer")
-        await house.drive(run)
-        other = House(WAITS, verbs=[price])
-        house.services.catalogs.swap(other.catalog)
-        other.store.close()
-        await house.answer(run, 0, 1)
-        await house.drive(run)
-        (seen,) = house.bodies(run, RecordKind.OBSERVATION)
-        assert seen.catalog == other.catalog.digest != house.stored(run).catalog
-        assert replays(house, run)

@@ -1,5 +1,6 @@
 """The codes in which a text may write any of its characters otherwise: the escapes of JSON, percent
-signs, the entities of HTML. Pure, and linear in the text.
+signs, the entities of HTML; and the sequences of terminals, which a face leaves out. Pure, and
+linear in the text.
 
 Each is read as its readers read it: digits in either case, zeros before them (``ZEROS`` at most),
 an entity with its semicolon or, where HTML has it so, without.
@@ -16,6 +17,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.visible import ESCAPES
+
 ZEROS: Final = 64
 CodeSpan = tuple[int, int, str]
 """Where a code begins and ends, and what it means."""
@@ -25,6 +28,7 @@ JSON_ESCAPE: Final = re.compile(
     r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
 """An escape of JSON; a surrogate counts with its other half only."""
+_JSON_RUN: Final = re.compile(f"(?:{JSON_ESCAPE.pattern})++")
 _PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _NAME_CHARS: Final = max(map(len, html5)) - 1
 _ENTITY: Final = re.compile(
@@ -44,14 +48,20 @@ _OPEN_CHARS: Final = ZEROS + 10
 
 
 class Code(Struct, frozen=True):
-    """A code: a sign that each of its codes has, and where they stand in a text.
+    """A code: signs of which each of its codes has one, where they stand in a text, and the text
+    without them.
 
-    ``reads`` is told whether the text is whole: one that may go on ends in no entity that could
-    become another one.
+    Both are told whether the text is whole: one that may go on ends in no entity that could become
+    another one. ``plain`` says what is most often asked in a tenth of the time.
     """
 
-    sign: str
+    signs: str
     reads: Callable[[str, bool], Iterator[CodeSpan]]
+    plain: Callable[[str, bool], str]
+
+    def is_in(self, text: str) -> bool:
+        """Whether there may be one in a text."""
+        return any(sign in text for sign in self.signs)
 
 
 def _json(text: str, _: bool) -> Iterator[CodeSpan]:
@@ -59,43 +69,81 @@ def _json(text: str, _: bool) -> Iterator[CodeSpan]:
         yield found.start(), found.end(), msgspec.json.decode(f'"{found[0]}"')
 
 
+def _json_plain(text: str, _: bool) -> str:
+    return _JSON_RUN.sub(lambda run: msgspec.json.decode(f'"{run[0]}"'), text)
+
+
 def _percent(text: str, _: bool) -> Iterator[CodeSpan]:
     for run in _PERCENT.finditer(text):
         at = run.start()
-        for character in bytes.fromhex(run[0].replace("%", "")).decode(errors="surrogateescape"):
+        for character in _percent_run(run):
             end = at + 3 * len(character.encode(errors="surrogateescape"))
             yield at, end, character
             at = end
 
 
+def _percent_plain(text: str, _: bool) -> str:
+    return _PERCENT.sub(_percent_run, text)
+
+
+def _percent_run(run: re.Match[str]) -> str:
+    return bytes.fromhex(run[0].replace("%", "")).decode(errors="surrogateescape")
+
+
 def _entities(text: str, whole: bool) -> Iterator[CodeSpan]:
     for found in _ENTITY.finditer(text):
-        if not (whole or found[4]) and found.end() == len(text):
-            continue
-        decimal, hexadecimal, name, ended = found.groups()
-        if name is None:
-            number = int(decimal) if decimal else int(hexadecimal, 16)
-            yield found.start(), found.end(), html.unescape(f"&#{number};")
-        elif ended and f"{name};" in html5:
-            yield found.start(), found.end(), html5[f"{name};"]
-        elif begun := next(
-            (name[:size] for size in range(len(name), 1, -1) if name[:size] in _UNENDED), ""
-        ):
-            yield found.start(), found.start() + 1 + len(begun), html5[begun]
+        size, read = _entity(found[0]) if _is_over(found, text, whole) else (0, "")
+        if size:
+            yield found.start(), found.start() + size, read
 
 
-JSON: Final = Code("\\", _json)
-PERCENT: Final = Code("%", _percent)
-ENTITIES: Final = Code("&", _entities)
+def _entities_plain(text: str, whole: bool) -> str:
+    known: dict[str, str] = {}  # of this text alone: what people write is kept nowhere else
+
+    def plain(found: re.Match[str]) -> str:
+        written = found[0]
+        if not _is_over(found, text, whole):
+            return written
+        if (read := known.get(written)) is None:
+            size, meant = _entity(written)
+            read = known[written] = meant + written[size:]
+        return read
+
+    return _ENTITY.sub(plain, text)
 
 
-def plain(text: str, reads: Iterable[CodeSpan]) -> str:
-    """The text without these codes."""
-    parts, end = list[str](), 0
-    for start, stop, read in reads:
-        parts += text[end:start], read
-        end = stop
-    return "".join((*parts, text[end:]))
+def _is_over(found: re.Match[str], text: str, whole: bool) -> bool:
+    return bool(whole or found[4]) or found.end() != len(text)
+
+
+def _entity(written: str) -> tuple[int, str]:
+    """How much of what looks like an entity is one, and what it means; none of it may be."""
+    found = _ENTITY.fullmatch(written)
+    assert found is not None
+    decimal, hexadecimal, name, ended = found.groups()
+    if name is None:
+        number = int(decimal) if decimal else int(hexadecimal, 16)
+        return len(written), html.unescape(f"&#{number};")
+    if ended and f"{name};" in html5:
+        return len(written), html5[f"{name};"]
+    begun = next((name[:size] for size in range(len(name), 1, -1) if name[:size] in _UNENDED), "")
+    return (1 + len(begun), html5[begun]) if begun else (0, "")
+
+
+def _sequences(text: str, _: bool) -> Iterator[CodeSpan]:
+    for found in ESCAPES.finditer(text):
+        yield found.start(), found.end(), ""
+
+
+def _sequences_plain(text: str, _: bool) -> str:
+    return ESCAPES.sub("", text)
+
+
+JSON: Final = Code("\\", _json, _json_plain)
+PERCENT: Final = Code("%", _percent, _percent_plain)
+ENTITIES: Final = Code("&", _entities, _entities_plain)
+SEQUENCES: Final = Code("\x1b\x9b", _sequences, _sequences_plain)
+CODES: Final = (JSON, PERCENT, ENTITIES, SEQUENCES)
 
 
 def places(text: str, reads: Iterable[CodeSpan]) -> list[int]:

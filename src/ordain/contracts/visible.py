@@ -36,6 +36,11 @@ ESCAPES: Final = re.compile(
     r"\x9b[0-?]*[ -/]*[@-~]?"
 )
 """Terminal sequences, whole or cut off."""
+UNFINISHED_CHARS: Final = 256
+"""A sequence that is longer than that is cut off where a piece ends."""
+_UNFINISHED: Final = re.compile(
+    r"(?:\r|\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]*\x1b?|[ -/]*)|\x9b[0-?]*[ -/]*)\Z"
+)
 _LAST_OF_PLANES: Final = "".join(
     chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF)
 )
@@ -76,7 +81,7 @@ BEHIND: Final = 4 * MARKS
 _MAY_FLOOD: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")
 """Where a flood of marks may be: signs without letters."""
 _SIGN: Final = re.compile(".+", re.DOTALL)
-_LONE_RETURN: Final = re.compile("\r(?![\n\r]|$)")
+_LONE_RETURN: Final = re.compile("\r(?!\n)")
 """Begins the line anew, and what stands behind it is written over what stood in it."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
@@ -100,9 +105,18 @@ def visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else besides_flags(text, _visible)
 
 
+def unfinished(text: str) -> str:
+    """What a text ends in that goes on in what follows it, if anything does: half of a line's end,
+    or of a terminal sequence.
+    """
+    found = _UNFINISHED.search(text, max(0, len(text) - UNFINISHED_CHARS))
+    return "" if found is None else found[0]
+
+
 def visible_piece(piece: str, before: str) -> str:
     """A piece of a text that comes in pieces, as ``visible`` has it behind ``before``, which is the
     last ``BEHIND`` signs that came: a sign of how another one is drawn may come apart from that.
+    What is ``unfinished`` comes with what follows it.
     """
     behind = _last_letter(before)
     ahead = "\u28ff" if piece.endswith("\u2800") else ""

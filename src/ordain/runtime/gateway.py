@@ -143,7 +143,7 @@ class _ModelAttempt(Struct, frozen=True):
         limit = TimeLimit(request.timeout_s, services.clock.now)
         try:
             async with limit:
-                reply = within_bound(await port.attempt(request, heard), self.call)
+                reply = within_bound(await port.attempt(request, heard), request.max_tokens)
         except TimeoutError:
             reply = ModelError(
                 code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time"

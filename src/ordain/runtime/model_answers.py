@@ -227,11 +227,16 @@ def prepare(
     return failure.prepared
 
 
-def within_bound(reply: R, call: ModelCall) -> R:
+def looked_at(max_tokens: int) -> int:
+    """How many characters of an answer are looked at where so many tokens were asked for."""
+    return max(ANSWER_CHARS, TOKEN_CHARS * max_tokens)
+
+
+def within_bound(reply: R, max_tokens: int) -> R:
     """A reply with as much of its text as is looked at, by whatever looks at it; what is left out
     its notice says.
     """
-    most = max(ANSWER_CHARS, TOKEN_CHARS * max(call.max_tokens, call.hedge_max_tokens))
+    most = looked_at(max_tokens)
     if isinstance(reply, ModelError) or (chars := len(reply.text)) <= most:
         return reply
     notice = _told_too(reply.notice, _first(chars, most))
@@ -243,7 +248,7 @@ def kept_answer(
 ) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     asked = max(call.max_tokens, call.hedge_max_tokens)
-    reply = within_bound(reply, call)
+    reply = within_bound(reply, asked)
     text, notice = reply.text.encode(errors="replace").decode(), reply.notice
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None

@@ -10,21 +10,29 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
+from ordain.contracts.access import may_hold_token, open_token, tokens_in
+from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.spellings import SHORTEST, folded, spellings
 from ordain.contracts.text_codes import JSON_ESCAPE
+from ordain.contracts.visible import BEHIND, unfinished, visible_piece
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
-from ordain.runtime.model_answers import held_reply
+from ordain.runtime.model_answers import held_reply, looked_at, within_bound
+from ordain.runtime.sealed_readings import readings
 from ordain.runtime.text_layers import Layer, ends, is_coded, layers
 
 STRUCK = "[secret]"
 _ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+SPLIT = "the answer spells a secret of this installation so that only its readers see it"
+"""Such an answer fails: where to strike it cannot be said, and no honest model writes so."""
+MESSAGE_CHARS = 300
+"""Of what went wrong no more is told; adapters and verbs cut it there."""
+_BROKEN_OFF = re.compile(rf"[!-~]{{{SHORTEST},}}\Z")
 NUMBER_MAX = 10**300
 _NUMBER = frozenset("0123456789.-+e")
 
@@ -85,32 +93,18 @@ class Seal:
         found = [(begin, stop) for layer in layers(text) for _, begin, stop in self._found(layer)]
         return _without(text, _with_escapes(text, found)) if found else text
 
-    def ended(self, text: str) -> str:
-        """The same for a text that may have been broken off: what it ends with is struck too where
-        a secret begins so.
+    def cut(self, text: str, most: int) -> str:
+        """The same for a message that was cut at so many characters: of one that long the word goes
+        in which it breaks off, where that is as long as the beginning of a secret.
 
-        Eight characters of it, or more than half.
+        Whatever word that is: by what is struck for being the beginning of a secret, whoever
+        writes such texts would learn the secret sign by sign.
         """
-        if not is_coded(text):
-            found = [(begin, stop) for _, begin, stop in self._found_in(text)]
-            begun = set(self._broken_off(text))
-        else:
-            read = layers(text)
-            if "&" in text:
-                read += layers(text, whole=False)
-            found = [(begin, stop) for layer in read for _, begin, stop in self._found(layer)]
-            begun = {
-                (layer.place(begin), layer.place(end))
-                for layer in read
-                for begin, end in self._broken_off(layer.text)
-            }
-        open_ones = [
-            (at, len(text))
-            for at, end in begun
-            if not any(begin <= at and end <= stop for begin, stop in found)
-        ]
-        found += open_ones  # what lies within a whole one is the beginning of none
-        return _without(text, _with_escapes(text, found)) if found else text
+        return self.text(text if len(text) < most else _BROKEN_OFF.sub("", text))
+
+    def is_without(self, text: str) -> bool:
+        """Whether no secret and no token stands in it."""
+        return self.text(text) == text
 
     def clean(self, text: str) -> bool:
         """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each
@@ -171,21 +165,7 @@ class Seal:
                     at = read.find(word, at + 1)
         return found
 
-    def _broken_off(self, text: str) -> Iterator[tuple[int, int]]:
-        """From where to where there is what may be the beginning of one, and is enough of it to be
-        struck.
-        """
-        if not (self._longest or may_hold_token(text)):
-            return
-        for end in ends(text):
-            part = text[:end]
-            at = self._open_from(part, enough=True)
-            if open_token(part) >= TOKEN_SHOWN + SHORTEST:
-                at = min(at, len(part) - open_token(part) + TOKEN_SHOWN)
-            if at < len(part):
-                yield at, end
-
-    def _open_from(self, text: str, *, enough: bool = False) -> int:
+    def _open_from(self, text: str) -> int:
         """From where on a text may be the beginning of a secret that it does not hold whole; its
         length where nothing may be.
         """
@@ -194,9 +174,7 @@ class Seal:
                 end = text[first.start() :]
                 small, size = folded(end), len(end)
                 if any(
-                    len(word) > size
-                    and word.startswith(read)
-                    and (not enough or size >= SHORTEST or 2 * size > len(word))
+                    len(word) > size and word.startswith(read)
                     for words, read in ((self._words, end), (self._folded, small))
                     for word in words
                 ):
@@ -275,19 +253,30 @@ class SealedModel:
     async def attempt(
         self, request: ModelRequest, heard: Heard | None = None
     ) -> ModelReply | ModelError:
-        """See ``ModelPort.attempt``."""
-        hearing = None if heard is None else _Hearing(self._seal, heard)
-        given = held_reply(await self._model.attempt(request, hearing))
+        """See ``ModelPort.attempt``. Of an answer no more is looked at than may be kept of it."""
+        most = request.max_tokens
+        hearing = None if heard is None else _Hearing(self._seal, heard, looked_at(most))
+        given = within_bound(held_reply(await self._model.attempt(request, hearing)), most)
         if hearing is not None:
             hearing.end()
         if isinstance(given, ModelError):
-            return msgspec.structs.replace(given, message=self._seal.ended(given.message))
+            return msgspec.structs.replace(
+                given, message=self._seal.cut(given.message, MESSAGE_CHARS)
+            )
+        text = self._seal.text(given.text)
+        if not all(self._seal.is_without(read) for read in readings(text)):
+            return ModelError(
+                code=ModelErrorCode.MALFORMED,
+                message=SPLIT,
+                held=given.held,
+                input_tokens=given.input_tokens,
+                output_tokens=given.output_tokens,
+                cached_tokens=given.cached_tokens,
+                written_tokens=given.written_tokens,
+            )
         notice = None if given.notice is None else self._seal.text(given.notice)
         return msgspec.structs.replace(
-            given,
-            text=self._seal.ended(given.text),
-            model=self._seal.text(given.model),
-            notice=notice,
+            given, text=text, model=self._seal.text(given.model), notice=notice
         )
 
     async def close(self) -> None:
@@ -296,15 +285,25 @@ class SealedModel:
 
 
 class _Hearing:
-    """Hands on what is heard, sealed: the end of it is kept for as long as a secret may begin
-    there, or go on.
+    """Hands on what is heard as it is shown, sealed: the end of it is kept for as long as a secret
+    may begin there, or go on; ``most`` characters, beyond which nobody looks at an answer.
+
+    Half of a line's end, or of a sequence, waits for what follows it.
     """
 
-    def __init__(self, seal: Seal, heard: Callable[[str], None]) -> None:
+    def __init__(self, seal: Seal, heard: Callable[[str], None], most: int) -> None:
         self._seal, self._heard, self._kept = seal, heard, ""
+        self._left, self._before, self._half = most, "", ""
 
     def __call__(self, piece: str) -> None:
-        text = self._kept + piece
+        piece, self._left = piece[: self._left], self._left - len(piece[: self._left])
+        came = self._half + piece
+        self._half = unfinished(came)
+        self._shown(came.removesuffix(self._half))
+
+    def _shown(self, piece: str) -> None:
+        text = self._kept + visible_piece(piece, self._before)
+        self._before = (self._before + piece)[-BEHIND:]
         if text and self._seal.clean(text):
             self._kept = ""
             self._heard(text)
@@ -312,8 +311,10 @@ class _Hearing:
             self._hand_on(text, self._seal.settled(text))
 
     def end(self) -> None:
+        if self._half:
+            self._shown(self._half)
         if self._kept:
-            self._heard(self._seal.ended(self._kept))
+            self._heard(self._seal.text(self._kept))
 
     def _hand_on(self, text: str, settled: int) -> None:
         self._kept = text[settled:]
@@ -334,7 +335,9 @@ class SealedVerbs:
         if isinstance(given, LeafReturned):
             return msgspec.structs.replace(given, output=self._seal.value(given.output))
         if isinstance(given, LeafFailed):
-            return msgspec.structs.replace(given, message=self._seal.ended(given.message))
+            return msgspec.structs.replace(
+                given, message=self._seal.cut(given.message, MESSAGE_CHARS)
+            )
         return given
 
     def implements(self, verb_id: str) -> bool:

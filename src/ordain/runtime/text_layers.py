@@ -1,5 +1,6 @@
-"""A text as it is, and as it reads without percent signs, the escapes of JSON and the entities of
-HTML: each way to read it knows where its characters stand in the text itself.
+"""A text as it is, and as it reads without percent signs, the escapes of JSON, the entities of HTML
+and the sequences of terminals: each way to read it knows where its characters stand in the text
+itself.
 """
 
 from __future__ import annotations
@@ -9,16 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ordain.contracts.text_codes import (
-    ENTITIES,
-    JSON,
-    PERCENT,
-    Code,
-    CodeSpan,
-    open_code,
-    places,
-    plain,
-)
+from ordain.contracts.text_codes import CODES, ENTITIES, PERCENT, Code, open_code, places
 
 LAYERS = 3
 """How often each code is read: a text in JSON in a text in JSON."""
@@ -31,21 +23,25 @@ class Layer(Struct):
 
     text: str
     below: Layer | None = None
-    reads: list[CodeSpan] = []
+    code: Code | None = None
+    whole: bool = True
     _places: list[int] | None = None
 
     def place(self, at: int) -> int:
         """Where a character of it stands in the text itself, or where its end does."""
-        if self.below is None:
+        if self.below is None or self.code is None:
             return at
-        if self._places is None:
-            self._places = places(self.below.text, self.reads)
+        if self._places is None:  # most texts hold nothing whose place is asked for
+            below = self.below.text
+            self._places = places(below, self.code.reads(below, self.whole))
         return self.below.place(self._places[at])
 
 
 def is_coded(text: str) -> bool:
     """Whether there is any other way to read it, or may be one when it goes on."""
-    return "\\" in text or "%" in text or "&" in text
+    return (
+        "\\" in text or "%" in text or "&" in text or "\x1b" in text or "\x9b" in text
+    )  # the signs of ``CODES``, written out: each text that is sealed is asked
 
 
 def layers(text: str, *, whole: bool = True) -> list[Layer]:
@@ -59,7 +55,7 @@ def layers(text: str, *, whole: bool = True) -> list[Layer]:
         if (read := _below(first, code, whole=whole)) is not None
     ]
     found, top, closed = [first], first, first
-    for code in (JSON, PERCENT, ENTITIES) * LAYERS:
+    for code in CODES * LAYERS:
         if (read := _below(top, code, whole=whole)) is not None:
             top = read
             found.append(top)
@@ -74,13 +70,17 @@ def _closed(layer: Layer) -> Layer:
     something else (*&#11* before *%3*, of which *&#113;* may come).
     """
     *_, end = ends(layer.text)
-    return layer if end == len(layer.text) else Layer(layer.text[:end], layer.below, layer.reads)
+    if end == len(layer.text):
+        return layer
+    return Layer(layer.text[:end], layer.below, layer.code, layer.whole)
 
 
 def _below(layer: Layer, code: Code, *, whole: bool) -> Layer | None:
     """The text without this code; None where it has none."""
-    reads = list(code.reads(layer.text, whole)) if code.sign in layer.text else []
-    return Layer(plain(layer.text, reads), layer, reads) if reads else None
+    if not code.is_in(layer.text):
+        return None
+    read = code.plain(layer.text, whole)
+    return None if read == layer.text else Layer(read, layer, code, whole)
 
 
 def ends(text: str) -> Iterator[int]:

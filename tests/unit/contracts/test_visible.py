@@ -23,6 +23,7 @@ from ordain.contracts.visible import (
     MARKS,
     PREPENDED,
     escaped_json,
+    unfinished,
     visible,
     visible_json,
     visible_name,
@@ -147,7 +148,8 @@ def test_plain_text_hides_nothing(text: str) -> None:
     "text",
     [
         "Z" + "\u0301" * 25 + "a\u0301",
-        "a\r\nb",
+        "a\r\nb\r\r\nc\rd\r",
+        "a\x1b[2Kb\x1b]0;title\x07c\x9b1;2mdd\x1b(Be\x1b]0;t\x1b\\f\x1b[3",
         "\u2764\ufe0f 1\ufe0f\u20e3 \u845b\U000e0100",
         "\u2813\u2800\u2813",
         "\u0645\u06cc\u200c\u062e",
@@ -157,10 +159,12 @@ def test_a_text_in_pieces_is_shown_as_the_whole(text: str) -> None:
     """A sign of how another one is drawn comes behind that, in whatever piece; what stands alone is
     shown by its number.
     """
-    before, told = "", ""
-    for piece in text:
+    before, told, kept = "", "", ""
+    for sign in text:
+        kept = unfinished(came := kept + sign)
+        piece = came.removesuffix(kept)
         told, before = told + visible_piece(piece, before), (before + piece)[-BEHIND:]
-    assert told == visible(text)
+    assert told + visible_piece(kept, before) == visible(text)
     assert [visible_piece("\ufe0f", one) for one in ("", "a", "\n", "\u202e")] == ["[U+FE0F]"] * 4
 
 
@@ -298,10 +302,9 @@ def test_what_scripts_and_pictures_need_stands(text: str) -> None:
 
 
 def test_a_return_that_ends_no_line_is_shown() -> None:
-    """What stands behind it would be written over its line; at a text's end it writes over
-    nothing.
-    """
-    assert visible("\u2713 ok\r\nfine\rover\r") == "\u2713 ok\r\nfine␍over\r"
+    """What stands behind it would be written over its line, also where a face adds that."""
+    assert visible("\u2713 ok\r\nfine\rover\r") == "\u2713 ok\r\nfine␍over␍"
+    assert visible("a\r\r\nb\r\rc") == "a␍\r\nb␍␍c"
     assert json.loads(visible_json(json.dumps({"a\rb": "b\rc\r\n"}))) == {"a␍b": "b␍c\r\n"}
 
 

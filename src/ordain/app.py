@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -210,20 +210,15 @@ class Ordain(Embedded):
         """
         if self._closing is not None or not self._starting.acquire(blocking=False):
             self._check_here()
-            raise Conflict(
-                "this Ordain runs already: enter it once, and use it wherever it is wanted",
-                code="not_alone",
-            )
+            why = "this Ordain runs already: enter it once, and use it wherever it is wanted"
+            raise Conflict(why, code="not_alone")
         try:
             self._home = OneLoop.here()
-            if self._extras.models is None and is_assumed(
-                self.settings.profiles, self.settings.asked
-            ):
+            of = self.settings
+            if self._extras.models is None and is_assumed(of.profiles, of.asked):
                 from ordain.models.discovery import check_assumed  # lazy: the HTTP client
 
-                await check_assumed(
-                    self.settings.profiles, self.settings.asked, self.settings.secrets
-                )
+                await check_assumed(of.profiles, of.asked, of.secrets)
             async with AsyncExitStack() as closing:
                 opened = self._open(closing)
                 self._opened, self._over = opened, False
@@ -387,14 +382,19 @@ class Ordain(Embedded):
 
         Raises:
             Conflict: it was started in another event loop, and goes on there (``another_loop``).
+                Where that loop is closed, what is open is let go of.
         """
         if self._closing is None:
             return
-        self._check_here()
+        if self._home.is_gone:  # what went on there is over, and the data folder is let go of
+            closing, self._closing = self._closing, None
+            with suppress(Exception):  # what is waited for belonged to that loop
+                await closing.aclose()
+            return
+        self._started().executor.threads.end_within(grace_s)
         closing, self._closing = self._closing, None
         async with closing:
-            # whatever else fails, verbs, models, library and store are closed, and the data folder
-            # is let go of
+            # whatever else fails, all that is open is closed, and the data folder is let go of
             closing.callback(self._files.close)
             for model in self._spent.union(self.models.values()):
                 closing.push_async_callback(model.close)

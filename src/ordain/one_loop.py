@@ -39,10 +39,25 @@ class OneLoop:
 
     @classmethod
     def here(cls) -> Self:
-        """The loop that runs here, and none that asks before it is known."""
+        """The loop that runs here, and none that asks before it is known.
+
+        Raises:
+            Conflict: none of asyncio's runs here (``another_loop``).
+        """
+        if asyncio._get_running_loop() is None:  # noqa: SLF001 - see ``elsewhere``
+            raise Conflict(
+                "Ordain works in an event loop of asyncio, and none runs here (of anyio, the "
+                "backend asyncio has one)",
+                code="another_loop",
+            )
         found = cls()
         found.elsewhere()
         return found
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the loop is closed, in this process: nothing goes on there."""
+        return not self.copied and self._loop is not None and self._loop.is_closed()
 
     @property
     def copied(self) -> bool:
@@ -99,5 +114,9 @@ class OneLoop:
                 code="another_loop",
             )
         if self._loop is None or not self._loop.is_running():
-            raise Conflict("nothing runs whose event loop could be waited for", code="not_started")
+            raise Conflict(
+                "nothing runs whose event loop could be waited for: it was not started, or its "
+                "loop stands still; keep one running in a thread, and start and stop it there",
+                code="not_started",
+            )
         return self._loop

@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections import deque
 from contextlib import suppress
+from contextvars import Context
 from functools import partial
 
 from msgspec import structs
@@ -20,13 +21,7 @@ from ordain.engines.heartbeat import Heartbeat
 from ordain.engines.parking import PARKED_MAX, Driving, Parking
 from ordain.engines.timers import Timers
 from ordain.engines.uptake import POLL_US, TRY_AGAIN_US, Uptake
-from ordain.errors import (
-    JournalDiverged,
-    LeaseLost,
-    OrdainError,
-    RunLost,
-    StorageUnavailable,
-)
+from ordain.errors import JournalDiverged, LeaseLost, OrdainError, RunLost, StorageUnavailable
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.leases import Held, Lease, Leases
 from ordain.ports.store import Append, Change, StoredRun
@@ -196,7 +191,9 @@ class LocalEngine:
             self._active[run] = driving
             return
         driving = self._active[run] = Driving()
-        driving.task = asyncio.ensure_future(self._drive(driving, run, resumed_by))
+        # a run is nobody's request: it would see the context variables of whichever woke the engine
+        drive = self._drive(driving, run, resumed_by)
+        driving.task = asyncio.get_running_loop().create_task(drive, context=Context())
 
     async def _drive(self, driving: Driving, run: str, resumed_by: str | None) -> None:
         driven: Driven | None = None
@@ -218,7 +215,9 @@ class LocalEngine:
             # one run's defect, or what its kind raises, must not keep the others from being driven
             if not self._goes_on(error):
                 raise
-            LOG.exception("run=%s could not be driven", run)
+            cancelled = isinstance(error, asyncio.CancelledError)  # with every task of its loop
+            why = ": its task was cancelled" if cancelled else ""
+            LOG.error("run=%s could not be driven%s", run, why, exc_info=not cancelled)
             if driving.drive is not None and self._tries.get(run, 0) >= TRIES_OF_A_DEFECT:
                 driven = await self._given_up(driving.drive, error)
         finally:

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from ordain.contracts.hosted import LOOPBACK
 from ordain.errors import ConfigurationError
+from ordain.models.certificates import loaded
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.runtime.time_limit import TimeLimit
 
@@ -113,7 +114,8 @@ class Exchange:
             (b"content-type", b"application/json"),
             *headers,
         ]
-        self._tls = httpcore2.default_ssl_context() if parts.scheme == "https" else None
+        https = parts.scheme == "https"
+        self._tls = loaded(httpcore2.default_ssl_context) if https else None
         self._idle: list[httpcore2.AsyncHTTPConnection] = []
         self._keeps_streams = keeps_streams
         self._proxy = _proxy(parts, self._tls)

@@ -69,7 +69,7 @@ class LeafExecutor(VerbPort):
         included.
         """
         self._registry = registry
-        self._threads = Threads(threads)
+        self.threads = Threads(threads)
         self._active = 0
         self._closing = False
         self._idle = asyncio.Event()
@@ -131,7 +131,7 @@ class LeafExecutor(VerbPort):
         if not registry.is_deferred(name):
             return registry.function(name)
         try:
-            found = await self._threads.run(partial(registry.function, name), call.timeout_s)
+            found = await self.threads.run(partial(registry.function, name), call.timeout_s)
         except NoSlot:
             return NO_SLOT
         except OutOfTime:
@@ -149,12 +149,12 @@ class LeafExecutor(VerbPort):
 
     async def close(self) -> None:
         """Take no more calls and wait for running ones, each of which ends by its own time-out, and
-        a while for cancelled ones. Idempotent.
+        a while for cancelled ones; plain ones no longer than ``threads`` was told. Idempotent.
         """
         self._closing = True
         if self._active:
             await self._idle.wait()
-        await self._threads.close()
+        await self.threads.close()
         if self._tasks:
             _, stubborn = await asyncio.wait(self._tasks, timeout=END_S)
             for task in stubborn:
@@ -170,7 +170,7 @@ class LeafExecutor(VerbPort):
         self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]
     ) -> AnyLeafResult:
         try:
-            result = await self._threads.run(
+            result = await self.threads.run(
                 partial(_called, verb, call.spec, arguments), call.timeout_s
             )
         except NoSlot:

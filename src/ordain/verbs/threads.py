@@ -8,17 +8,21 @@ ending, which the threads of ``concurrent.futures`` do.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from queue import SimpleQueue
 from typing import Any
 
 from msgspec import Struct
 
 from ordain.runtime.time_limit import TimeLimit
+
+LOG = logging.getLogger("ordain.verbs")
 
 
 class Raised(Struct, frozen=True):
@@ -57,7 +61,7 @@ class Threads:
 
     def __init__(self, size: int) -> None:
         """Start no thread before it is needed."""
-        self._size = size
+        self._size, self._end_by = size, inf
         self._free = asyncio.Semaphore(size)
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._started = 0
@@ -89,15 +93,21 @@ class Threads:
                 self._give_up(job)
             raise
 
+    def end_within(self, seconds: float) -> None:
+        """``close`` waits so long from now on: nothing can stop a thread."""
+        self._end_by = time.monotonic() + seconds
+
     async def close(self) -> None:
-        """Wait for what still runs, each within its own time, and let the idle threads end.
-        Idempotent.
+        """Wait for what still runs, each within its own time, and let the idle threads end; what is
+        left behind then ends with the process. Idempotent.
         """
         now = time.monotonic()
         if waiting := [job for job in self._jobs if job.deadline > now]:
-            await asyncio.wait(
-                [job.ended for job in waiting], timeout=max(job.deadline for job in waiting) - now
-            )
+            until = min(max(job.deadline for job in waiting), self._end_by)
+            ends = [job.ended for job in waiting]
+            _, left = await asyncio.wait(ends, timeout=max(0.0, until - now))
+            if left and self._started:
+                LOG.error("plain verbs that still run are left in their threads: %d", len(left))
         for _ in range(self._started):
             self._queue.put(None)
         self._started = 0

@@ -7,7 +7,9 @@ from pathlib import Path
 import certifi
 import pytest
 
+from ordain.errors import ConfigurationError
 from ordain.models.certificates import trusted
+from ordain.models.exchange import Exchange
 
 
 def test_all_profiles_share_what_was_loaded() -> None:
@@ -29,3 +31,19 @@ def test_what_the_environment_names_is_loaded_anew(
     assert len(trusted(trust_env=True).get_ca_certs()) == 1
     assert trusted(trust_env=True) is not before
     assert len(trusted(trust_env=False).get_ca_certs()) == len(alone.get_ca_certs())
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_certificates_that_cannot_be_used_are_named(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variable, the file and why: which of a dozen settings it is nobody could guess."""
+    file = tmp_path / "certificates.pem"
+    if there:
+        file.write_text("none in here")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    for load in (lambda: trusted(trust_env=True), lambda: Exchange("https://e.example", {})):
+        with pytest.raises(ConfigurationError) as refused:
+            load()
+        assert f"SSL_CERT_FILE={file}" in refused.value.message
+        assert ("No such file" in refused.value.message) is not there

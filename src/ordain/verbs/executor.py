@@ -5,47 +5,32 @@ held in a message.
 from __future__ import annotations
 
 import asyncio
-import inspect
-import json
 import logging
 import math
 import re
-from collections.abc import Mapping
 from functools import partial
-from numbers import Integral, Rational, Real
-from operator import index
 from pathlib import PurePath
-from typing import Any, cast
-
-import msgspec
-from pydantic import BaseModel
+from typing import Any
 
 from ordain.contracts.risk import HARMLESS
-from ordain.contracts.verbs import Trust, VerbSpec
+from ordain.contracts.verbs import VerbSpec
 from ordain.ports.verb import (
     AnyLeafResult,
     LeafCall,
     LeafFailed,
-    LeafReturned,
     LeafTimedOut,
     VerbPort,
 )
-from ordain.rules.proposals import nesting
 from ordain.runtime.time_limit import ended_within
 from ordain.verbs.functions import DELAY_MAX_S, AnyFunctionVerb, VerbContext, VerbError
-from ordain.verbs.marked_result import Marked
 from ordain.verbs.registry import Registry
+from ordain.verbs.returned_value import returned, unless_harmless
 from ordain.verbs.signatures import Unfitting
 from ordain.verbs.threads import NoSlot, OutOfTime, Raised, Threads
 
 MESSAGE_MAX = 300
 """Most characters of a failure's message."""
 
-OUTPUT_BYTES_MAX = 1_048_576
-"""Largest output as JSON."""
-
-OUTPUT_DEPTH_MAX = 64
-"""Deepest nesting of an output."""
 
 NO_SLOT = LeafFailed(
     code="no_slot", message="no thread for plain functions was free", retryable=True
@@ -204,134 +189,18 @@ class LeafExecutor(VerbPort):
 
 def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) -> AnyLeafResult:
     """Call a plain function and encode its result, all in its thread."""
-    return _returned(verb.function(**arguments), verb, spec)
+    return returned(verb.function(**arguments), verb, spec)
 
 
 async def _caught(
     verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]
 ) -> AnyLeafResult:
     try:
-        return _returned(await verb.function(**arguments), verb, spec)
+        return returned(await verb.function(**arguments), verb, spec)
     except BaseException as error:
         # foreign code in a task of its own: whatever it or its result raises, exit() included, is
         # its failure
         return _raised(error, spec)
-
-
-def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:
-    """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it,
-    and gives the size.
-    """
-    trust: dict[str, Trust] = {}
-    if inspect.iscoroutine(value):  # a plain function around an `async` one
-        value.close()
-        return _bad_output(
-            "bad_output", "the function returned what has to be awaited: make it `async`", spec
-        )
-    try:
-        if isinstance(value, Marked):
-            marked = cast(Marked[Any], value)
-            value, trust = (
-                marked.value,
-                {str(name): Trust(one) for name, one in marked.trust.items()},
-            )
-        encoded = msgspec.json.encode(
-            {"result": value} if verb.signature.wraps else value, enc_hook=_encode_model
-        )
-        if len(encoded) > OUTPUT_BYTES_MAX:
-            return _bad_output(
-                "output_too_large", f"the output is larger than {OUTPUT_BYTES_MAX} bytes", spec
-            )
-        if nesting(encoded.decode()) > OUTPUT_DEPTH_MAX:
-            return _bad_output(
-                "output_too_deep", f"the output nests deeper than {OUTPUT_DEPTH_MAX}", spec
-            )
-        output = msgspec.json.decode(encoded)
-        if len(msgspec.json.encode(output)) != len(encoded) and _names_twice(encoded):
-            return _bad_output("bad_output", "two keys of the output are one in JSON", spec)
-        # A number that is not finite was encoded as null, silently.
-        if b"null" in encoded and not _finite(
-            msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_model)
-        ):
-            return _bad_output("bad_output", "the output holds a number that is not finite", spec)
-    except Exception as error:
-        # the value is foreign: its fields, hooks and nesting may fail in any way
-        return _bad_output(
-            "bad_output", f"the output has no JSON form ({type(error).__name__})", spec
-        )
-    if not isinstance(output, dict):
-        return _bad_output("bad_output", "the output is not an object", spec)
-    if spec.output_schema != verb.spec.output_schema:  # the run is pinned to another build's verb
-        output = as_declared(
-            output, spec.output_schema, cast("dict[str, Any]", spec.output_schema.get("$defs", {}))
-        )
-    return LeafReturned(output=cast(dict[str, Any], output), trust=trust)
-
-
-def as_declared(value: Any, schema: Any, defined: Mapping[str, Any]) -> Any:
-    """The value without the fields that a schema neither names nor takes: what a later build's verb
-    says beside what the run was promised is nothing to it.
-    """
-    if not isinstance(schema, dict):
-        return value
-    declared = cast("dict[str, Any]", schema)
-    if isinstance(named := declared.get("$ref"), str):
-        return as_declared(value, defined.get(named.removeprefix("#/$defs/")), defined)
-    if isinstance(value, list):
-        return [
-            as_declared(one, declared.get("items"), defined) for one in cast("list[Any]", value)
-        ]
-    if not isinstance(value, dict):
-        return value
-    fields: dict[str, Any] = declared.get("properties", {})
-    taken = declared.get("additionalProperties") is not False
-    members = cast("dict[str, Any]", value)
-    return {
-        name: as_declared(one, fields.get(name), defined)
-        for name, one in members.items()
-        if taken or name in fields
-    }
-
-
-def _encode_model(value: Any) -> Any:
-    """What JSON has no form for by itself: a model, and text and numbers of classes of their own,
-    as numpy's are.
-    """
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, Integral):
-        return int(index(value))
-    if isinstance(value, Real) and not isinstance(value, Rational):
-        return float.__float__(value) if isinstance(value, float) else float(value)
-    raise NotImplementedError
-
-
-def _names_twice(encoded: bytes) -> bool:
-    """Whether an object has two fields of one name, of which a reader keeps one: Python's ``1`` and
-    ``"1"`` are two keys.
-    """
-    twice = False
-
-    def fields(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal twice
-        twice = twice or len({name for name, _ in pairs}) < len(pairs)
-
-    json.loads(encoded, object_pairs_hook=fields)
-    return twice
-
-
-def _finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_finite, cast(dict[str, Any], value).values()))
-    return not isinstance(value, (list, tuple)) or all(map(_finite, cast(list[Any], value)))
-
-
-def _bad_output(code: str, message: str, spec: VerbSpec) -> LeafFailed:
-    return LeafFailed(code=code, message=message, happened=_unless_harmless(spec))
 
 
 def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
@@ -346,7 +215,7 @@ def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
     _log.debug("verb %s raised", spec.name, exc_info=error)
     message = f"raised {type(error).__name__}{_raised_at(error)}"
     return LeafFailed(
-        code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_harmless(spec)
+        code="verb_raised", message=message[:MESSAGE_MAX], happened=unless_harmless(spec)
     )
 
 
@@ -391,10 +260,3 @@ def _raised_at(error: BaseException) -> str:
         if traceback is None
         else f" at {PurePath(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
     )
-
-
-def _unless_harmless(spec: VerbSpec) -> bool | None:
-    """``happened`` after a failure in or after the code: of what changes nothing False, of anything
-    else nobody knows.
-    """
-    return False if spec.effect in HARMLESS else None

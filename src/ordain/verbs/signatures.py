@@ -23,6 +23,7 @@ from ordain.verbs.marked_result import Marked
 JsonFields = dict[str, Any]
 Convert = Callable[[Any], Any]
 
+_TIMES = frozenset({"date-time", "time", "duration"})
 _REF = "#/$defs/{name}"
 # keywords that hold values and not schemas
 _VALUES = frozenset({"const", "default", "enum", "examples"})
@@ -205,6 +206,8 @@ def _dump_model(value: Any) -> Any:
 def _read_result(hint: Any) -> tuple[JsonFields, bool]:
     definitions: JsonFields = {}
     schema, _ = _read_hint(hint, "the result", definitions, output=True)
+    for part in (schema, *definitions.values()):
+        _drop_times(part)
     target = (
         definitions.get(schema["$ref"].removeprefix(_REF.format(name="")))
         if "$ref" in schema
@@ -218,6 +221,21 @@ def _read_result(hint: Any) -> tuple[JsonFields, bool]:
         definitions.pop(schema["$ref"].removeprefix(_REF.format(name="")))
         schema = target
     return ({**schema, "$defs": definitions} if definitions else schema), False
+
+
+def _drop_times(part: Any) -> None:
+    """Take from a result's schema the formats of times that Python's own values need not have: a
+    ``datetime`` without a zone, a ``timedelta`` of less than a second.
+    """
+    if isinstance(part, dict):
+        schema = cast(JsonFields, part)
+        if schema.get("type") == "string" and schema.get("format") in _TIMES:
+            del schema["format"]
+        for value in schema.values():
+            _drop_times(value)
+    elif isinstance(part, list):
+        for one in cast(list[Any], part):
+            _drop_times(one)
 
 
 def _refers(part: Any, reference: str) -> bool:

@@ -16,7 +16,7 @@ from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.verbs import FunctionVerb, LeafExecutor, Registry, VerbContext, VerbError, verb
 from ordain.verbs import executor as executor_module
-from ordain.verbs.executor import OUTPUT_BYTES_MAX
+from ordain.verbs.returned_value import OUTPUT_BYTES_MAX
 
 Executors = Callable[..., LeafExecutor]
 LONG_S = 30.0

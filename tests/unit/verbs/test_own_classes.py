@@ -64,7 +64,7 @@ async def gives(what: str) -> Any:
         ("int64", {"n": 2**40}),
         ("nan", None),
         ("inf", None),
-        ("fraction", None),
+        ("fraction", "1/3"),
         ("one key twice", None),
         ("keys of numbers", {"1": "a", "2": "b"}),
     ],

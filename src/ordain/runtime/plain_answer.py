@@ -4,6 +4,7 @@ mark. Pure.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from msgspec import Struct
@@ -20,6 +21,9 @@ NOTHING = {
     "override": "The work was stopped.",
     "repair": "Taken as part of what was said before.",
 }
+_MARKUP = re.compile(r"!(?=\[)|\](?=\()|~(?=~)|<")
+_UNMARKED = {"!": "! ", "]": "] ", "~": "~ ", "<": "\u2039"}
+FENCES = re.compile("`{3,}")
 _SIGNS = ("CHECK", "TICK", "CROSS", "BALLOT", "SALTIRE", "MULTIPLICATION X", "SQUARE ROOT")
 _DOTS = ("DOT", "BULLET", "HYPHENATION POINT", "SPACING POINT")
 """How Unicode calls what is drawn like a header's signs and like what stands between its parts."""
@@ -42,16 +46,17 @@ class PlainAnswer(Struct, frozen=True, kw_only=True):
 def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
     """What became of a message."""
     if answer.reply is not None:
-        return PlainAnswer(
-            header=header_shown(answer.reply.header, meanings()), words=answer.reply.narrative
-        )
+        header = header_shown(answer.reply.header, meanings())
+        return PlainAnswer(header=in_markdown(header), words=answer.reply.narrative)
     if answer.question is not None:
         return PlainAnswer(
             header=f"{MARKS['unknown']} a question, which the next message answers",
             words=question_text(answer.question),
         )
     if answer.approval is not None:
-        return PlainAnswer(header=approval_lines(answer.approval), words=answer.approval.text)
+        return PlainAnswer(
+            header=approval_lines(answer.approval), words=as_it_stands(answer.approval.text)
+        )
     return PlainAnswer(
         header=(
             f"{MARKS['info']} {NOTHING.get(answer.attached, 'Nothing more follows from it.')} "
@@ -59,6 +64,20 @@ def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
         ),
         words="",
     )
+
+
+def in_markdown(header: str) -> str:
+    """A header for whoever shows it as Markdown: what is quoted in one line opens nothing that
+    hides or strikes out others, or puts a picture in their place.
+    """
+    return _MARKUP.sub(lambda found: _UNMARKED[found[0]], header)
+
+
+def as_it_stands(text: str) -> str:
+    """A text that is shown exactly, also as Markdown: a block of code that it cannot end."""
+    longest = max(map(len, FENCES.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def question_text(question: Question) -> str:

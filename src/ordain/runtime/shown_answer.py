@@ -17,7 +17,13 @@ from ordain.contracts.conversation import MessageAnswer
 from ordain.rules.header import MARKS, TITLE
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.brief import SHORT_ID, brief_line, reasons_as_codes, recalled_in_words
-from ordain.runtime.plain_answer import REFUSED, PlainAnswer, answer_text_of
+from ordain.runtime.plain_answer import (
+    FENCES,
+    REFUSED,
+    PlainAnswer,
+    answer_text_of,
+    in_markdown,
+)
 
 _QUOTED = re.compile(rf"^{re.escape(QUOTE.rstrip())} ?")
 _LINE = re.compile(
@@ -52,7 +58,7 @@ def was_given(shown: str, answer: MessageAnswer) -> bool:
         return False
     header = "" if answer.reply is None else answer.reply.header
     known = {
-        reasons_as_codes(line)
+        in_markdown(reasons_as_codes(line))
         for line in (
             *given.own,
             *(line.strip() for line in header.split("\n")),
@@ -61,7 +67,7 @@ def was_given(shown: str, answer: MessageAnswer) -> bool:
     }
     # as it was told once, by whichever build
     return all(
-        line in known or _opens(line, answer.run_id or "")
+        in_markdown(line) in known or _opens(line, answer.run_id or "")
         for line in map(reasons_as_codes, map(recalled_in_words, parts.own))
     )
 
@@ -82,6 +88,7 @@ def _parts(text: str) -> _Parts:
     """What holds of a text: of an answer of which a part was given up what stands behind that."""
     lines = text.rpartition(REFUSED)[2].split("\n") if REFUSED in text else text.split("\n")
     quoted = [_QUOTED.sub("", line) for line in lines if _QUOTED.match(line)]
+    quoted = [line for line in quoted if not FENCES.fullmatch(line.strip())]  # builds before: none
     own = [line.strip() for line in lines if line.strip() and not _QUOTED.match(line)]
     return _Parts(tuple(own), _words(" ".join(quoted)))
 

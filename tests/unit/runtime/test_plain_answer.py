@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Option, Question, Reply
 from ordain.rules.plain_reply import quoted_lines
-from ordain.runtime.plain_answer import Quoting, answer_text_of
+from ordain.runtime.plain_answer import Quoting, answer_text_of, as_it_stands, in_markdown
 
 BARE = MessageAnswer(
     session_id="s",
@@ -60,7 +64,7 @@ def test_what_is_waited_for_is_said_with_how_to_give_it() -> None:
     )
     waits = answer_text_of(BARE.model_copy(update={"approval": approval})).content
     assert "ordain approvals approve ap1" in waits.split("\n")[0]
-    assert waits.endswith("> ✓ It sends a mail.")
+    assert waits.endswith("> ```\n> ✓ It sends a mail.\n> ```")
     assert (
         answer_text_of(BARE).content
         == "· Taken as no request: nothing follows from it. (attach.filler)"
@@ -83,3 +87,40 @@ def test_a_header_is_on_one_line_where_that_says_it() -> None:
     )
     bad = good.model_copy(update={"header": f"✗ partial · {title}\n✗ x · failed\n{totals}"})
     assert answer_text_of(BARE.model_copy(update={"reply": bad})).header == bad.header
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes"),
+    [
+        ("![", "](http://e.example/all-done.png)"),
+        ("[", "](http://e.example)"),
+        ("~~", "~~"),
+        ("~~~~", "~~~~"),
+        ("<!--", "-->"),
+        ("<details>", "</details>"),
+        ("<span hidden>", "</span>"),
+        ("<style>", "</style>"),
+    ],
+)
+def test_no_line_of_a_header_hides_another_as_markdown(opens: str, closes: str) -> None:
+    """What one line quotes and a later one closes: all that stands between them is shown, as
+    CommonMark with HTML and strike-out shows it.
+    """
+    failed = "math.evaluate failed"
+    header = in_markdown(f'a · "{opens}"\nb {failed}\nc · "{closes}"')
+    shown = MarkdownIt("commonmark", {"html": True}).enable("strikethrough").render(header)
+    assert failed in shown
+    assert "<img" not in shown
+    assert "<s>" not in shown
+    assert "<a " not in shown
+    assert re.sub(r"</?p>", "", shown).count("<") == 0
+    assert in_markdown(header) == header
+
+
+@pytest.mark.parametrize("text", ["![a", "```", "a `````` b", "~~x~~ <b>", "plain"])
+def test_what_an_approver_is_asked_stands_there_exactly(text: str) -> None:
+    """As Markdown too: a block of code that no value ends."""
+    shown = MarkdownIt("commonmark").parse(as_it_stands(f"to: {text}\n{text}\nend"))
+    assert [(token.type, token.content) for token in shown] == [
+        ("fence", f"to: {text}\n{text}\nend\n")
+    ]

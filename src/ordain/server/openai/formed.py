@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from math import isfinite
+from typing import Any, NoReturn
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponseFailure
@@ -107,14 +108,35 @@ def as_json(words: str, schema: dict[str, Any]) -> str:
     fenced = _FENCED.fullmatch(words)
     text = words if fenced is None else fenced["inner"]
     try:
-        value: Any = json.loads(text)
+        value: Any = json.loads(
+            text, object_pairs_hook=_fields, parse_constant=_refused, parse_float=_finite
+        )
         errors = Schema(schema).errors(value) if schema else ()
     except (ValueError, RecursionError):
         raise InvalidRequest("the answer is no JSON", code="answer_unfit") from None
     except ConfigurationError as error:
         raise InvalidRequest(f"response_format: {error.message}", code="invalid_schema") from None
+    if not isinstance(value, dict) and not schema:
+        raise InvalidRequest("the answer is no JSON object", code="answer_unfit")
     if errors:
         raise InvalidRequest(
             f"the answer does not fit the schema: {errors[0]}", code="answer_unfit"
         )
     return text.strip()
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two fields of one name readers keep another one each."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a field stands there twice")
+    return found
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(number: str) -> float:
+    if not isfinite(value := float(number)):
+        raise ValueError("a number is out of range")
+    return value

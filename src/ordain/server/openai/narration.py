@@ -24,7 +24,13 @@ from ordain.errors import Transient
 from ordain.runtime.answer_source import AnswerSource, answer_source
 from ordain.runtime.brief import at_work
 from ordain.runtime.conversation import Acknowledged
-from ordain.runtime.plain_answer import REFUSED, PlainAnswer, Quoting, answer_text_of
+from ordain.runtime.plain_answer import (
+    REFUSED,
+    PlainAnswer,
+    Quoting,
+    answer_text_of,
+    in_markdown,
+)
 from ordain.runtime.reason_words import meanings
 from ordain.server.answers import message_location
 from ordain.server.face import Face
@@ -149,7 +155,7 @@ class Narration:
         if self._begun:
             return ""
         self._begun = True
-        return f"{at_work(header, meanings())}\n\n" if header else ""
+        return f"{in_markdown(at_work(header, meanings()))}\n\n" if header else ""
 
     def _closing(self, told: PlainAnswer) -> str:
         if not self._begun:

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence, Set
-from numbers import Integral, Rational, Real
-from operator import index
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
-from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ordain.contracts.risk import HARMLESS
 from ordain.contracts.verbs import Trust, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafFailed, LeafReturned
 from ordain.rules.proposals import nesting
 from ordain.verbs.functions import AnyFunctionVerb
+from ordain.verbs.json_form import Formless, form_of, is_finite
 from ordain.verbs.marked_result import Marked
-
-
-class _Formless(Exception):
-    """A value of the type that it names has no form in JSON."""
-
 
 OUTPUT_BYTES_MAX = 1_048_576
 """Largest output as JSON."""
@@ -50,7 +41,7 @@ def returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult
                 {str(name): Trust(one) for name, one in marked.trust.items()},
             )
         encoded = msgspec.json.encode(
-            {"result": value} if verb.signature.wraps else value, enc_hook=_encode
+            {"result": value} if verb.signature.wraps else value, enc_hook=form_of
         )
         if len(encoded) > OUTPUT_BYTES_MAX:
             return bad_output(
@@ -64,11 +55,11 @@ def returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult
         if len(msgspec.json.encode(output)) != len(encoded) and _names_twice(encoded):
             return bad_output("bad_output", "two keys of the output are one in JSON", spec)
         # A number that is not finite was encoded as null, silently.
-        if b"null" in encoded and not _finite(
-            msgspec.to_builtins(value, str_keys=True, enc_hook=_encode)
+        if b"null" in encoded and not is_finite(
+            msgspec.to_builtins(value, str_keys=True, enc_hook=form_of)
         ):
             return bad_output("bad_output", "the output holds a number that is not finite", spec)
-    except _Formless as error:
+    except Formless as error:
         return bad_output("bad_output", f"a value of type {error} has no JSON form", spec)
     except Exception as error:
         # the value is foreign: its fields, hooks and nesting may fail in any way
@@ -109,31 +100,6 @@ def as_declared(value: Any, schema: Any, defined: Mapping[str, Any]) -> Any:
     }
 
 
-def _encode(value: Any) -> Any:
-    """What JSON has no form for by itself: a model, text and numbers of classes of their own, as
-    numpy's are, and whatever else pydantic has a form for: the declared schema is pydantic's.
-    """
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, Integral):
-        return int(index(value))
-    if isinstance(value, Real) and not isinstance(value, Rational):
-        return float.__float__(value) if isinstance(value, float) else float(value)
-    if isinstance(value, Mapping):
-        return dict(cast("Mapping[Any, Any]", value))
-    if isinstance(value, Sequence | Set):
-        return list(cast("Sequence[Any]", value))
-    named = type(value).__name__
-    if isinstance(value, Iterator) or callable(value):  # the one may never end
-        raise _Formless(named)
-    try:
-        return to_jsonable_python(value)
-    except PydanticSerializationError as error:
-        raise _Formless(named) from error
-
-
 def _names_twice(encoded: bytes) -> bool:
     """Whether an object has two fields of one name, of which a reader keeps one: Python's ``1`` and
     ``"1"`` are two keys.
@@ -146,14 +112,6 @@ def _names_twice(encoded: bytes) -> bool:
 
     json.loads(encoded, object_pairs_hook=fields)
     return twice
-
-
-def _finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_finite, cast(dict[str, Any], value).values()))
-    return not isinstance(value, (list, tuple)) or all(map(_finite, cast(list[Any], value)))
 
 
 def bad_output(code: str, message: str, spec: VerbSpec) -> LeafFailed:

@@ -16,8 +16,10 @@ import msgspec
 from msgspec import Struct
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.fields import FieldInfo
 
 from ordain.contracts.struct_schemas import struct_schemas
+from ordain.verbs.json_form import Formless, form_of, is_finite
 from ordain.verbs.marked_result import Marked
 
 JsonFields = dict[str, Any]
@@ -183,24 +185,24 @@ def _object(properties: JsonFields, required: list[str], definitions: JsonFields
 
 
 def _default(parameter: inspect.Parameter, convert: Convert) -> Any:
-    try:
-        plain = _plain(parameter.default)
-        convert(plain)
-    except (ValidationError, msgspec.ValidationError, TypeError, NotImplementedError) as error:
+    name, default = parameter.name, parameter.default
+    if isinstance(default, FieldInfo):
         raise UnreadableSignature(
-            f"parameter {parameter.name}: the default does not fit the hint"
+            f"parameter {name}: Field stands in the hint, and the default behind it: "
+            f"{name}: Annotated[..., Field(...)] = ..."
+        )
+    try:
+        if not is_finite(msgspec.to_builtins(default, str_keys=True, enc_hook=form_of)):
+            raise UnreadableSignature(f"parameter {name}: the default is no finite number")
+        plain = msgspec.json.decode(msgspec.json.encode(default, enc_hook=form_of))
+        convert(plain)
+    except Formless as error:
+        raise UnreadableSignature(
+            f"parameter {name}: the default has no JSON form ({error})"
         ) from error
+    except (ValidationError, msgspec.ValidationError, TypeError) as error:
+        raise UnreadableSignature(f"parameter {name}: the default does not fit the hint") from error
     return plain
-
-
-def _plain(value: Any) -> Any:
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=_dump_model)
-
-
-def _dump_model(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    raise NotImplementedError(f"{type(value).__name__} has no JSON form")
 
 
 def _read_result(hint: Any) -> tuple[JsonFields, bool]:

@@ -16,9 +16,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from pydantic import AnyUrl, BaseModel
+from pydantic import AnyUrl, BaseModel, Field
 
 from ordain.contracts.schema import Schema
+from ordain.errors import ConfigurationError
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import LeafExecutor, Registry, verb
 
@@ -162,3 +163,32 @@ async def test_what_has_no_form_is_named() -> None:
             "bad_output",
             f"a value of type {named} has no JSON form",
         )
+
+
+def test_a_default_is_what_its_hint_takes() -> None:
+    """A path and a tuple as JSON has them; what cannot be one is told by its parameter, with what
+    to write instead.
+    """
+
+    @verb(effect="read")
+    def find(below: Path = Path("/kept"), ids: tuple[int, ...] = (1, 2)) -> dict[str, str]:
+        """Find."""
+        return {}
+
+    properties = find.spec.input_schema["properties"]
+    assert (properties["below"]["default"], properties["ids"]["default"]) == ("/kept", [1, 2])
+
+    def endless(limit: float = float("inf")) -> dict[str, str]:
+        """No default."""
+        return {}
+
+    def misplaced(limit: int = Field(5, ge=1)) -> dict[str, str]:
+        """No default."""
+        return {}
+
+    for function, why in (
+        (endless, "parameter limit: the default is no finite number"),
+        (misplaced, "limit: Annotated"),
+    ):
+        with pytest.raises(ConfigurationError, match=why):
+            verb(effect="read")(function)

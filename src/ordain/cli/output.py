@@ -25,8 +25,10 @@ CELL = 300
 COLUMNS_MIN = 20
 PIPED_COLUMNS = 120
 """Of what is written for people, and to no terminal."""
-HEADER_INDENT = "      "
-"""Before the rest of a header's line that is too long for its terminal."""
+HEADER_INDENT = "    … "
+"""Before the rest of a header's line that is too long for its terminal: no line of a header begins
+so, whatever this one quotes.
+"""
 _UNQUOTED = {'\\"': '"', "\\\\": "\\"}
 """Around a cell stand no quotation marks; a path keeps its own strokes."""
 

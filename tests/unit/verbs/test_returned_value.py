@@ -175,7 +175,7 @@ def test_a_default_is_what_its_hint_takes() -> None:
         """Find."""
         return {}
 
-    properties = find.spec.input_schema["properties"]
+    properties: Any = find.spec.input_schema["properties"]
     assert (properties["below"]["default"], properties["ids"]["default"]) == ("/kept", [1, 2])
 
     def endless(limit: float = float("inf")) -> dict[str, str]:

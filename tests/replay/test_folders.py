@@ -89,14 +89,20 @@ def held(**versions: int) -> set[tuple[str, str]]:
 
 
 def company(
-    seat: int = 1, roster: int = 1, supervisor: int = 6, worker: int = 1, below: int = 0
+    seat: int = 1,
+    roster: int = 1,
+    supervisor: int = 6,
+    worker: int = 1,
+    below: int = 0,
+    synthesis: int = 1,
 ) -> set[tuple[str, str]]:
     """What runs of the kinds in which several models work must be at, in these versions of those
     that have come to another one; ``below`` is that of who works for another, ``worker``'s where it
     is 0.
     """
     return {
-        *((f"{kind}@1", "model_call") for kind in ("council", "synthesis")),
+        ("council@1", "model_call"),
+        (f"synthesis@{synthesis}", "model_call"),
         (f"agent_chain@{worker}", "model_call"),
         *((f"{kind}@{below or worker}", "model_call") for kind in ("subgoal", "handoff")),
         *((kind, "model_call") for kind in (f"seat@{seat}", f"roster@{roster}")),
@@ -150,6 +156,10 @@ HELD = {
         turn=9, supervisor=9, triage=6, planner=5, question=4, verb=3, verb_plan=2
     )
     | company(seat=3, roster=5, supervisor=9, worker=2, below=3),
+    "killed_synthesis2": held(
+        turn=9, supervisor=9, triage=6, planner=5, question=4, verb=3, verb_plan=2
+    )
+    | company(seat=3, roster=5, supervisor=9, worker=2, below=3, synthesis=2),
     "killed_ledgerless": held(
         turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2
     ),

@@ -31,7 +31,7 @@ from ordain.flows.supervisor.kind import (
     SUPERVISOR_7,
     SUPERVISOR_8,
 )
-from ordain.flows.synthesis.kind import SYNTHESIS
+from ordain.flows.synthesis.kind import SYNTHESIS, SYNTHESIS_1
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3, TRIAGE_4, TRIAGE_5
 from ordain.flows.turn.kind import (
     TURN,
@@ -66,6 +66,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         QUESTION_1,
         SEAT_2,
         SEAT_1,
+        SYNTHESIS_1,
         ROSTER_3,
         ROSTER_4,
         ROSTER_2,

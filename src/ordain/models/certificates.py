@@ -11,8 +11,6 @@ from functools import lru_cache
 
 from ordain.errors import ConfigurationError
 
-_NAMES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-
 
 def trusted(trust_env: bool) -> ssl.SSLContext:
     """The environment's certificates where it counts and names some (``SSL_CERT_FILE``,
@@ -21,7 +19,7 @@ def trusted(trust_env: bool) -> ssl.SSLContext:
     Raises:
         ConfigurationError: what it names cannot be read, or holds none.
     """
-    return _trusted(trust_env, *map(os.environ.get, _NAMES))
+    return _trusted(trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @lru_cache(maxsize=4)
@@ -41,6 +39,7 @@ def loaded(load: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
     try:
         return load()
     except OSError as error:  # OpenSSL's own are such, too
-        named = [f"{name}={value}" for name in _NAMES if (value := os.environ.get(name))]
+        told = {name: os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")}
+        named = [f"{name}={value}" for name, value in told.items() if value]
         where, why = " and ".join(named) or "this system", error.strerror or str(error)
         raise ConfigurationError(f"{where} has no certificates to use: {why}") from error

@@ -98,7 +98,7 @@ def _said(descriptor: int) -> str:
     who, address, _ = _lines(descriptor)
     if not who:
         return "a process that is starting, or one of an older build"
-    if who == f"process {os.getpid()}":
+    if who == f"process {os.getpid()}" and not address:
         return f"this {who}, in which an Ordain was started and not stopped"
     return f"{who}, at {address}" if address else f"{who}, which listens nowhere"
 

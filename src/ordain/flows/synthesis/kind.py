@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from msgspec import Raw
 
 from ordain.flows.findings import SYNTHESIS_KIND, SynthesisInput, SynthesisOutput
 from ordain.flows.kind import Kind, settled_by_error
-from ordain.flows.synthesis.flow import run_synthesis
+from ordain.flows.synthesis.flow import run_synthesis, run_synthesis_1
 from ordain.flows.synthesis.prompt import SYNTHESIS_PROMPT
 from ordain.journal.records import Label
 from ordain.rules.header import HeaderLine
@@ -45,7 +47,7 @@ def _label(_: SynthesisInput) -> Label:
 
 SYNTHESIS: Kind[SynthesisInput, SynthesisOutput] = Kind(
     name=SYNTHESIS_KIND,
-    version=1,
+    version=2,
     run=run_synthesis,
     decode_input=msgspec.json.Decoder(SynthesisInput).decode,
     settle=settled_by_error,
@@ -56,3 +58,4 @@ SYNTHESIS: Kind[SynthesisInput, SynthesisOutput] = Kind(
     only_calls=True,
     judged=True,
 )
+SYNTHESIS_1 = replace(SYNTHESIS, version=1, run=run_synthesis_1)

@@ -23,14 +23,7 @@ from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.images import Images
-from ordain.runtime.model_answers import (
-    Failure,
-    PreparedCall,
-    kept_answer,
-    prepare,
-    with_use,
-    within_bound,
-)
+from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare, with_use
 from ordain.runtime.services import Services
 from ordain.runtime.time_limit import TimeLimit, ended_within
 
@@ -143,7 +136,7 @@ class _ModelAttempt(Struct, frozen=True):
         limit = TimeLimit(request.timeout_s, services.clock.now)
         try:
             async with limit:
-                reply = within_bound(await port.attempt(request, heard), request.max_tokens)
+                reply = await port.attempt(request, heard)
         except TimeoutError:
             reply = ModelError(
                 code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time"

@@ -139,7 +139,7 @@ class Desk:
         @verb(effect="private", arguments=content)
         def break_off(text: str) -> str:
             """Fail, and say so at length."""
-            raise VerbError("no_ink", f"there is no ink for it: {'x' * 900}", happened=False)
+            raise VerbError("no_ink", f"there is no ink for it: {'x y ' * 225}", happened=False)
 
         @verb(effect="private", arguments=content)
         def get_lost(text: str) -> str:

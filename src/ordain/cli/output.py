@@ -25,7 +25,7 @@ CELL = 300
 COLUMNS_MIN = 20
 PIPED_COLUMNS = 120
 """Of what is written for people, and to no terminal."""
-HEADER_INDENT = "    … "
+HEADER_INDENT = "    | "
 """Before the rest of a header's line that is too long for its terminal: no line of a header begins
 so, whatever this one quotes.
 """

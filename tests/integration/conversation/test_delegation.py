@@ -312,7 +312,7 @@ async def test_without_a_model_for_words_code_lists_the_results(tmp_path: Path) 
     async with one:
         answer = await one.say("have it noted", delegates=["clerk"])
         assert answer.reply is not None
-        assert (answer.reply.ok, answer.reply.narrative) == (True, "clerk: It is noted.")
+        assert (answer.reply.ok, answer.reply.narrative) == (True, "clerk:\n> It is noted.")
 
 
 async def test_the_template_that_hands_a_task_on_works(tmp_path: Path) -> None:

@@ -64,14 +64,15 @@ def check_owned(file: Path) -> None:
 
 
 def read_owned(file: Path) -> str:
-    """The text of a file that is the user's own or root's.
+    """The text of a file that is the user's own or root's, without the mark of its encoding that an
+    editor may have put before it.
 
     Raises:
         ConfigurationError: it is not (``not_own_file``), or cannot be read.
     """
     check_owned(file)
     try:
-        return regular_bytes(file).decode()
+        return regular_bytes(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ConfigurationError(f"cannot read {file}: {why}") from error

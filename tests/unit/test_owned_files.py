@@ -185,3 +185,13 @@ def test_links_in_a_circle_end(tmp_path: Path) -> None:
     check_owned(tmp_path / "nowhere" / "file")
     with pytest.raises(ConfigurationError, match="cannot read"):
         read_owned(tmp_path / "nowhere" / "file")
+
+
+def test_an_editors_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    """Windows' editors put a mark of the encoding before a text: settings are read all the same,
+    and a key of a file has none.
+    """
+    (tmp_path / "ordain.toml").write_bytes(b"\xef\xbb\xbf[server]\nrequire_token = true\n")
+    assert load_settings({}, tmp_path).server.require_token
+    (tmp_path / "key").write_bytes(b"\xef\xbb\xbfsk-0123456789\n")
+    assert read_owned(tmp_path / "key") == "sk-0123456789\n"

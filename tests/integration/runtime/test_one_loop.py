@@ -200,16 +200,19 @@ async def test_a_thread_that_gives_up_waiting_ends_the_work_where_it_runs() -> N
 
 
 def test_where_its_loop_was_closed_over_it_nothing_waits_for_ever() -> None:
-    """Whoever closed the loop before the Ordain is told, also at the end."""
+    """Whoever closed the loop before the Ordain is told; its end lets go of what is open."""
     ordain, loop = Ordain(extras=Extras(memory=True)), asyncio.new_event_loop()
     loop.run_until_complete(ordain.start())
     for task in asyncio.all_tasks(loop):
         task.cancel()
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-    for ask in (lambda: ordain.execute("math.evaluate", PRODUCT), ordain.stop):
-        with pytest.raises(Conflict, match="closed"):
-            asyncio.run(ask())
+    with pytest.raises(Conflict, match="closed"):
+        asyncio.run(ordain.execute("math.evaluate", PRODUCT))
+    asyncio.run(ordain.stop())
+    with pytest.raises(Conflict) as refused:
+        asyncio.run(ordain.execute("math.evaluate", PRODUCT))
+    assert refused.value.code == "not_started"
 
 
 async def test_after_its_end_it_says_that_it_was_stopped() -> None:

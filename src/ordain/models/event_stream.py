@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -158,6 +159,7 @@ class EventStream(ABC):
         self._fault: ModelError | None = None
         self._silent = False
         self._half = ""
+        self._over_by: float | None = None
         self._told = Counts()
 
     def wants(self, media_type: bytes) -> bool:
@@ -170,8 +172,8 @@ class EventStream(ABC):
         """How long the next bytes may take, in seconds: before its first word a model may think for
         as long as it has.
         """
-        if self._ended and self._idle_s is not None:
-            return min(self._idle_s, AFTER_END_S)
+        if self._over_by is not None and self._idle_s is not None:
+            return min(self._idle_s, max(0.0, self._over_by - monotonic()))
         return self._idle_s if any(self._said) else None
 
     @property
@@ -202,6 +204,8 @@ class EventStream(ABC):
             return False
         before = len(self._said)
         going_on = all(self._taken(data) for data in self._events.feed(chunk))
+        if self._ended and self._over_by is None:  # whatever its endpoint goes on with
+            self._over_by = monotonic() + AFTER_END_S
         shown = self._narrative.feed(self._whole_signs("".join(self._said[before:])))
         if shown or (self._plain and not self._spoke and any(self._said)):
             # that there are words is heard of, whatever they are

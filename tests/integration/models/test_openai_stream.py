@@ -338,6 +338,18 @@ async def test_silence_in_the_midst_ends_it_sooner(
     assert failed(await wire.attempt(asked, [].append)) is code
 
 
+async def test_what_an_endpoint_goes_on_with_holds_no_whole_answer_back(wire: OpenAIModel) -> None:
+    """Comments behind its end, each in time: the answer stands a moment after it was whole."""
+    on_and_on = [part for _ in range(100) for part in (chunk(b": on\n\n"), {"sleep": 0.3})]
+    asked = listening(
+        playing(CHUNKED, *[chunk(part) for part in (*pieces(), STOP)], *on_and_on, timeout_s=20)
+    )
+    asked = structs.replace(asked, profile=asked.profile.model_copy(update={"idle_ms": 60_000}))
+    answer = await wire.attempt(asked, [].append)
+    assert isinstance(answer, ModelReply), answer
+    assert answer.text == ANSWER
+
+
 async def test_connections_are_kept_after_streams(wire: OpenAIModel) -> None:
     """Streams travel on one connection, one after another; where the server never ends one, the
     answer counts and another is used.

@@ -23,7 +23,14 @@ from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.images import Images
-from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare, with_use
+from ordain.runtime.model_answers import (
+    Failure,
+    PreparedCall,
+    heard_of,
+    kept_answer,
+    prepare,
+    with_use,
+)
 from ordain.runtime.services import Services
 from ordain.runtime.time_limit import TimeLimit, ended_within
 
@@ -109,7 +116,7 @@ class _ModelAttempt(Struct, frozen=True):
                     ModelErrorCode.REJECTED, "an image that the prompt shows was erased"
                 )
             request = structs.replace(request, images=images) if images else request
-        reply = await self._sent(name, port, request, heard, failure)
+        reply = await self._sent(name, port, request, heard_of(heard, prepared), failure)
         return (
             reply
             if isinstance(reply, ModelFailed)

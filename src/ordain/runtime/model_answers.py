@@ -30,7 +30,7 @@ from ordain.flows.values import (
     sent_prompt,
 )
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.prompts.prompt import Prompt, render
 from ordain.rules.seen_words import with_seen_words
 from ordain.rules.thought_tags import canonical, spoken, without_thoughts
@@ -241,6 +241,21 @@ def within_bound(reply: R, max_tokens: int) -> R:
         return reply
     notice = _told_too(reply.notice, _first(chars, most))
     return structs.replace(reply, text=reply.text[:most], notice=notice)
+
+
+def heard_of(heard: Heard | None, prepared: PreparedCall) -> Heard | None:
+    """Who listens hears no more of plain words than is kept of them."""
+    left = prepared.inputs.words_most if prepared.inputs.schema is None else 0
+    if heard is None or not left:
+        return heard
+
+    def hear(piece: str) -> None:
+        nonlocal left
+        kept, left = piece[:left], left - len(piece[:left])
+        if kept or not piece:
+            heard(kept)
+
+    return hear
 
 
 def kept_answer(

@@ -1,6 +1,5 @@
 """The codes in which a text may write any of its characters otherwise: the escapes of JSON, percent
-signs, the entities of HTML; and the sequences of terminals, which a face leaves out. Pure, and
-linear in the text.
+signs, the entities of HTML. Pure, and linear in the text.
 
 Each is read as its readers read it: digits in either case, zeros before them (``ZEROS`` at most),
 an entity with its semicolon or, where HTML has it so, without.
@@ -16,8 +15,6 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
-
-from ordain.contracts.visible import ESCAPES
 
 ZEROS: Final = 64
 CodeSpan = tuple[int, int, str]
@@ -48,20 +45,16 @@ _OPEN_CHARS: Final = ZEROS + 10
 
 
 class Code(Struct, frozen=True):
-    """A code: signs of which each of its codes has one, where they stand in a text, and the text
-    without them.
+    """A code: a sign that each of its codes has, where they stand in a text, and the text without
+    them.
 
     Both are told whether the text is whole: one that may go on ends in no entity that could become
     another one. ``plain`` says what is most often asked in a tenth of the time.
     """
 
-    signs: str
+    sign: str
     reads: Callable[[str, bool], Iterator[CodeSpan]]
     plain: Callable[[str, bool], str]
-
-    def is_in(self, text: str) -> bool:
-        """Whether there may be one in a text."""
-        return any(sign in text for sign in self.signs)
 
 
 def _json(text: str, _: bool) -> Iterator[CodeSpan]:
@@ -130,20 +123,10 @@ def _entity(written: str) -> tuple[int, str]:
     return (1 + len(begun), html5[begun]) if begun else (0, "")
 
 
-def _sequences(text: str, _: bool) -> Iterator[CodeSpan]:
-    for found in ESCAPES.finditer(text):
-        yield found.start(), found.end(), ""
-
-
-def _sequences_plain(text: str, _: bool) -> str:
-    return ESCAPES.sub("", text)
-
-
 JSON: Final = Code("\\", _json, _json_plain)
 PERCENT: Final = Code("%", _percent, _percent_plain)
 ENTITIES: Final = Code("&", _entities, _entities_plain)
-SEQUENCES: Final = Code("\x1b\x9b", _sequences, _sequences_plain)
-CODES: Final = (JSON, PERCENT, ENTITIES, SEQUENCES)
+CODES: Final = (JSON, PERCENT, ENTITIES)
 
 
 def places(text: str, reads: Iterable[CodeSpan]) -> list[int]:

@@ -18,13 +18,13 @@ import msgspec
 from ordain.contracts.access import may_hold_token, open_token, tokens_in
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.spellings import SHORTEST, folded, spellings
-from ordain.contracts.text_codes import JSON_ESCAPE
+from ordain.contracts.text_codes import JSON, JSON_ESCAPE
 from ordain.contracts.visible import BEHIND, unfinished, visible_piece
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply, looked_at, within_bound
-from ordain.runtime.sealed_readings import readings
-from ordain.runtime.text_layers import Layer, ends, is_coded, layers
+from ordain.runtime.sealed_readings import may_part, readings
+from ordain.runtime.text_layers import LAYERS, Layer, ends, is_coded, layers
 
 STRUCK = "[secret]"
 _ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -100,11 +100,22 @@ class Seal:
         Whatever word that is: by what is struck for being the beginning of a secret, whoever
         writes such texts would learn the secret sign by sign.
         """
-        return self.text(text if len(text) < most else _BROKEN_OFF.sub("", text))
+        if len(text) < most or (found := _BROKEN_OFF.search(text)) is None:
+            return self.text(text)
+        # where the word is longer than any secret, one begins in its end
+        at = max(found.start(), len(text) - self._longest) if self._longest else len(text)
+        return self.text(f"{text[:at]}…" if at < len(text) else text)
 
-    def is_without(self, text: str) -> bool:
-        """Whether no secret and no token stands in it."""
-        return self.text(text) == text
+    def is_read_without(self, text: str) -> bool:
+        """Whether no secret and no token stands in what readers make of a text that is struck of
+        them.
+        """
+        if not is_coded(text) and not may_part(text):
+            return True
+        texts, inner = {layer.text: None for layer in layers(text)}, text
+        for _ in range(LAYERS):  # a text in JSON with other codes in it, each as it stands there
+            texts[inner := JSON.plain(inner, True)] = None
+        return not any(self._found_in(read) for one in texts for read in readings(one))
 
     def clean(self, text: str) -> bool:
         """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each
@@ -264,7 +275,7 @@ class SealedModel:
                 given, message=self._seal.cut(given.message, MESSAGE_CHARS)
             )
         text = self._seal.text(given.text)
-        if not all(self._seal.is_without(read) for read in readings(text)):
+        if not self._seal.is_read_without(text):
             return ModelError(
                 code=ModelErrorCode.MALFORMED,
                 message=SPLIT,

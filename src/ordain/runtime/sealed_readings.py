@@ -1,49 +1,63 @@
-"""What readers make of an answer and is not what stands there: a secret that only they put together
-is found in it.
+"""What readers make of a text and is not what stands there: a secret that only they put together is
+found in it.
+
+A face leaves out the sequences of terminals, a flow takes thoughts out of an answer, and who
+follows an address takes away its strokes, tabs and ends of lines. None of them is asked: all that
+any of them takes is taken at once, which is more than each does, whatever it stands in, and quick.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any, cast
 
-import msgspec
+from ordain.contracts.visible import ESCAPES
+from ordain.rules.thought_tags import EITHER
 
-from ordain.contracts.text_links import links_of
-from ordain.rules.thought_tags import spoken, without_thoughts
+_IN_ADDRESSES = "\\\n\r\t"
+_GONE = str.maketrans("", "", _IN_ADDRESSES)
+_CSS = re.compile(r"\\([0-9a-fA-F]{1,6})[ \t\n\r\f]?")
+"""A character by its number, as style sheets have it."""
+_MARKS = ("<", "◁", "THINK]")
+"""Every mark of a thought has one of these."""
+_PARTING = re.compile(r"[\\\n\r\t<◁\x1b\x9b]|THINK\]")
 
-_SPLITS = ("\\", "\n", "\r", "\t")
-"""What a reader of an address takes away."""
-_ADDRESSES = ("(", "<", "]:")
-"""One of these has an address of which it does."""
+
+def may_part(text: str) -> bool:
+    """Whether anything stands in a text that some reader takes away; most have nothing."""
+    return _PARTING.search(text) is not None
 
 
 def readings(text: str) -> Iterator[str]:
-    """What is made of an answer and is not what stands there: its words without thoughts, and the
-    addresses in it, of which a reader takes escapes and ends of lines away.
-    """
-    words = spoken(text)
-    if words != text:
-        yield words
-    if (objects := without_thoughts(text)) != text:
-        yield objects
-    if not (any(sign in text for sign in _SPLITS) and any(sign in text for sign in _ADDRESSES)):
+    """Each way to read it, but as it stands."""
+    shown = ESCAPES.sub("", text) if "\x1b" in text or "\x9b" in text else text
+    for said in (shown, *_without_thoughts(shown)):
+        if said is not text:
+            yield said
+        if any(sign in said for sign in _IN_ADDRESSES):
+            yield said.translate(_GONE)
+            if "\\" in said:
+                yield _CSS.sub(_character, said).translate(_GONE)
+
+
+def _character(found: re.Match[str]) -> str:
+    number = int(found[1], 16)
+    return chr(number) if number <= 0x10FFFF else ""
+
+
+def _without_thoughts(text: str) -> Iterator[str]:
+    """Without whatever stands between two marks, and without the blanks behind that."""
+    if not any(sign in text for sign in _MARKS):
         return
-    try:
-        value = msgspec.json.decode(objects)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = words
-    for one in _texts(value):
-        yield from (link.url for link in links_of(one))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            waiting += [*cast("dict[str, Any]", one).keys(), *cast("dict[str, Any]", one).values()]
-        elif isinstance(one, list):
-            waiting += cast("list[Any]", one)
+    parts, at, depth = list[str](), 0, 0
+    for mark in EITHER.finditer(text):
+        if depth == 0:
+            parts.append(text[at : mark.start()])
+        depth = depth + 1 if mark[1] else max(0, depth - 1)
+        at = mark.end()
+    if not parts:
+        return
+    if depth == 0:
+        parts.append(text[at:])
+    yield "".join(parts)
+    yield "".join([parts[0], *(part.lstrip() for part in parts[1:])])

@@ -1,6 +1,5 @@
-"""A text as it is, and as it reads without percent signs, the escapes of JSON, the entities of HTML
-and the sequences of terminals: each way to read it knows where its characters stand in the text
-itself.
+"""A text as it is, and as it reads without percent signs, the escapes of JSON and the entities of
+HTML: each way to read it knows where its characters stand in the text itself.
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ class Layer(Struct):
 
 def is_coded(text: str) -> bool:
     """Whether there is any other way to read it, or may be one when it goes on."""
-    return (
-        "\\" in text or "%" in text or "&" in text or "\x1b" in text or "\x9b" in text
-    )  # the signs of ``CODES``, written out: each text that is sealed is asked
+    return "\\" in text or "%" in text or "&" in text
 
 
 def layers(text: str, *, whole: bool = True) -> list[Layer]:
@@ -77,7 +74,7 @@ def _closed(layer: Layer) -> Layer:
 
 def _below(layer: Layer, code: Code, *, whole: bool) -> Layer | None:
     """The text without this code; None where it has none."""
-    if not code.is_in(layer.text):
+    if code.sign not in layer.text:
         return None
     read = code.plain(layer.text, whole)
     return None if read == layer.text else Layer(read, layer, code, whole)

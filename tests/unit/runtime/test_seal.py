@@ -284,11 +284,16 @@ def test_nobody_learns_how_a_secret_begins(secret: str, data: st.DataObject) -> 
 def test_a_message_that_was_cut_ends_before_the_word_in_which_it_was() -> None:
     """Whatever word that is, where it is as long as what a secret begins with."""
     seal = Seal(["sk-live-0123456789"])
-    assert seal.cut("refused: sk-live-012345", 23) == "refused: "
-    assert seal.cut("refused: somebodyelse", 21) == "refused: "
+    assert seal.cut("refused: sk-live-012345", 23) == "refused: …"
+    assert seal.cut("refused: somebodyelse", 21) == "refused: …"
     assert seal.cut("refused: short", 14) == "refused: short"
     assert seal.cut("refused: sk-live-012345", 300) == "refused: sk-live-012345"
     assert seal.cut("refused: sk-live-0123456789 x", 300) == f"refused: {STRUCK} x"
+    long = seal.cut("https://" + "a" * 992, 1000)
+    assert long.startswith("https://aaaaaaaa")
+    assert long.endswith("a…")
+    assert len(long) < 1000 - len("sk-live-0123456789")
+    assert Seal().cut("x" * 300, 300) == "x" * 300
 
 
 class Giving:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.ports.model import ModelError, ModelReply
 from ordain.runtime.model_answers import ANSWER_CHARS
-from ordain.runtime.seal import SPLIT, STRUCK, Seal, SealedModel
+from ordain.runtime.seal import SPLIT, Seal, SealedModel
 from tests.unit.runtime.saying import Saying, asked
 
 KEY = "sk-SECRETKEY-abcdef1234567890"
@@ -27,46 +28,59 @@ def sealed(text: str, *pieces: str) -> tuple[ModelReply | ModelError, str]:
     return asyncio.run(model.attempt(asked(), heard.append)), "".join(heard)
 
 
+FENCE = "```json\n{}\n```"
+
+
 @pytest.mark.parametrize(
-    "text",
+    "around", ["{}", FENCE, "Sure: {}"], ids=["bare", "fenced", "behind words"]
+)
+@pytest.mark.parametrize("coded", [str, json.dumps, lambda one: json.dumps(json.dumps(one))])
+@pytest.mark.parametrize(
+    "parted",
     [
-        f"{JWT[:8]}<think>x</think>{JWT[8:]} end",
-        f"{JWT[:8]}\n<think>x</think>{JWT[8:]} end",
-        "[a](http://e.example/sk\\-SECRETKEY\\-abcdef1234567890)",
-        '<img src="http://e.example/sk-SEC\tRETKEY-abcdef1234567890">',
-        '<img src="http://e.example/sk-SEC\nRETKEY-abcdef1234567890">',
-        '<div style="background:url(http://e.example/sk\\2d SECRETKEY\\2d abcdef1234567890)">',
-        '<style>@import "http://e.example/sk-SEC\\\nRETKEY-abcdef1234567890";</style>',
+        "<think>x</think>",
+        "\n<think>x</think>\n",
+        "<think>a<think>b</think>c</think>",
+        "\\u003cthink>x</think>",
+        "[THINK]x[/THINK]",
+        "\x1b[0m",
+        "\x1b]0;title\x07",
+        "\x1b]0;t\x1b\\",
+        "\x1b]0;x%07y\x07",
+        "\x1b]0;x&#10;y\x07",
+        "\x1b]8;;http://e/\\n\x07",
+        "\x1b(B",
+        "\x9b1m",
+        "\x1b[0m\x1b[1m",
+        "\\",
+        "\t",
+        "\r\n",
+        "\\\n",
     ],
 )
-def test_what_a_reader_puts_together_fails_the_answer(text: str) -> None:
-    """Thoughts are cut out of words, and escapes out of addresses, behind the place where secrets
-    are struck: where one stands only then, the answer is none. In JSON as well.
+@pytest.mark.parametrize("at", [8, 12, 15])
+def test_what_a_reader_puts_together_fails_the_answer(
+    at: int, parted: str, coded: Callable[[str], str], around: str
+) -> None:
+    """Thoughts, sequences of terminals and what stands in an address for nothing are taken away
+    behind the place where secrets are struck: an answer that holds one then is none, in JSON, in
+    JSON in JSON, and whatever stands around that. What is heard of it has no key either.
     """
-    for said in (text, json.dumps({"content": text})):
-        given, _ = sealed(said)
-        if isinstance(given, ModelError):
-            assert (given.code, given.message) == (ModelErrorCode.MALFORMED, SPLIT)
-            assert (given.input_tokens, given.output_tokens) == (1, 1)
-        else:  # a thought within a text of JSON is a word of it, and what stands around a line's end
-            assert KEY not in given.text
-            assert JWT not in given.text
-            assert "think" in given.text
+    for key in (KEY, JWT):
+        text = around.format(coded(f"see http://e.example/{key[:at]}{parted}{key[at:]} end"))
+        given, heard = sealed(text, *text)
+        assert isinstance(given, ModelError)
+        assert (given.code, given.message) == (ModelErrorCode.MALFORMED, SPLIT)
+        assert (given.input_tokens, given.output_tokens) == (1, 1)
+        assert key not in heard
 
 
-@pytest.mark.parametrize(
-    "sequence",
-    ["\x1b[0m", "\x1b]0;title\x07", "\x1b(B", "\x9b1m", "\x1b[0m\x1b[1m", "\\u001b[0m"],
-)
-def test_a_sequence_of_a_terminal_parts_no_secret(sequence: str) -> None:
-    """A face leaves it out: the whole stretch is struck, and heard in any pieces nothing of it."""
-    text = f"it is {KEY[:9]}{sequence}{KEY[9:]} end"
-    for pieces in ([text], list(text), [text[:17], text[17:19], text[19:]]):
-        given, heard = sealed(text, *pieces)
-        assert isinstance(given, ModelReply)
-        assert given.text == f"it is {STRUCK} end"
-        assert KEY not in heard
-        assert heard == f"it is {STRUCK} end"
+def test_a_character_by_its_number_in_a_style_sheet_is_that() -> None:
+    """With the blank behind it."""
+    style = (
+        '<div style="background:url(http://e.example/sk\\2d SECRETKEY\\00002dabcdef1234567890)">'
+    )
+    assert isinstance(sealed(style)[0], ModelError)
 
 
 def test_words_with_thoughts_and_addresses_stay_as_they_are() -> None:
@@ -77,7 +91,13 @@ def test_words_with_thoughts_and_addresses_stay_as_they_are() -> None:
     assert given.text == text
 
 
-@pytest.mark.parametrize("piece", ["&#92;", "\\", "%5c", "\\u005c", "&amp;", "\x1b["])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("&#92;", "\\", "%5c", "\\u005c", "&amp;", "\x1b[", "<think>", "</think>", "[](\\)"),
+        *('"<a href=b\\\\>",', "<think>x</think>", "\\2d ", "\n", "<"),
+    ],
+)
 def test_no_answer_stops_everybody(piece: str) -> None:
     """Of megabytes no more is looked at than is kept, in a stream as in one body."""
     text = piece * (4_000_000 // len(piece))

@@ -382,14 +382,14 @@ class Ordain(Embedded):
 
         Raises:
             Conflict: it was started in another event loop, and goes on there (``another_loop``).
-                Where that loop is closed, what is open is let go of.
         """
         if self._closing is None:
             return
         if self._home.is_gone:  # what went on there is over, and the data folder is let go of
             closing, self._closing = self._closing, None
             with suppress(Exception):  # what is waited for belonged to that loop
-                await closing.aclose()
+                async with asyncio.timeout(1):
+                    await closing.aclose()
             return
         self._started().executor.threads.end_within(grace_s)
         closing, self._closing = self._closing, None

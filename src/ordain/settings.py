@@ -140,7 +140,10 @@ def named_folder(home: Path | str | None) -> Path | None:
         raise ConfigurationError(
             "the data folder's name is empty: name one, or leave it out for $ORDAIN_HOME"
         )
-    return Path(home).expanduser()
+    try:
+        return Path(home).expanduser()
+    except RuntimeError as error:  # nobody of that name has a home here
+        raise ConfigurationError(f"the data folder {home}: {error}") from error
 
 
 def load_settings(

@@ -21,8 +21,16 @@ NOTHING = {
     "override": "The work was stopped.",
     "repair": "Taken as part of what was said before.",
 }
-_MARKUP = re.compile(r"!(?=\[)|\](?=\()|~(?=~)|<")
-_UNMARKED = {"!": "! ", "]": "] ", "~": "~ ", "<": "\u2039"}
+_MARKUP = re.compile(r"!(?=\[)|\](?=\()|~|<|\$(?=\$)|\\(?=[(\[])")
+_UNMARKED = {
+    "!": "! ",
+    "]": "] ",
+    "$": "$ ",
+    "\\": "\\ ",
+    "~": "\u223c",
+    "<": "\u2039",
+}
+"""What opens an image, a link, formulae, what is struck out, or HTML; each looks as it did."""
 FENCES = re.compile("`{3,}")
 _SIGNS = ("CHECK", "TICK", "CROSS", "BALLOT", "SALTIRE", "MULTIPLICATION X", "SQUARE ROOT")
 _DOTS = ("DOT", "BULLET", "HYPHENATION POINT", "SPACING POINT")

@@ -5,6 +5,7 @@ functions' results.
 from __future__ import annotations
 
 import math
+from collections import UserString
 from collections.abc import Iterator, Mapping, Sequence, Set
 from numbers import Integral, Rational, Real
 from operator import index
@@ -30,11 +31,17 @@ def form_of(value: Any) -> Any:
         return int(index(value))
     if isinstance(value, Real) and not isinstance(value, Rational):
         return float.__float__(value) if isinstance(value, float) else float(value)
+    named = type(value).__name__
+    if isinstance(value, dict | list):
+        raise Formless("dict whose keys are no names")
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if isinstance(value, UserString):
+        return str(value)
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
     if isinstance(value, Sequence | Set):
         return list(cast("Sequence[Any]", value))
-    named = type(value).__name__
     if isinstance(value, Iterator) or callable(value):  # the one may never end
         raise Formless(named)
     try:

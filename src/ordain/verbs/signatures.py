@@ -200,7 +200,7 @@ def _default(parameter: inspect.Parameter, convert: Convert) -> Any:
         raise UnreadableSignature(
             f"parameter {name}: the default has no JSON form ({error})"
         ) from error
-    except (ValidationError, msgspec.ValidationError, TypeError) as error:
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
         raise UnreadableSignature(f"parameter {name}: the default does not fit the hint") from error
     return plain
 

@@ -4,12 +4,13 @@ asks is told what to do.
 
 import asyncio
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ordain import Ordain
+from ordain import Ordain, verb
 from ordain.errors import Conflict, StorageUnavailable
 
 
@@ -51,3 +52,31 @@ def test_a_loop_of_another_kind_is_told(tmp_path: Path) -> None:
         starting.send(None)
     assert refused.value.code == "another_loop"
     assert asyncio.run(opened(tmp_path / "kept"))
+
+
+def test_what_ran_when_its_loop_ended_holds_nobody_back(tmp_path: Path) -> None:
+    """A loop that was closed over a verb: its end is not waited for, which nobody would hear of."""
+    gate, ended = threading.Event(), list[bool]()
+
+    @verb(effect="read", timeout_ms=60_000)
+    def waits() -> dict[str, str]:
+        """Wait."""
+        ended.append(gate.wait(60))
+        return {}
+
+    ordain, loop = Ordain(home=tmp_path, verbs=[waits]), asyncio.new_event_loop()
+
+    async def begin() -> None:
+        await ordain.start()
+        asyncio.ensure_future(ordain.execute("waits", {}))  # noqa: RUF006 - nobody waits for it
+        await asyncio.sleep(0.3)
+
+    loop.run_until_complete(begin())
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    asyncio.run(stopped(ordain))
+    assert asyncio.run(opened(tmp_path))
+    assert ended == []
+    gate.set()

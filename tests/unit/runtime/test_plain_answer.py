@@ -117,6 +117,13 @@ def test_no_line_of_a_header_hides_another_as_markdown(opens: str, closes: str) 
     assert in_markdown(header) == header
 
 
+def test_no_sign_of_other_dialects_opens_anything() -> None:
+    """One tilde strikes out on GitHub, and formulae have their own signs; a price stays one."""
+    shown = in_markdown("~x~ $$a$$ \\(b\\) \\[c\\] $0.0003")
+    assert not any(sign in shown for sign in ("~", "$$", "\\(", "\\["))
+    assert shown.endswith("$0.0003")
+
+
 @pytest.mark.parametrize("text", ["![a", "```", "a `````` b", "~~x~~ <b>", "plain"])
 def test_what_an_approver_is_asked_stands_there_exactly(text: str) -> None:
     """As Markdown too: a block of code that no value ends."""

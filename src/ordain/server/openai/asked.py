@@ -50,6 +50,8 @@ DEFAULT_USER = "local"
 nobody named.
 """
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+OBJECT: dict[str, Any] = {"type": "object"}
+"""What a format ``json_object`` asks for."""
 AS_JSON = "Answer with JSON alone and nothing around it."
 _FUNCTIONS = "functions of a client are not called here; verbs are the server's"
 UNSERVED: Mapping[str, str] = {
@@ -101,7 +103,8 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
         """
         if self.schema is None:
             return ""
-        return AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")
+        asks = self.schema not in ({}, OBJECT)
+        return AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if asks else "")
 
 
 def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> OpenAIAsked:
@@ -360,7 +363,7 @@ def _shown(
 def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
     if form is None or form.type == "text":
         return None
-    found = {} if form.type == "json_object" else (form.json_schema or {}).get("schema")
+    found = OBJECT if form.type == "json_object" else (form.json_schema or {}).get("schema")
     if not isinstance(found, dict):
         raise misfit(
             "/response_format/json_schema/schema",

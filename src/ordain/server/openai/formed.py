@@ -116,8 +116,6 @@ def as_json(words: str, schema: dict[str, Any]) -> str:
         raise InvalidRequest("the answer is no JSON", code="answer_unfit") from None
     except ConfigurationError as error:
         raise InvalidRequest(f"response_format: {error.message}", code="invalid_schema") from None
-    if not isinstance(value, dict) and not schema:
-        raise InvalidRequest("the answer is no JSON object", code="answer_unfit")
     if errors:
         raise InvalidRequest(
             f"the answer does not fit the schema: {errors[0]}", code="answer_unfit"

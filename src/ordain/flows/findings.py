@@ -41,27 +41,22 @@ class SynthesisOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str = ""
 
 
+def listed(findings: Sequence[StepFinding]) -> str:
+    """What was found, in words of code around it: a paragraph for each step, in order."""
+    return "\n\n".join(_told(found, f" {found.content.strip()}") for found in findings)
+
+
 def set_apart(findings: Sequence[StepFinding]) -> str:
     """The same with each line of an agent's words behind a mark: no words stand as another agent's,
     nor as code's.
     """
     return "\n\n".join(
-        f"{found.agent}: not done ({found.error})"
-        if found.error
-        else "\n".join(
-            (f"{found.agent}:", *(f"> {line}".rstrip() for line in found.content.splitlines()))
-        )
-        if (found.content.strip())
-        else f"{found.agent}: nothing to say"
+        _told(found, "".join(f"\n> {line}".rstrip() for line in found.content.splitlines()))
         for found in findings
     )
 
 
-def listed(findings: Sequence[StepFinding]) -> str:
-    """What was found, in words of code around it: a paragraph for each step, in order."""
-    return "\n\n".join(
-        f"{found.agent}: not done ({found.error})"
-        if found.error
-        else f"{found.agent}: {found.content.strip() or 'nothing to say'}"
-        for found in findings
-    )
+def _told(found: StepFinding, said: str) -> str:
+    if found.error:
+        return f"{found.agent}: not done ({found.error})"
+    return f"{found.agent}:{said if found.content.strip() else ' nothing to say'}"

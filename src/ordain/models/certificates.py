@@ -1,5 +1,5 @@
-"""The certificates that an endpoint's own is held to, for what speaks through httpx2; loaded once
-for all profiles.
+"""The certificates that an endpoint's own is held to: loaded once for all profiles that speak
+through httpx2, and what is told where there are none.
 """
 
 from __future__ import annotations

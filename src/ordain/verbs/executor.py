@@ -31,7 +31,6 @@ from ordain.verbs.threads import NoSlot, OutOfTime, Raised, Threads
 MESSAGE_MAX = 300
 """Most characters of a failure's message."""
 
-
 NO_SLOT = LeafFailed(
     code="no_slot", message="no thread for plain functions was free", retryable=True
 )

@@ -100,11 +100,12 @@ class Seal:
         Whatever word that is: by what is struck for being the beginning of a secret, whoever
         writes such texts would learn the secret sign by sign.
         """
-        if len(text) < most or (found := _BROKEN_OFF.search(text)) is None:
-            return self.text(text)
+        struck = self.text(text)  # first: what is cut off then is no part of a whole one
+        if len(text) < most or (found := _BROKEN_OFF.search(struck)) is None:
+            return struck
         # where the word is longer than any secret, one begins in its end
-        at = max(found.start(), len(text) - self._longest) if self._longest else len(text)
-        return self.text(f"{text[:at]}…" if at < len(text) else text)
+        at = max(found.start(), len(struck) - self._longest)
+        return f"{struck[:at]}…" if at < len(struck) else struck
 
     def is_read_without(self, text: str) -> bool:
         """Whether no secret and no token stands in what readers make of a text that is struck of

@@ -294,6 +294,10 @@ def test_a_message_that_was_cut_ends_before_the_word_in_which_it_was() -> None:
     assert long.endswith("a…")
     assert len(long) < 1000 - len("sk-live-0123456789")
     assert Seal().cut("x" * 300, 300) == "x" * 300
+    secret, known = "sk-live-0123456789", seal._longest
+    for behind in range(known + 3):
+        shown = seal.cut("a" * (1000 - len(secret) - behind) + secret + "b" * behind, 1000)
+        assert "sk-live" not in shown
 
 
 class Giving:

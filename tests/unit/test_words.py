@@ -4,7 +4,6 @@ call a module, a class or a field is one.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -20,6 +19,8 @@ ROOMS = {
     path.stem for path in HOUSE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
 }
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+DEFINED = re.compile(r"^(?:class )?([A-Z_]\w*)(?=\(|\[.*[:=]|:| =)", re.MULTILINE)
+"""A class or a constant, at the beginning of a line of a module."""
 
 
 def quoted(page: str) -> list[str]:
@@ -39,17 +40,8 @@ def class_homes() -> dict[str, list[str]]:
     for source in SOURCES:
         path = source.path.relative_to(HOUSE).with_suffix("")
         module = ".".join(("ordain", *path.parts)).removesuffix(".__init__")
-        for node in source.tree.body:
-            match node:
-                case ast.ClassDef(name=name):
-                    homes.setdefault(name, []).append(module)
-                case (
-                    ast.Assign(targets=[ast.Name(id=name)])
-                    | ast.AnnAssign(target=ast.Name(id=name))
-                ):
-                    homes.setdefault(name, []).append(module)
-                case _:
-                    pass
+        for name in DEFINED.findall(source.text):
+            homes.setdefault(name, []).append(module)
     return homes
 
 

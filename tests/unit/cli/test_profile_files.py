@@ -12,6 +12,7 @@ import pytest
 
 from ordain.cli.profile_files import SettingsFiles, drop_profile, put_lanes, put_profile
 from ordain.errors import ConfigurationError
+from tests.lanes import sampled
 
 PARTS = (
     '[models.first]\nprovider = "offline"\nmodel = "a"\n',
@@ -60,7 +61,8 @@ def test_an_edit_loses_nothing_in_whatever_order_the_tables_stand(tmp_path: Path
     file = tmp_path / "ordain.toml"
     edited = refused = 0
     orders = [found for count in (0, 1, 2, 3) for found in itertools.permutations(PARTS, count)]
-    for parts in (*orders, *itertools.permutations((*PARTS[:3], PARTS[5]))):
+    orders += itertools.permutations((*PARTS[:3], PARTS[5]))
+    for parts in sampled(orders, 5, "tables"):
         for edit, meant in EDITS:
             source = "\n".join(parts)
             wanted = _tree(source)

@@ -20,6 +20,7 @@ from ordain.rules.proposals import (
     parse_whole,
     read_text,
 )
+from tests.lanes import size
 from tests.unit.rules.given import json_values
 
 bounded = st.dictionaries(
@@ -142,7 +143,7 @@ def test_bottomless_nesting_is_refused(before: str, opener: str, after: str) -> 
     """However deep an answer nests, and whatever quotes stand around it, it is too deep and never a
     crash.
     """
-    found = parse_object(before + opener * 40_000 + after)
+    found = parse_object(before + opener * size(40_000, 10_000) + after)
     assert isinstance(found, Unparsed)
     assert found.reason is ProposalReason.TOO_DEEP
 

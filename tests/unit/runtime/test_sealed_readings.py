@@ -15,7 +15,7 @@ from ordain.contracts.model_policy import ModelErrorCode
 from ordain.ports.model import ModelError, ModelReply
 from ordain.runtime.model_answers import ANSWER_CHARS
 from ordain.runtime.seal import SPLIT, Seal, SealedModel
-from tests.lanes import is_full
+from tests.lanes import is_full, size
 from tests.unit.runtime.saying import Saying, asked
 
 KEY = "sk-SECRETKEY-abcdef1234567890"
@@ -101,7 +101,7 @@ def test_words_with_thoughts_and_addresses_stay_as_they_are() -> None:
 )
 def test_no_answer_stops_everybody(piece: str) -> None:
     """Of megabytes no more is looked at than is kept, in a stream as in one body."""
-    text = piece * (4_000_000 // len(piece))
+    text = piece * (size(4_000_000, 1_000_000) // len(piece))
     begun = time.process_time()
     given, heard = sealed(text, *[text[at : at + 4096] for at in range(0, len(text), 4096)])
     assert time.process_time() - begun < 20, "a second is usual"

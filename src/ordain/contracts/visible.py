@@ -109,6 +109,8 @@ def unfinished(text: str) -> str:
     """What a text ends in that goes on in what follows it, if anything does: half of a line's end,
     or of a terminal sequence.
     """
+    if text.isprintable():
+        return ""
     found = _UNFINISHED.search(text, max(0, len(text) - UNFINISHED_CHARS))
     return "" if found is None else found[0]
 
@@ -118,6 +120,8 @@ def visible_piece(piece: str, before: str) -> str:
     last ``BEHIND`` signs that came: a sign of how another one is drawn may come apart from that.
     What is ``unfinished`` comes with what follows it.
     """
+    if piece.isascii() and piece.isprintable():
+        return piece  # as most are: nothing in it hides, or is drawn on another sign
     behind = _last_letter(before)
     ahead = "\u28ff" if piece.endswith("\u2800") else ""
     return visible(f"{behind}{piece}{ahead}").removeprefix(visible(behind)).removesuffix(ahead)

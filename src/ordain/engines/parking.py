@@ -49,7 +49,7 @@ class Parking:
         records = () if driving.live is None else driving.live.records
         return (
             self.places > 0
-            and sum(len(record.body) for record in records if record.body is not None)
+            and sum([len(record.body) for record in records if record.body is not None])
             <= PARKED_BYTES
         )
 

@@ -44,7 +44,7 @@ async def gather(
     while True:
         found, seq = await _read(context, own, table.max_entries + AHEAD)
         facts = HistoryFacts(
-            sizes=tuple(size for _, size in found.entries),
+            sizes=tuple([size for _, size in found.entries]),
             older=found.older,
             summary_bytes=-1 if found.summary is None else found.summary[1],
             room_bytes=max(0, room_bytes),

@@ -94,8 +94,13 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         )
     return Spoken(
         history=tuple(
-            {"role": ROLES[entry.kind], "content": _shortened(text_of(entry), ref.cut)}
-            for entry in whole
+            [
+                {
+                    "role": ROLES[entry.kind],
+                    "content": _shortened(text_of(entry), ref.cut) if ref.cut else text_of(entry),
+                }
+                for entry in whole
+            ]
         ),
         summary=text_of(summaries[0]) if summaries else None,
     )
@@ -124,8 +129,8 @@ CUT = "… (cut)"
 
 
 def _shortened(text: str, bound: int) -> str:
-    """The text, cut so that it has at most ``bound`` bytes as JSON; 0 is no bound."""
-    if not bound or len(msgspec.json.encode(text)) <= bound:
+    """The text, cut so that it has at most ``bound`` bytes as JSON."""
+    if len(msgspec.json.encode(text)) <= bound:
         return text
     kept = text[:bound]
     while kept and len(msgspec.json.encode(kept + CUT)) > bound:

@@ -25,6 +25,8 @@ from ordain.models.schemas import OutputTool
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from ordain.rules.enforcement import NO_TEXT
 
+ALTERNATING = "parts of the answer that take turns"
+
 
 def read_answer(
     response: ModelResponse,
@@ -100,10 +102,28 @@ def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
     return text or malformed(NO_TEXT)
 
 
-def piece_of(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
-    """What an event adds to the answer's text; a second part would be refused in the end and adds
-    nothing.
+class Pieces:
+    """What each event of a stream adds to the answer's text; with a ``tool`` a second part would be
+    refused in the end.
+
+    ``alternate``: a part went on after a later one had begun. The answer has its parts in their
+    order, and who listened has heard them in another one.
     """
+
+    def __init__(self, tool: OutputTool | None) -> None:
+        """None came yet."""
+        self._tool, self._last, self.alternate = tool, 0, False
+
+    def of(self, event: ModelResponseStreamEvent) -> str:
+        """The piece of one event; "" where it brings none."""
+        piece = _piece_of(event, self._tool)
+        if piece and isinstance(event, PartStartEvent | PartDeltaEvent):
+            self.alternate = self.alternate or event.index < self._last
+            self._last = event.index
+        return "" if self.alternate else piece
+
+
+def _piece_of(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
     match event:
         case PartStartEvent(part=TextPart(content=text)) if tool is None:
             return text

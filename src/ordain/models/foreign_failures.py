@@ -8,12 +8,14 @@ import httpx2
 from pydantic_ai import exceptions as foreign
 
 from ordain.contracts.model_policy import ModelErrorCode
+from ordain.models.foreign_bodies import REFUSES
 from ordain.models.refusals import (
     bounded_ms,
     error_within,
     malformed,
     meaning,
     named,
+    read_refusal,
     retry_after_ms,
 )
 from ordain.models.replies import counted, counts_within
@@ -47,6 +49,8 @@ def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent:
     """
     if isinstance(error, foreign.ModelHTTPError):
         return _refused(error, headers, sent)
+    if status >= REFUSES:  # whatever the library met in the body
+        return read_refusal(status, headers, b"")
     code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
     if code is ModelErrorCode.CONNECTION:
         return _disconnected(error)

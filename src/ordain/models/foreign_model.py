@@ -4,17 +4,16 @@ what came.
 The libraries below are good at their providers' wires and generous by design: they retry, follow
 redirects, continue cut answers and take answers of any size. Here nothing of that happens unseen.
 Every request and answer passes two hooks of the HTTP client: a second request within an attempt is
-refused, and what is read is bounded.
+refused, and what is read is bounded (``models.foreign_bodies``).
 
 This module needs one of the extras; the adapters turn its absence into advice.
 """
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
@@ -40,14 +39,13 @@ from ordain.models.exchange import (
     LOOPBACK,
     checked_key,
     checked_url,
-    stalled,
     unusable_proxy,
 )
-from ordain.models.foreign_answers import piece_of, read_answer
+from ordain.models.foreign_answers import ALTERNATING, Pieces, read_answer
+from ordain.models.foreign_bodies import REFUSES, BoundedBody, Wire
 from ordain.models.foreign_failures import failure_of
 from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
-from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, malformed, read_refusal
 from ordain.models.replies import is_text
 from ordain.models.schemas import clean_name, schema_of, system_text, tool_of, wrapped
@@ -55,60 +53,12 @@ from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelReque
 from ordain.runtime.time_limit import TimeLimit
 
 MODELS_KEPT = 64
+_LIBRARIES = r"(?:google\.genai|pydantic|pydantic_core|pydantic_ai|anthropic)(?:\.|$)"
 NO_KEY = "none"
 """What a library that insists on a key is given; it is never sent."""
 
 
-@dataclass(slots=True)
-class _Wire:
-    """What one attempt did on the wire."""
-
-    bound: int
-    streams: bool
-    idle_s: float | None = None
-    speaking: bool = False
-    requests: int = 0
-    size: int = 0
-    status: int = 0
-    headers: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
-    fault: ModelError | None = None
-
-
-_WIRE: ContextVar[_Wire] = ContextVar("ordain_models_foreign_wire")
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends where it is larger, or cut more finely, than it may be."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, wire: _Wire) -> None:
-        self._stream, self._wire = stream, wire
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        pace = Pace()
-        chunks = aiter(self._stream)
-        while (chunk := await self._next(chunks)) is not None:
-            if not await pace.keeps(chunk):
-                self._wire.fault = malformed(TOO_FINE)
-                raise httpx2.ReadError("too fine")
-            self._wire.size += len(chunk)
-            if self._wire.size > self._wire.bound:
-                self._wire.fault = malformed(f"the answer is larger than {self._wire.bound} bytes")
-                raise httpx2.ReadError("too large")
-            yield chunk
-
-    async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
-        patience_s = self._wire.idle_s if self._wire.speaking else None
-        try:
-            async with TimeLimit(patience_s):
-                return await anext(chunks, None)
-        except TimeoutError:
-            self._wire.fault = ModelError(
-                code=ModelErrorCode.CONNECTION, message=stalled(patience_s)
-            )
-            raise httpx2.ReadError("stalled") from None
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+_WIRE: ContextVar[Wire] = ContextVar("ordain_models_foreign_wire")
 
 
 def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
@@ -139,11 +89,12 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
         if 300 <= response.status_code < 400:
             wire.fault = read_refusal(response.status_code, wire.headers, b"")
             raise httpx2.RequestError("redirected", request=response.request)
-        if response.headers.get("content-encoding", "identity") != "identity":
+        encoding = response.headers.pop("content-encoding", "identity")
+        if response.status_code < REFUSES and encoding != "identity":
             wire.fault = malformed("compressed although not asked to")
             raise httpx2.RequestError("compressed", request=response.request)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Bounded(response.stream, wire)
+            response.stream = BoundedBody(response.stream, wire)
 
     trust_env = checked_url(url).hostname not in LOOPBACK
     verify = trusted(trust_env)
@@ -163,6 +114,13 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
     except (ValueError, httpx2.InvalidURL, ImportError):
         # of a proxy that the environment names: nothing else is parsed or loaded here
         raise unusable_proxy() from None
+
+
+def hush() -> None:
+    """What these libraries warn of quotes answers, and with them whatever was said: it stands in no
+    log. Asked before each attempt, since others set the filters, too.
+    """
+    warnings.filterwarnings("ignore", category=UserWarning, module=_LIBRARIES)
 
 
 class ForeignModel(ABC):
@@ -215,12 +173,13 @@ class ForeignModel(ABC):
         if not (is_text(request.system) and is_text(request.user)):
             return NOT_UNICODE
         listener = heard if request.narrative else None
-        wire = _Wire(
+        wire = Wire(
             STREAM_BYTES if listener else ANSWER_BYTES,
             streams=listener is not None,
             idle_s=request.profile.idle_ms / 1000 or None,
         )
         token = _WIRE.set(wire)
+        hush()
         try:
             async with TimeLimit(timeout_s):
                 answer = await self._ask(request, listener)
@@ -250,16 +209,21 @@ class ForeignModel(ABC):
             )
             return read_answer(response, request, tool)
         narrative = early_text(place_of(request) if tool is None else tool.place(request.narrative))
+        pieces = Pieces(tool)
         async with model_request_stream(
             model, prompt, model_settings=settings, model_request_parameters=parameters
         ) as stream:
             async for event in stream:
-                piece = piece_of(event, tool)
+                piece = pieces.of(event)
                 _WIRE.get().speaking |= bool(piece)
                 shown = narrative.feed(piece)
                 if shown:
                     listener(shown)
-            reply = read_answer(stream.get(), request, tool, streamed=True)
+            reply = (
+                malformed(ALTERNATING)
+                if pieces.alternate
+                else read_answer(stream.get(), request, tool, streamed=True)
+            )
         if isinstance(reply, ModelReply) and (rest := narrative.rest()):
             listener(rest)
         return reply
@@ -295,7 +259,7 @@ class ForeignModel(ABC):
             case Structured.TEXT | None:
                 return ModelRequestParameters()
 
-    def _failed(self, error: Exception, wire: _Wire, request: ModelRequest) -> ModelError:
+    def _failed(self, error: Exception, wire: Wire, request: ModelRequest) -> ModelError:
         """What a foreign exception means."""
         if wire.streams and 200 <= wire.status < 300 and not wire.size:
             return CUT_OFF

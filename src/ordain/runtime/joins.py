@@ -37,6 +37,7 @@ from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
 DECIDED = "join decided"
+PARENT_INTERRUPTED = "parent interrupted"
 RESULTS_TOO_LARGE = "results_too_large"
 """Why a child that completed failed all the same for who joined it: its result and its siblings'
 are more than a join hands over.
@@ -126,6 +127,17 @@ def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | Non
     if completed >= wanted:
         return f"{completed} completed"
     return "cannot be reached" if completed + spawned - len(ended) < wanted else None
+
+
+def interrupt_of(
+    parent: str, addr: int, child: str, at: int, why: str = PARENT_INTERRUPTED
+) -> NewMail:
+    """What a join sends a child that it does not wait for any longer: once, however often it is
+    sent.
+    """
+    body = raw({"what": "cancel", "by": f"run:{parent}", "why": why})
+    key = f"join:{parent}:{addr}"
+    return NewMail(run=child, kind=MailKind.INTERRUPT, key=key, body=bytes(body), at=at)
 
 
 class HandedOver(NamedTuple):
@@ -342,17 +354,8 @@ class _Joining:
         for index in range(len(self.effect.spawns)):
             if index not in self.ended and index not in sparing:
                 child = derived_id(parent.id, self.addr, index)
-                body = raw({"what": "cancel", "by": f"run:{parent.id}", "why": why})
                 now = parent.services.clock.now()
-                parent.beside(
-                    NewMail(
-                        run=child,
-                        kind=MailKind.INTERRUPT,
-                        key=f"join:{parent.id}:{self.addr}",
-                        body=bytes(body),
-                        at=now,
-                    )
-                )
+                parent.beside(interrupt_of(parent.id, self.addr, child, now, why))
 
     def results(self) -> tuple[AnyEnded, ...]:
         """One end each, in spawn order."""
@@ -384,7 +387,7 @@ async def join_children(
             sparing, until = (frozenset[int](), None) if deaf else joining.about_to_end()
             wake_at = until if wake_at is None else wake_at
             joining.interrupt_rest(
-                DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED,
+                DEADLINE if joining.why == DEADLINE else PARENT_INTERRUPTED if deaf else DECIDED,
                 sparing,
             )
         parent.book_lost()

@@ -80,7 +80,7 @@ def readers(
         found = await sessions.uncovered(
             workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest"))
         )
-        kept = tuple(entry for entry in found.entries if entry[0] != own)
+        kept = tuple([entry for entry in found.entries if entry[0] != own])
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
     async def threads(workspace: str, session: str, _: dict[str, Any]) -> Any:

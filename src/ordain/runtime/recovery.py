@@ -7,17 +7,26 @@ outside looks the same from here, and meets the same run twice in the same place
 first every run that is taken from an engine that died is counted, whatever its status: a run may
 kill the process before its first commit. Suspects that wait for their turn are put back to
 ``ready`` and not counted, so that none pays for another (``ports.leases.deaths``).
+
+A stop that was acknowledged goes down run by run. What lies below and was at work when the process
+ended is told of it first, and begins nothing more (``interrupted_above``).
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import Enum
 
+from msgspec import structs
+
 from ordain.errors import JournalCorrupt
-from ordain.journal.records import Status
+from ordain.journal.records import SETTLED, RecordKind, Status
 from ordain.ports.leases import QUARANTINE, SUSPECT, Held
-from ordain.ports.store import Append
+from ordain.ports.store import Append, StoredRun, load_run
+from ordain.ports.writes import MailKind
 from ordain.runtime.drive import stop_unit
+from ordain.runtime.joins import interrupt_of
+from ordain.runtime.mail import posted
 from ordain.runtime.services import Services
 
 
@@ -47,3 +56,36 @@ async def taken_up(services: Services, held: Held) -> TakenUp:
     if running:
         await services.store.submit(Append(run=held.id, epoch=held.epoch, status=Status.READY))
     return TakenUp.ALONE
+
+
+async def interrupted_above(services: Services, held: Held) -> Held:
+    """The run with the interrupt that its parent is about to send it, where that, or a run above
+    that, is being stopped; itself where none is.
+    """
+    run = held.run
+    if isinstance(run, JournalCorrupt) or run.parent is None or run.status in SETTLED:
+        return held
+    if not await _is_stopped_above(services, run):
+        return held
+    mail = interrupt_of(run.parent, run.parent_addr, run.id, services.clock.now())
+    await services.store.submit(posted(run.workspace, mail))
+    return structs.replace(held, mail=tuple(await services.store.mail(run.id)))
+
+
+async def _is_stopped_above(services: Services, run: StoredRun) -> bool:
+    above: StoredRun | None = run
+    with suppress(JournalCorrupt):  # what cannot be read stops nobody
+        while above is not None and above.parent is not None:
+            above = await load_run(services.store, above.parent)
+            if above is not None and await _is_being_stopped(services, above):
+                return True
+    return False
+
+
+async def _is_being_stopped(services: Services, run: StoredRun) -> bool:
+    """Whether an interrupt lies there that its flow has not been told: it is told last, when all
+    below it have ended.
+    """
+    if run.status in SETTLED or any(one.kind is RecordKind.DELIVERED for one in run.records):
+        return False
+    return any(one.kind is MailKind.INTERRUPT for one in await services.store.mail(run.id))

@@ -86,8 +86,14 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(row[0], kind, *rest, keyed=bool(keyed))
 
 
-def _text(row: tuple[Any, ...]) -> EntryText:
-    return EntryText(row[0], _checked(row, len(row), _TEXT_TYPED), row[2], row[3])
+def _texts(rows: Sequence[tuple[Any, ...]]) -> list[EntryText]:
+    """A history has dozens of them: only where one is no entry each is looked at by itself."""
+    if (
+        _TEXT_TYPED.issuperset([tuple(map(type, row)) for row in rows])
+        and {row[1] for row in rows} <= _KINDS.keys()
+    ):
+        return [EntryText(seq, _KINDS[kind], chain, body) for seq, kind, chain, body in rows]
+    return [EntryText(row[0], _checked(row, len(row), _TEXT_TYPED), *row[2:]) for row in rows]
 
 
 def _checked(row: tuple[Any, ...], columns: int, typed: Collection[tuple[type, ...]]) -> EntryKind:
@@ -198,7 +204,7 @@ class SqliteSessions:
         """The same without waiting: the file is on this machine. For whoever does nothing else
         meanwhile. Raises as ``Sessions.texts``.
         """
-        return [_text(row) for row in self._store.query(_TEXT, (workspace, session, first, last))]
+        return _texts(self._store.query(_TEXT, (workspace, session, first, last)))
 
     async def answer(
         self, workspace: str, session: str, seq: int

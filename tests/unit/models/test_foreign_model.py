@@ -84,13 +84,17 @@ def test_the_http_client_is_mapped_too(error: Exception, code: ModelErrorCode) -
     "kind", [IndexError, TypeError, KeyError, AssertionError, RecursionError, ValueError]
 )
 def test_a_bug_is_one_unless_an_answer_was_read(kind: type[Exception]) -> None:
-    """What falls over a whole answer calls the answer malformed; anything else is the adapter's
-    bug. No word of it comes back.
+    """What falls over a whole answer calls the answer malformed; of a refusal the status stands;
+    anything else is the adapter's bug. No word of it comes back.
     """
-    for status, code in ((200, CODES.MALFORMED), (0, CODES.ADAPTER_BUG), (500, CODES.ADAPTER_BUG)):
+    for status, code in ((200, CODES.MALFORMED), (0, CODES.ADAPTER_BUG)):
         found = failure_of(kind(SECRETS), status, {}, "")
         assert found.code is code
         assert kind.__name__ in found.message
+        assert "hush" not in found.message
+    for status, code in ((401, CODES.AUTHENTICATION), (429, CODES.RATE_LIMITED)):
+        found = failure_of(kind(SECRETS), status, {b"retry-after": b"7"}, "")
+        assert (found.code, found.retry_after_ms) == (code, 7000)
         assert "hush" not in found.message
 
 

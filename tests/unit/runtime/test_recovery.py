@@ -4,19 +4,27 @@ the process dies on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordain.effects.children import Join, Spawn
 from ordain.effects.effect import Wait, WaitFor
 from ordain.flows.context import FlowContext
-from ordain.journal.records import Status
+from ordain.journal.digests import derived_id
+from ordain.journal.records import RecordKind, Status, raw
+from ordain.ports.effects import Interrupted
 from ordain.ports.leases import QUARANTINE, SUSPECT, Lease
 from ordain.ports.store import Append
-from ordain.runtime.recovery import TakenUp, taken_up
+from ordain.ports.writes import MailKind
+from ordain.runtime.drive import Drive
+from ordain.runtime.recovery import TakenUp, interrupted_above, taken_up
+from ordain.runtime.replay import replay
 from ordain.store.leases import SqliteLeases
 from ordain.testing import kind_of
 from tests.lanes import examples
@@ -193,3 +201,77 @@ async def test_every_unsettled_run_is_in_one_place(standing: list[str], starts: 
             for what, run in zip(standing, runs, strict=True)
             if what == "running" and starts >= QUARANTINE
         ]
+
+
+# --- a stop that was acknowledged before the process ended ----------------------------------------
+
+
+async def _nested(context: FlowContext, depth: int) -> list[str]:
+    """A run with one below it, and so on; the lowest begins one wait after another."""
+    if not depth:
+        for _ in range(3):
+            await context.fx.perform(
+                Wait(what=WaitFor.TIMER, about="x", deadline=context.now() + SECOND)
+            )
+        return ["worked"]
+    spawn: Spawn[Any] = Spawn(
+        flow="nested", input=raw(depth - 1), deadline=context.hard, allowance=context.share(1)
+    )
+    try:
+        (end,) = await context.fx.children((spawn,), Join(deadline=context.hard))
+    except Interrupted as interrupted:
+        return ["interrupted", *(type(one).__name__ for one in interrupted.ended)]
+    return [type(end).__name__]
+
+
+NESTED = replace(kind_of(_nested, charged=False), name="nested")
+
+
+async def at_depth(house: House, depth: int) -> list[str]:
+    """So many runs below one another, the lowest at its first wait; root first."""
+    runs = [await house.open(NESTED, depth)]
+    for _ in range(depth):
+        await house.drive(runs[-1])
+        runs.append(derived_id(runs[-1], 0, 0))
+    await house.drive(runs[-1])
+    return runs
+
+
+@pytest.mark.parametrize("stopped", [0, 1, 2])
+async def test_what_is_being_stopped_begins_nothing_more_after_a_crash(stopped: int) -> None:
+    """Whichever run above was told to stop, and however far down that has come: what is taken up
+    below it is told before it goes on; the runs above it are not.
+    """
+    with House(NESTED) as house:
+        runs = await at_depth(house, 3)
+        await house.interrupt(runs[stopped])
+        house.clock.pass_s(5)  # the lowest has something to do
+        for run in reversed(runs):
+            held = await interrupted_above(house.services, house.held(run))
+            told = [one.kind for one in held.mail] == [MailKind.INTERRUPT]
+            assert told == (runs.index(run) >= stopped)
+        lowest = runs[-1]
+        before = len(house.bodies(lowest, RecordKind.INTENT))
+        driven = await Drive(house.services, house.held(lowest)).to_rest()
+        assert driven.status is Status.CANCELLED
+        assert len(house.bodies(lowest, RecordKind.INTENT)) == before
+        for run in reversed(runs[:-1]):
+            await house.drive(run)
+        (ended,) = house.bodies(runs[stopped], RecordKind.ENDED)
+        assert msgspec.json.decode(ended.result) == ["interrupted", "Cancelled"]
+        for run in runs:
+            assert replay(house.stored(run), house.catalog, house.kinds).equal
+
+
+async def test_nobody_is_stopped_for_what_was_told_or_cannot_be_read() -> None:
+    """A run whose flow has been told of its interrupt may have children; and of one that is damaged
+    nobody knows.
+    """
+    with House(NESTED) as house:
+        runs = await at_depth(house, 2)
+        house.clock.pass_s(5)
+        unharmed = house.held(runs[-1])
+        assert await interrupted_above(house.services, unharmed) == unharmed
+        await house.interrupt(runs[0])
+        house.store._db.execute("UPDATE runs SET status = 'asleep' WHERE parent IS NULL")
+        assert await interrupted_above(house.services, unharmed) == unharmed

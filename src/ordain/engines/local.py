@@ -28,7 +28,7 @@ from ordain.ports.store import Append, Change, StoredRun
 from ordain.runtime.descriptors import most_running
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.foreign_code import class_of, sent_by_signal
-from ordain.runtime.recovery import TakenUp, taken_up
+from ordain.runtime.recovery import TakenUp, interrupted_above, taken_up
 from ordain.runtime.services import Services
 from ordain.runtime.upkeep import swept
 from ordain.runtime.waiters import Waiters
@@ -247,6 +247,8 @@ class LocalEngine:
             found = await self._leases.hold(self._lease, limit=1, flows=flows, only=(run,))
             held = next(iter(found), None)
             self._heart.went_on(run)
+        else:
+            held = await interrupted_above(self._services, held)
         if held is not None and run == self._lone and isinstance(held.run, StoredRun):
             # the one that the process dies on is marked
             await self._services.store.submit(
@@ -382,10 +384,8 @@ class LocalEngine:
             self._uptake.next_look = self._services.clock.now() + POLL_US
         if self._timer is not None:
             self._timer.cancel()
-        first = min(
-            (at for at in (self._timers.first(), self._uptake.next_look) if at is not None),
-            default=None,
-        )
+        ahead = [at for at in (self._timers.first(), self._uptake.next_look) if at is not None]
+        first = min(ahead, default=None)
         if first is not None:
             left = (first - self._services.clock.now()) / 1e6
             self._timer = asyncio.get_running_loop().call_later(

@@ -15,7 +15,6 @@ from typing import Protocol
 
 from ordain.errors import EngineLost, LeaseLost, OrdainError
 from ordain.ports.leases import Held, Lease, Leases
-from ordain.runtime.recovery import interrupted_above
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.engine")
@@ -124,5 +123,5 @@ class Uptake:
         if not only:
             self._more = len(found) >= limit
         for held in found:
-            await self._driver.took(await interrupted_above(self._services, held))
+            await self._driver.took(held)
         self._sure = True

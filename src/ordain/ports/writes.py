@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.approvals import Grant
-from ordain.journal.records import Record, Started
+from ordain.journal.records import ENCODER, Record, Started
 from ordain.ports.approvals import (
     ApprovalClaimed,
     ApprovalDecided,
@@ -44,9 +44,15 @@ ERASED_MAIL = b"{}"
 """The body of mail whose content was erased: it tells nobody anything any more."""
 
 
+PARENT_INTERRUPTED = "parent interrupted"
+
+
 class NewMail(Struct, frozen=True, gc=False, kw_only=True):
     """A row for a run's mailbox, which makes a waiting run ready. ``key`` is unique per run: a
     duplicate is ignored, the first one counts.
+
+    An interrupt is one for every run below that has not settled, in the same commit
+    (``interrupt_of``): whoever was told that work is stopped sees nothing of it begin.
     """
 
     run: str
@@ -55,6 +61,17 @@ class NewMail(Struct, frozen=True, gc=False, kw_only=True):
     body: bytes
     at: int
     addr: int = -1
+
+
+def interrupt_of(
+    parent: str, addr: int, child: str, at: int, why: str = PARENT_INTERRUPTED
+) -> NewMail:
+    """What a run is told that its parent's join, that of effect ``addr``, does not wait for any
+    longer: once, however often and by whomever.
+    """
+    body = ENCODER.encode({"by": f"run:{parent}", "what": "cancel", "why": why})
+    key = f"join:{parent}:{addr}"
+    return NewMail(run=child, kind=MailKind.INTERRUPT, key=key, body=body, at=at)
 
 
 class TakenMail(Struct, frozen=True, gc=False, kw_only=True):

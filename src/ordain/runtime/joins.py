@@ -28,7 +28,13 @@ from ordain.journal.lost_time import Pause, losses
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, StoredRun
-from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, Write
+from ordain.ports.writes import (
+    ERASED_MAIL,
+    PARENT_INTERRUPTED,
+    MailKind,
+    Write,
+    interrupt_of,
+)
 from ordain.rules.header import EXCERPT, HeaderLine
 from ordain.runtime.flow_time import FlowTime, lost_below
 from ordain.runtime.recorded_form import ENDS
@@ -37,7 +43,6 @@ from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
 DECIDED = "join decided"
-PARENT_INTERRUPTED = "parent interrupted"
 RESULTS_TOO_LARGE = "results_too_large"
 """Why a child that completed failed all the same for who joined it: its result and its siblings'
 are more than a join hands over.
@@ -127,17 +132,6 @@ def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | Non
     if completed >= wanted:
         return f"{completed} completed"
     return "cannot be reached" if completed + spawned - len(ended) < wanted else None
-
-
-def interrupt_of(
-    parent: str, addr: int, child: str, at: int, why: str = PARENT_INTERRUPTED
-) -> NewMail:
-    """What a join sends a child that it does not wait for any longer: once, however often it is
-    sent.
-    """
-    body = raw({"what": "cancel", "by": f"run:{parent}", "why": why})
-    key = f"join:{parent}:{addr}"
-    return NewMail(run=child, kind=MailKind.INTERRUPT, key=key, body=bytes(body), at=at)
 
 
 class HandedOver(NamedTuple):

@@ -8,8 +8,9 @@ first every run that is taken from an engine that died is counted, whatever its 
 kill the process before its first commit. Suspects that wait for their turn are put back to
 ``ready`` and not counted, so that none pays for another (``ports.leases.deaths``).
 
-A stop that was acknowledged goes down run by run. What lies below and was at work when the process
-ended is told of it first, and begins nothing more (``interrupted_above``).
+A stop is told to all runs below in one commit. Builds before told them one after the other: what
+was at work there when such a process ended is told first, and begins nothing more
+(``interrupted_above``).
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.records import SETTLED, RecordKind, Status
 from ordain.ports.leases import QUARANTINE, SUSPECT, Held
 from ordain.ports.store import Append, StoredRun, load_run
-from ordain.ports.writes import MailKind
+from ordain.ports.writes import MailKind, interrupt_of
 from ordain.runtime.drive import stop_unit
-from ordain.runtime.joins import interrupt_of
 from ordain.runtime.mail import posted
 from ordain.runtime.services import Services
 

@@ -4,6 +4,7 @@ few statements as SQLite can make of it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -11,6 +12,7 @@ from typing import Any
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.ledger_items import config_item
+from ordain.journal.records import SETTLED
 from ordain.ports.approvals import (
     ApprovalClaimed,
     ApprovalDecided,
@@ -26,6 +28,7 @@ from ordain.ports.writes import (
     ConfigVersion,
     EntryPlaced,
     KeptCatalogs,
+    MailKind,
     NewMail,
     NewPlace,
     NewRun,
@@ -35,6 +38,7 @@ from ordain.ports.writes import (
     TableRow,
     TakenMail,
     Write,
+    interrupt_of,
 )
 from ordain.store.accounts import charge_accounts, refund_accounts
 from ordain.store.approval_rows import claim_approvals, decide_approvals, put_approval
@@ -52,11 +56,13 @@ from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
 from ordain.store.library_units import keep_attachment
 from ordain.store.open_questions import close_question
-from ordain.store.statuses import MADE_READY
+from ordain.store.statuses import MADE_READY, standing
 from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 
 _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
+_BELOW = f"SELECT id, parent_addr FROM runs WHERE parent = ? AND NOT {standing(SETTLED)}"  # noqa: S608 - statuses of the table
+"""The runs that a run waits for: whatever tells it to end tells them, too."""
 
 
 def write(transaction: Transaction, of: RunNumbers, writes: Sequence[Write]) -> None:
@@ -128,15 +134,21 @@ def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> N
     """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it
     looks.
     """
-    numbers = [transaction.numbers(mail.run).run for mail in some]
-    for number, mail in zip(numbers, some, strict=True):
+    numbers, left = list[int](), deque(some)
+    while left:
+        mail = left.popleft()
+        number = transaction.numbers(mail.run).run
         put = transaction.db.execute(
             _MAIL, (number, mail.kind, mail.addr, mail.key, mail.body, mail.at)
         )
         if put.rowcount:  # of what has come before nothing is said again
             transaction.ledger.mail(put.lastrowid or 0)
+            if mail.kind is MailKind.INTERRUPT:
+                below = transaction.db.execute(_BELOW, (number,)).fetchall()
+                left += [interrupt_of(mail.run, addr, run, mail.at) for run, addr in below]
+        numbers.append(number)
+        transaction.touched.append(mail.run)
     transaction.db.executemany(MADE_READY, [(number,) for number in numbers])
-    transaction.touched += [mail.run for mail in some]
 
 
 def _taken_mail(transaction: Transaction, of: RunNumbers, some: Sequence[TakenMail]) -> None:

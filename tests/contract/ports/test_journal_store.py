@@ -24,7 +24,7 @@ from ordain.ports.store import (
     Unit,
     load_run,
 )
-from ordain.ports.writes import MailKind, OutboxRow, TakenMail
+from ordain.ports.writes import MailKind, OutboxRow, TakenMail, interrupt_of
 from tests.contract.ports.conftest import OpenPorts
 from tests.contract.writing import KEY, Run
 from tests.lanes import examples
@@ -351,6 +351,35 @@ async def test_taken_mail_does_not_keep_a_run_awake(store: JournalStore) -> None
     )
     assert isinstance(taken, Outcome)
     assert waits == Outcome(run="a")
+
+
+async def test_an_interrupt_is_one_for_all_below(store: JournalStore) -> None:
+    """In the same commit, each as its parent would have sent it, and once: nothing of it begins
+    after the stop was acknowledged. Whoever has settled, or stands beside it, gets none.
+    """
+    (root,) = await opened(store, "root")
+    below: list[Run] = []
+    for above, name, addr in (("root", "a", 1), ("root", "b", 1), ("a", "aa", 2), ("aa", "aaa", 0)):
+        parent = next(one for one in (root, *below) if one.id == above)
+        child = Run(name, parent=parent, addr=addr, index=len(below))
+        await store.submit(parent.step(writes=(child.new,)))
+        below.append(child)
+    (beside,) = await opened(store, "beside")
+    await store.submit(below[1].end())
+    await store.submit(root.post("stop", MailKind.INTERRUPT))
+    told = {run.id: await store.mail(run.id) for run in (root, *below, beside)}
+    assert {run: [(one.kind, one.key) for one in mail] for run, mail in told.items()} == {
+        "root": [(MailKind.INTERRUPT, "stop")],
+        "a": [(MailKind.INTERRUPT, "join:root:1")],
+        "b": [],
+        "aa": [(MailKind.INTERRUPT, "join:a:2")],
+        "aaa": [(MailKind.INTERRUPT, "join:aa:0")],
+        "beside": [],
+    }
+    as_sent = interrupt_of("a", 2, "aa", 1)
+    assert (told["aa"][0].body, told["aa"][0].addr) == (as_sent.body, as_sent.addr)
+    await store.submit(below[0].step(writes=(as_sent,)))
+    assert len(await store.mail("aa")) == 1
 
 
 # --- requests -------------------------------------------------------------------------------------

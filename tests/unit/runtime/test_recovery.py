@@ -5,7 +5,7 @@ the process dies on.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import msgspec
@@ -239,12 +239,13 @@ async def at_depth(house: House, depth: int) -> list[str]:
 
 @pytest.mark.parametrize("stopped", [0, 1, 2])
 async def test_what_is_being_stopped_begins_nothing_more_after_a_crash(stopped: int) -> None:
-    """Whichever run above was told to stop, and however far down that has come: what is taken up
-    below it is told before it goes on; the runs above it are not.
+    """Whichever run above was told to stop by a build that told one run after the other: what is
+    taken up below it is told before it goes on; the runs above it are not.
     """
     with House(NESTED) as house:
         runs = await at_depth(house, 3)
         await house.interrupt(runs[stopped])
+        house.store._db.execute("DELETE FROM mailbox WHERE key LIKE 'join:%'")
         house.clock.pass_s(5)  # the lowest has something to do
         for run in reversed(runs):
             held = await interrupted_above(house.services, house.held(run))
@@ -263,6 +264,27 @@ async def test_what_is_being_stopped_begins_nothing_more_after_a_crash(stopped: 
             assert replay(house.stored(run), house.catalog, house.kinds).equal
 
 
+async def test_a_stop_is_told_to_all_below_in_one_commit() -> None:
+    """Whoever was told that it was taken sees nothing begin that had not: each run finds it in its
+    own mailbox, as its parent would have sent it.
+    """
+    with House(NESTED) as house:
+        runs, other = await at_depth(house, 3), await at_depth(house, 1)
+        house.clock.pass_s(5)
+        await house.interrupt(runs[1])
+        told = {run: [(one.kind, one.key) for one in house.store.untaken(run)] for run in runs}
+        assert told == {
+            runs[0]: [],
+            runs[1]: [(MailKind.INTERRUPT, "cancel:user:ada")],
+            **{run: [(MailKind.INTERRUPT, f"join:{above}:0")] for above, run in pairwise(runs[1:])},
+        }
+        assert [house.store.untaken(run) for run in other] == [[], []]
+        for run in reversed(runs):  # whoever comes first
+            await house.drive(run)
+        assert {house.stored(run).status for run in runs[1:]} == {Status.CANCELLED}
+        assert len(house.bodies(runs[-1], RecordKind.INTENT)) == 1
+
+
 async def test_nobody_is_stopped_for_what_was_told_or_cannot_be_read() -> None:
     """A run whose flow has been told of its interrupt may have children; and of one that is damaged
     nobody knows.
@@ -273,5 +295,6 @@ async def test_nobody_is_stopped_for_what_was_told_or_cannot_be_read() -> None:
         unharmed = house.held(runs[-1])
         assert await interrupted_above(house.services, unharmed) == unharmed
         await house.interrupt(runs[0])
+        house.store._db.execute("DELETE FROM mailbox WHERE key LIKE 'join:%'")
         house.store._db.execute("UPDATE runs SET status = 'asleep' WHERE parent IS NULL")
         assert await interrupted_above(house.services, unharmed) == unharmed

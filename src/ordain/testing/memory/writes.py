@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ordain.contracts.approvals import Grant
 from ordain.errors import RunLost
+from ordain.journal.records import SETTLED
 from ordain.journal.transitions import HAS_MAIL
 from ordain.ports.approvals import (
     ApprovalClaimed,
@@ -26,6 +27,7 @@ from ordain.ports.writes import (
     ConfigVersion,
     EntryPlaced,
     KeptCatalogs,
+    MailKind,
     NewMail,
     NewPlace,
     NewRun,
@@ -35,6 +37,7 @@ from ordain.ports.writes import (
     TableRow,
     TakenMail,
     Write,
+    interrupt_of,
 )
 from ordain.testing.memory.approval_rows import (
     claim_approval,
@@ -104,7 +107,7 @@ def _question(transaction: UnitAtWork, _: Of, question: ClosedQuestion) -> None:
     close_question(transaction.rows, question)
 
 
-def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
+def _mail(transaction: UnitAtWork, of: Of, new: NewMail) -> None:
     """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it
     looks.
     """
@@ -114,6 +117,10 @@ def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
         number = transaction.rows.number("mail")
         mail = Mail(id=number, kind=new.kind, key=new.key, addr=new.addr, body=new.body, at=new.at)
         transaction.rows.mailbox[new.run] = (*box, MailRow(mail))
+        if new.kind is MailKind.INTERRUPT:
+            for one in [row.run for row in transaction.rows.runs.values()]:
+                if one.parent == new.run and one.status not in SETTLED:
+                    _mail(transaction, of, interrupt_of(new.run, one.parent_addr, one.id, new.at))
     transaction.befalls(new.run, HAS_MAIL)
     transaction.runs[new.run] = None
 

@@ -4,7 +4,6 @@ vLLM, OpenAI. Needs numpy (extra ``recall``) to compare.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from array import array
@@ -14,6 +13,9 @@ from math import isfinite, sqrt
 from sys import byteorder
 from typing import Any
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
 
 from ordain.contracts.hosted import one_spelling
 from ordain.errors import ConfigurationError, Transient
@@ -28,6 +30,18 @@ it.
 """
 TEXT_CHARS = 8_000
 """Characters of a text that are sent; passages are far shorter."""
+
+
+class _Row(Struct, frozen=True, gc=False):
+    index: int
+    embedding: list[float]
+
+
+class _Answer(Struct, frozen=True):
+    data: list[_Row]
+
+
+_ANSWER = msgspec.json.Decoder(_Answer)
 
 
 class EndpointEmbedder:
@@ -106,47 +120,54 @@ class EndpointEmbedder:
         return found
 
     def _asked(self, texts: Sequence[str]) -> list[bytes]:
-        with self._lock:
+        if not self._lock.acquire(timeout=self._timeout_s):
+            raise self._unavailable("it is being asked already")
+        try:
             if time.monotonic() < self._rests_until:
                 raise Transient(self._why, code=UNAVAILABLE)
-            try:
-                return self._vectors(self._answer(texts), len(texts))
-            except Transient as error:
-                self._rests_until, self._why = time.monotonic() + REST_S, error.message
-                raise
+            return self._vectors(self._answer(texts), len(texts))
+        except Transient as error:
+            self._rests_until, self._why = time.monotonic() + REST_S, error.message
+            raise
+        finally:
+            self._lock.release()
 
-    def _answer(self, texts: Sequence[str]) -> Any:
+    def _answer(self, texts: Sequence[str]) -> Sequence[_Row]:
         import httpx2  # lazy: an offline start pays for no HTTP client
 
         if self._client is None:
             self._client = httpx2.Client(
-                timeout=self._timeout_s, headers=self._headers, follow_redirects=False
+                timeout=self._timeout_s,
+                headers={"accept-encoding": "identity", **self._headers},
+                follow_redirects=False,
             )
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        until = time.monotonic() + self._timeout_s
         try:
             with self._client.stream("POST", self._url, json=body) as response:
                 content = bytearray()
-                for chunk in response.iter_bytes():
+                for chunk in response.iter_raw():  # nothing is unpacked that nobody asked for
                     content += chunk
                     if len(content) > ANSWER_BYTES:
                         raise self._unavailable("its answer is too large")
+                    if time.monotonic() > until:  # the client's own is that of one reading
+                        raise self._unavailable(f"no answer within {self._timeout_s:.3g} s")
         except httpx2.HTTPError as error:
             raise self._unavailable(f"it does not answer ({type(error).__name__})") from None
         if not response.is_success:
             raise self._unavailable(f"it answers with status {response.status_code}")
         try:
-            return json.loads(content)
-        except ValueError:
+            return _ANSWER.decode(content).data
+        except msgspec.ValidationError:
+            raise self._unavailable("its answer holds no embeddings") from None
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             raise self._unavailable("its answer is no JSON") from None
 
-    def _vectors(self, answer: Any, count: int) -> list[bytes]:
-        try:
-            rows = sorted(answer["data"], key=lambda row: row["index"])
-            if [row["index"] for row in rows] != list(range(count)):
-                raise self._unavailable("its answer has not one vector for each text")
-            found = [[float(number) for number in row["embedding"]] for row in rows]
-        except (KeyError, TypeError, ValueError):
-            raise self._unavailable("its answer holds no embeddings") from None
+    def _vectors(self, answer: Sequence[_Row], count: int) -> list[bytes]:
+        rows = sorted(answer, key=lambda row: row.index)
+        if [row.index for row in rows] != list(range(count)):
+            raise self._unavailable("its answer has not one vector for each text")
+        found = [row.embedding for row in rows]
         dimension = self._dimension or len(found[0])
         if not 0 < dimension <= DIMENSION_MAX or any(
             len(one) != dimension or not all(map(isfinite, one)) for one in found

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final, cast
 
 import httpx2
 import msgspec
 
 from ordain.contracts.model_policy import ModelErrorCode
+from ordain.models.event_stream import AFTER_END_S
 from ordain.models.exchange import stalled
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import malformed
@@ -36,6 +39,10 @@ BREATH_VALUES: Final = 1_000
 TOO_MANY: Final = f"the answer has more than {VALUES_MOST} values in one piece"
 TOO_LONG: Final = f"the answer has more than {STREAM_VALUES} values"
 _FEW: Final = 200
+_MARK: Final = b"\xef\xbb\xbf"
+_READ: Final = frozenset((b"data", b"event"))
+_END: Final = re.compile(rb'"type"\s*:\s*"message_stop"|"finishReason"\s*:\s*"')
+"""What the last event has; within a text of JSON its quotes stand behind a stroke."""
 REFUSES: Final = 400
 """From this status on."""
 REFUSAL_BYTES: Final = 64 * 1024
@@ -47,12 +54,17 @@ REFUSAL_S: Final = 2.0
 
 @dataclass(slots=True)
 class Wire:
-    """What one attempt did on the wire."""
+    """What one attempt did on the wire. ``data_only``: its library knows no other field of an
+    event; ``over_by`` is until when, by the monotonic clock, what may follow a whole answer is
+    waited for.
+    """
 
     bound: int
     streams: bool
     idle_s: float | None = None
     speaking: bool = False
+    data_only: bool = False
+    over_by: float | None = None
     requests: int = 0
     size: int = 0
     status: int = 0
@@ -144,9 +156,10 @@ class BoundedBody(httpx2.AsyncByteStream):
 
     async def _events(self) -> AsyncIterator[bytes]:
         """Whole lines; behind many values a pause."""
-        left, before, since = STREAM_VALUES, bytearray(), 0
+        left, before, since, mark = STREAM_VALUES, bytearray(), 0, _MARK
         async for chunk in self._chunks():
-            *lines, rest = chunk.splitlines(keepends=True) or [b""]
+            came, mark = chunk.removeprefix(mark), b""
+            *lines, rest = came.splitlines(keepends=True) or [b""]
             if rest.endswith((b"\r", b"\n")):
                 lines, rest = [*lines, rest], b""
             for line in lines:
@@ -155,7 +168,8 @@ class BoundedBody(httpx2.AsyncByteStream):
                 left, since = left - values, since + values
                 if values > VALUES_MOST or left < 0:
                     raise self._beyond(TOO_MANY if values > VALUES_MOST else TOO_LONG)
-                yield bytes(before)
+                if self._is_read(whole := bytes(before)):
+                    yield whole
                 before.clear()
                 if since > BREATH_VALUES:
                     since = 0
@@ -165,15 +179,37 @@ class BoundedBody(httpx2.AsyncByteStream):
                 raise self._beyond(f"an event is larger than {EVENT_BYTES} bytes")
         if values_in(bytes(before).removeprefix(b"data:")) > min(VALUES_MOST, left):
             raise self._beyond(TOO_MANY)
-        if before:
+        if self._is_read(bytes(before)):
             yield bytes(before)
+
+    def _is_read(self, line: bytes) -> bool:
+        """Whether the library gets this line: what only keeps a connection open, or tells how to
+        come back to it, some take for an event. An answer that says its end is whole.
+        """
+        if not (said := line.strip()):
+            return True
+        name, _, value = said.partition(b":")
+        if name not in _READ or (self._wire.data_only and name == b"event"):
+            return False
+        if self._wire.data_only and value.strip() == b"[DONE]":
+            return False
+        if self._wire.over_by is None and _END.search(line) is not None:
+            self._wire.over_by = monotonic() + AFTER_END_S
+        return True
 
     async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         patience_s = self._wire.idle_s if self._wire.speaking else None
+        over_by = self._wire.over_by
+        if over_by is not None:
+            patience_s = max(0.0, over_by - monotonic())
         try:
             async with TimeLimit(patience_s):
                 return await anext(chunks, None)
-        except TimeoutError:
+        except (TimeoutError, httpx2.TransportError) as error:
+            if over_by is not None:
+                return None  # all that counts had come
+            if not isinstance(error, TimeoutError):
+                raise
             self._wire.fault = ModelError(
                 code=ModelErrorCode.CONNECTION, message=stalled(patience_s)
             )

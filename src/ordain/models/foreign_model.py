@@ -120,7 +120,7 @@ def hush() -> None:
     """What these libraries warn of quotes answers, and with them whatever was said: it stands in no
     log. Asked before each attempt, since others set the filters, too.
     """
-    warnings.filterwarnings("ignore", category=UserWarning, module=_LIBRARIES)
+    warnings.filterwarnings("ignore", module=_LIBRARIES)
 
 
 class ForeignModel(ABC):
@@ -128,7 +128,11 @@ class ForeignModel(ABC):
 
     Ordering: none; calls run side by side. Errors: every failure is a ``ModelError``; only
     cancellation passes through.
+
+    ``data_only``: of an event in a stream its library knows the data alone.
     """
+
+    data_only = False
 
     def __init__(self, url: str, api_key: str | None, key_header: str) -> None:
         """The key goes into ``key_header`` and nowhere else.
@@ -177,6 +181,7 @@ class ForeignModel(ABC):
             STREAM_BYTES if listener else ANSWER_BYTES,
             streams=listener is not None,
             idle_s=request.profile.idle_ms / 1000 or None,
+            data_only=self.data_only,
         )
         token = _WIRE.set(wire)
         hush()

@@ -46,6 +46,8 @@ def api_base(base_url: str) -> tuple[str, str]:
 class GeminiModel(ForeignModel):
     """One attempt at one content of Gemini."""
 
+    data_only = True
+
     def __init__(self, base_url: str = DEFAULT_BASE_URL, api_key: str | None = None) -> None:
         """The key goes into the x-goog-api-key header and nowhere else.
 

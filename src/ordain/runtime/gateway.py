@@ -193,7 +193,7 @@ class _ModelAttempt(Struct, frozen=True):
 
         The hedge has its own limit and its own time. A first one that nothing was heard of until
         another endpoint had answered has failed in that part, and after a few such failures hedged
-        calls leave it alone.
+        calls leave it alone: the hedge is asked at once then, and alone.
         """
         call, services = self.call, self.services
         profile, policy = (
@@ -203,9 +203,12 @@ class _ModelAttempt(Struct, frozen=True):
         leading = services.breakers.admit_first(profile, _steady(services), policy)
         if isinstance(leading, tuple):
             code, wait_ms = leading
-            return Failure(profile.provider, profile.model).held_back(
-                code, "left alone as the first of two", wait_ms
+            return await self._hedge_alone(
+                Failure(profile.provider, profile.model).held_back(
+                    code, "left alone as the first of two", wait_ms
+                )
             )
+        second = self._second()
         spoke = overtaken = False
 
         def hearing(piece: str) -> None:
@@ -214,12 +217,6 @@ class _ModelAttempt(Struct, frozen=True):
             if self.attempt.heard is not None:
                 self.attempt.heard(piece)
 
-        second = structs.replace(
-            self,
-            call=structs.replace(
-                call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline
-            ),
-        )
         heard = None if self.attempt.heard is None else hearing
         first = asyncio.ensure_future(
             contained("a model call", lambda: self.one(call.profile, heard))
@@ -259,6 +256,24 @@ class _ModelAttempt(Struct, frozen=True):
             asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first)
         )
 
+    def _second(self) -> _ModelAttempt:
+        call = self.call
+        return structs.replace(
+            self,
+            call=structs.replace(
+                call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline
+            ),
+        )
+
+    async def _hedge_alone(self, first: ModelFailed) -> ModelResult:
+        """The hedge's answer, where the call's own profile has failed already: who waits for it
+        waits no longer than without a hedge.
+        """
+        call = self.call
+        result = await self._second().one(call.hedge, self.attempt.heard)
+        beside = self._failed_beside(call.profile, first)
+        return structs.replace(result, profile=call.hedge, beside=beside)
+
     def _elsewhere(self, name: str) -> bool:
         """Whether a profile stands at another endpoint than the call's own: then its answer does
         not speak for that one.
@@ -270,24 +285,28 @@ class _ModelAttempt(Struct, frozen=True):
         profile = self.catalog.data.profiles[name]
         result = None if task.cancelled() else task.result()
         if isinstance(result, ModelFailed):
-            return Beside(
-                profile=name,
-                provider=profile.provider,
-                model=profile.model,
-                code=str(result.code),
-                message=result.message,
-                live=result.live,
-                charged=result.charged,
-                retry_after_ms=result.retry_after_ms,
-                apart=result.apart,
-                unanswered=result.unanswered,
-                lower=result.lower,
-                input_tokens=result.input_tokens,
-                output_tokens=result.output_tokens,
-                cached_tokens=result.cached_tokens,
-                written_tokens=result.written_tokens,
-            )
+            return self._failed_beside(name, result)
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
+
+    def _failed_beside(self, name: str, result: ModelFailed) -> Beside:
+        profile = self.catalog.data.profiles[name]
+        return Beside(
+            profile=name,
+            provider=profile.provider,
+            model=profile.model,
+            code=str(result.code),
+            message=result.message,
+            live=result.live,
+            charged=result.charged,
+            retry_after_ms=result.retry_after_ms,
+            apart=result.apart,
+            unanswered=result.unanswered,
+            lower=result.lower,
+            input_tokens=result.input_tokens,
+            output_tokens=result.output_tokens,
+            cached_tokens=result.cached_tokens,
+            written_tokens=result.written_tokens,
+        )
 
 
 def _steady(services: Services) -> int:

@@ -285,6 +285,8 @@ def kept_answer(
             content = kept.content
     given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
     said = _believed(reply.output_tokens, max(asked, size))
+    if said is not None and said * TOKEN_BYTES_MOST < size:
+        said = None  # what a stream begins its count with, and never went on to count
     return ModelAnswer(
         content=content,
         withheld=withheld,
@@ -337,6 +339,10 @@ def _first(chars: int, most: int) -> str:
 
 def _told_too(notice: str | None, more: str) -> str | None:
     return "; ".join(filter(None, (notice, more))) or notice
+
+
+TOKEN_BYTES_MOST = 64
+"""A text has a token for so many bytes at least."""
 
 
 def _believed(count: int | None, most: int) -> int | None:

@@ -8,8 +8,8 @@ returns what it was called with.
 
 from __future__ import annotations
 
+import asyncio
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
@@ -18,13 +18,21 @@ import msgspec
 from ordain.contracts.access import may_hold_token, open_token, tokens_in
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.spellings import SHORTEST, folded, spellings
-from ordain.contracts.text_codes import JSON, JSON_ESCAPE
+from ordain.contracts.text_codes import JSON
 from ordain.contracts.visible import BEHIND, unfinished, visible_piece
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply, looked_at, within_bound
 from ordain.runtime.sealed_readings import may_part, readings
-from ordain.runtime.text_layers import LAYERS, Layer, ends, is_coded, layers
+from ordain.runtime.text_layers import (
+    LAYERS,
+    Layer,
+    ends,
+    is_coded,
+    layers,
+    with_escapes,
+    without,
+)
 
 STRUCK = "[secret]"
 _ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -35,6 +43,11 @@ MESSAGE_CHARS = 300
 _BROKEN_OFF = re.compile(rf"[!-~]{{{SHORTEST},}}\Z")
 NUMBER_MAX = 10**300
 _NUMBER = frozenset("0123456789.-+e")
+_WRITTEN_OTHERWISE = re.compile(r'["\\\x00-\x1f\x7f]')
+"""What JSON writes by another sign."""
+BESIDE_BYTES = 16 * 1024
+"""A value that is larger is struck in a thread: a megabyte of small texts takes seconds."""
+_JSON = msgspec.json.Encoder()
 
 
 class Seal:
@@ -53,7 +66,7 @@ class Seal:
         self._words: tuple[str, ...] = ()
         self._folded: tuple[str, ...] = ()
         self._longest = 0
-        self._numeric = False
+        self._numeric = self._escapes = False
         self._begins = self._first = re.compile("")
         self.add(*secrets)
 
@@ -70,6 +83,7 @@ class Seal:
         words = (*self._words, *self._folded)
         self._longest = max(map(len, words), default=0)
         self._numeric = any(_NUMBER.issuperset(word) for word in words)
+        self._escapes = any(_WRITTEN_OTHERWISE.search(word) is not None for word in words)
         firsts = {word[0] for word in words} | {word[0].upper() for word in self._folded}
         begins = f"[{re.escape(''.join(sorted(firsts)))}]" if words else "(?!)"
         codes = "".join(code for code, read in _ESCAPED.items() if read in firsts)
@@ -86,12 +100,12 @@ class Seal:
         """
         if not is_coded(text):
             return (
-                _without(text, [(begin, stop) for _, begin, stop in found])
+                without(text, [(begin, stop) for _, begin, stop in found], STRUCK)
                 if (found := self._found_in(text))
                 else text
             )
         found = [(begin, stop) for layer in layers(text) for _, begin, stop in self._found(layer)]
-        return _without(text, _with_escapes(text, found)) if found else text
+        return without(text, with_escapes(text, found), STRUCK) if found else text
 
     def cut(self, text: str, most: int) -> str:
         """The same for a message that was cut at so many characters: of one that long the word goes
@@ -197,15 +211,42 @@ class Seal:
         """A JSON value without them, keys and numbers included; the same value where there are
         none.
         """
+        return value if self._holds_none(value) else self._struck(value)
+
+    async def large_value(self, value: Any) -> Any:
+        """The same, beside the loop where it takes long: of a large one with codes or secrets in it
+        each part is looked at by itself.
+        """
+        if self._holds_none(value):
+            return value
+        size = len(_written(value) or b"")
+        if size <= BESIDE_BYTES:
+            return self._struck(value)
+        return await asyncio.to_thread(self._struck, value)
+
+    def _holds_none(self, value: Any) -> bool:
+        """Whether surely nothing of them stands in it, as its JSON shows at once: most have none,
+        and to look at each part takes ten times as long.
+        """
+        if self._numeric or (written := _written(value)) is None:
+            return False
+        text = written.decode()
+        if "%" in text or "&" in text or "\\u" in text or "\\\\" in text:
+            return False
+        if self._escapes and "\\" in text:  # a secret that JSON writes otherwise than it is
+            return False
+        return not self._found_in(text)
+
+    def _struck(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
             return {
-                self.value(key): self.value(one)
+                self._struck(key): self._struck(one)
                 for key, one in cast("dict[Any, Any]", value).items()
             }
         if isinstance(value, list | tuple):
-            values = [self.value(one) for one in cast("list[Any]", value)]
+            values = [self._struck(one) for one in cast("list[Any]", value)]
             return values if isinstance(value, list) else tuple(values)
         if self._numeric and isinstance(value, int | float) and not isinstance(value, bool):
             return self._number(value)
@@ -222,35 +263,16 @@ class Seal:
         return value
 
 
+def _written(value: Any) -> bytes | None:
+    """The value as JSON; None of what has none."""
+    try:
+        return _JSON.encode(value)
+    except (TypeError, ValueError, msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def _longest_first(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
-
-
-def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
-    """The text with each of these stretches struck out; those that share characters are one."""
-    parts: list[str] = []
-    end = 0
-    for begin, stop in sorted(found):
-        if begin >= end:
-            parts += text[end:begin], STRUCK
-        end = max(end, stop)
-    return "".join((*parts, text[end:])) if parts else text
-
-
-def _with_escapes(text: str, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same stretches with the whole of each escape that they cut: what is left has to be JSON
-    still.
-    """
-    if "\\" not in text:
-        return found
-    escapes = [escape.span() for escape in JSON_ESCAPE.finditer(text)]
-    starts = [start for start, _ in escapes]
-
-    def around(at: int) -> tuple[int, int]:
-        start, end = escapes[max(0, bisect_left(starts, at) - 1)] if escapes else (at, at)
-        return (start, end) if start < at < end else (at, at)
-
-    return [(around(begin)[0], around(stop)[1]) for begin, stop in found]
 
 
 class SealedModel:
@@ -345,7 +367,8 @@ class SealedVerbs:
         """See ``VerbPort.run``."""
         given = await self._verbs.run(call)
         if isinstance(given, LeafReturned):
-            return msgspec.structs.replace(given, output=self._seal.value(given.output))
+            output = await self._seal.large_value(given.output)
+            return msgspec.structs.replace(given, output=output)
         if isinstance(given, LeafFailed):
             return msgspec.structs.replace(
                 given, message=self._seal.cut(given.message, MESSAGE_CHARS)

@@ -5,11 +5,20 @@ HTML: each way to read it knows where its characters stand in the text itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from ordain.contracts.text_codes import CODES, ENTITIES, PERCENT, Code, open_code, places
+from ordain.contracts.text_codes import (
+    CODES,
+    ENTITIES,
+    JSON_ESCAPE,
+    PERCENT,
+    Code,
+    open_code,
+    places,
+)
 
 LAYERS = 3
 """How often each code is read: a text in JSON in a text in JSON."""
@@ -91,3 +100,30 @@ def ends(text: str) -> Iterator[int]:
         yield (end := begun)
     if (half := _HALF.search(text[max(0, end - 3) : end])) is not None:
         yield end - len(half[0])
+
+
+def without(text: str, found: Iterable[tuple[int, int]], struck: str) -> str:
+    """The text with each of these stretches struck out; those that share characters are one."""
+    parts: list[str] = []
+    end = 0
+    for begin, stop in sorted(found):
+        if begin >= end:
+            parts += text[end:begin], struck
+        end = max(end, stop)
+    return "".join((*parts, text[end:])) if parts else text
+
+
+def with_escapes(text: str, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same stretches with the whole of each escape that they cut: what is left has to be JSON
+    still.
+    """
+    if "\\" not in text:
+        return found
+    escapes = [escape.span() for escape in JSON_ESCAPE.finditer(text)]
+    starts = [start for start, _ in escapes]
+
+    def around(at: int) -> tuple[int, int]:
+        start, end = escapes[max(0, bisect_left(starts, at) - 1)] if escapes else (at, at)
+        return (start, end) if start < at < end else (at, at)
+
+    return [(around(begin)[0], around(stop)[1]) for begin, stop in found]

@@ -195,7 +195,7 @@ class _Caller:
                 f"the answer has more than {self.http.max_response_bytes} bytes",
                 sent=True,
             )
-        return self._output(kind, codecs.decode(body, charset, "replace"))
+        return await self._output(kind, codecs.decode(body, charset, "replace"))
 
     # --- the request ------------------------------------------------------------------------------
 
@@ -327,9 +327,9 @@ class _Caller:
             raise self.failed(f"http_{status}", said, retryable=refused, after_s=after or 0)
         raise self.failed(f"http_{status}", said, retryable=True, sent=True, after_s=after or 0)
 
-    def _output(self, kind: str, text: str) -> dict[str, Any]:
+    async def _output(self, kind: str, text: str) -> dict[str, Any]:
         if self.http.result == "text":
-            return {"text": self._scrubbed(text)}
+            return {"text": await self._scrubbed(text)}
         if not text.strip():
             return {}
         if not (kind == "application/json" or kind.endswith("+json")):
@@ -342,7 +342,7 @@ class _Caller:
             value = msgspec.json.decode(text)
         except (ValueError, RecursionError) as error:
             raise self.failed("not_json", "the answer is not JSON", sent=True) from error
-        value = self._scrubbed(self._at_path(value))
+        value = await self._scrubbed(self._at_path(value))
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {"result": value}
 
     def _at_path(self, value: Any) -> Any:
@@ -362,12 +362,12 @@ class _Caller:
                 )
         return value
 
-    def _scrubbed(self, value: Any) -> Any:
+    async def _scrubbed(self, value: Any) -> Any:
         """The value without any secret that went out with the request, however short, in whatever
         way a server writes what it was sent.
         """
         sent = [self.access.secrets[name].value for name in self.http.secrets]
-        return Seal(sent, shortest=1).value(value) if sent else value
+        return await Seal(sent, shortest=1).large_value(value) if sent else value
 
 
 def _retry_after(response: httpx2.Response) -> int | None:

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -440,6 +443,9 @@ def said(**rows: Any) -> Callable[[dict[str, Any]], tuple[int, bytes]]:
         said(data=[{"index": 0, "embedding": [1.0] * 20_000}]),
         said(data={"index": 0}),
         said(error={"message": "no"}),
+        lambda _: (200, b"[" * 500_000),
+        lambda _: (200, b'{"data":[{"index":0,"embedding":[1' + b"0" * 400 + b"]}]}"),
+        lambda _: (200, b'{"data":[{"index":0,"embedding":[1' + b"0" * 5_000 + b".5]}]}"),
     ],
 )
 def test_what_is_no_vector_is_none(endpoint: Endpoint, answer: Any) -> None:
@@ -453,6 +459,40 @@ def test_what_is_no_vector_is_none(endpoint: Endpoint, answer: Any) -> None:
             embedder.embed(["text"])
         assert refused.value.code == "embedder_unavailable"
     assert len(endpoint.asked) == 1
+
+
+def test_one_that_trickles_is_given_up() -> None:
+    """The time is that of the whole answer, not of one reading; whoever comes meanwhile waits no
+    longer either.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def trickle() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 4000000\r\n\r\n")
+                for _ in range(600):
+                    connection.sendall(b" ")
+                    time.sleep(0.05)
+
+        threading.Thread(target=trickle, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        embedder = EndpointEmbedder(url, "words", timeout_s=0.5)
+        told: list[str] = []
+
+        def ask() -> None:
+            try:
+                embedder.embed(["a"])
+            except Transient as error:
+                told.append(error.message)
+
+        asking = [threading.Thread(target=ask) for _ in range(2)]
+        for one in asking:
+            one.start()
+        for one in asking:
+            one.join(15)
+        assert len(told) == 2, "it waits still"
+        assert "no answer within 0.5 s" in told[0] + told[1]
 
 
 def test_vectors_have_one_length(endpoint: Endpoint) -> None:

@@ -5,6 +5,7 @@ no log.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import warnings
 from collections.abc import AsyncIterator
@@ -167,6 +168,82 @@ async def test_no_warning_of_a_library_quotes_an_answer(
         warnings.simplefilter("always")
         await model.attempt(asked(protocol, http_json(odd)))
     assert [str(one.message) for one in told if API_KEY[:12] in str(one.message)] == []
+
+
+GOOD: dict[str, list[dict[str, Any]]] = {
+    "anthropic": [
+        {
+            "type": "message_start",
+            "message": {
+                "id": "m",
+                "type": "message",
+                "role": "assistant",
+                "model": "wire",
+                "content": [],
+                "stop_reason": None,
+                "usage": {"input_tokens": 1},
+            },
+        },
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "text", "text": "hi"},
+        },
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}},
+        {"type": "message_stop"},
+    ],
+    "gemini": [
+        {
+            "candidates": [
+                {"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}
+            ]
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "line", [": alive", "id: 7", "retry: 10", "\ufeff", "event", "data: [DONE]"], ids=repr
+)
+async def test_a_stream_may_hold_what_streams_hold(
+    protocol: Protocol, model: ModelPort, line: str
+) -> None:
+    """Comments, places to come back to, a mark at the beginning, a sign of the end: gateways send
+    them, and none of them is an event.
+    """
+    good = events(*GOOD[protocol.name])
+    if line == "event":
+        line = "" if protocol.name == "anthropic" else "event: x"
+    head, _, rest = base64.b64decode(good["send"]).partition(b"\r\n\r\n")
+    around = f"{line}\n\n".encode() if line and line != "\ufeff" else line.encode()
+    begun = b"" if "DONE" in line else around
+    answer = await model.attempt(
+        asked(
+            protocol,
+            send(head + b"\r\n\r\n" + begun + rest + (around if "DONE" in line else b"")),
+            {"close": True},
+            narrative="content",
+        ),
+        [].append,
+    )
+    assert isinstance(answer, ModelReply), answer
+    assert answer.text == "hi"
+
+
+@pytest.mark.parametrize("then", ["silence", "a reset"])
+async def test_an_answer_that_said_its_end_is_whole(
+    protocol: Protocol, model: ModelPort, then: str
+) -> None:
+    """Also where nobody closes the connection, or it breaks: it was heard, and is paid for."""
+    good = events(*GOOD[protocol.name])
+    good = send(
+        base64.b64decode(good["send"]).replace(b"connection: close", b"content-length: 9999")
+    )
+    after = {"sleep": 60} if then == "silence" else {"close": True}
+    async with asyncio.timeout(30):
+        answer = await model.attempt(asked(protocol, good, after, narrative="content"), [].append)
+    assert isinstance(answer, ModelReply), answer
+    assert answer.text == "hi"
 
 
 async def test_what_is_heard_stands_in_the_order_of_the_answer(wire_url: str) -> None:

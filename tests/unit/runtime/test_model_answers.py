@@ -216,12 +216,25 @@ def test_nobody_empties_an_account_by_a_count(
     most_in, most_out = BELIEVED_TIMES * 200, BELIEVED_TIMES * 30
     believed = given_in if given_in is not None and given_in <= most_in else None
     said = said_out if said_out is not None and said_out <= most_out else None
+    said = None if said == 0 else said  # a text has a token for so many bytes at least
     assert (answer.input_tokens, answer.output_tokens) == (
         100 if believed is None else believed,
         30 if said is None else said,
     )
     assert answer.estimated == (believed is None or said is None)
     assert max(answer.cached_tokens, answer.written_tokens) <= (believed or 0)
+
+
+@pytest.mark.parametrize(("counted", "believed"), [(1, False), (156, False), (157, True)])
+def test_a_count_that_stopped_at_its_beginning_is_none(counted: int, believed: bool) -> None:
+    """Of a stream that tells of its first token alone bytes are counted: nothing would bind, and
+    the bill would be a thousand times larger.
+    """
+    answer = kept(reply("word " * 2_000, input_tokens=30, output_tokens=counted))
+    assert (answer.estimated, answer.output_tokens) == (
+        not believed,
+        counted if believed else 10_000,
+    )
 
 
 @given(st.text(st.characters(), max_size=20))

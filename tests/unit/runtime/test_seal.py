@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import html
 import json
@@ -539,3 +540,41 @@ def test_no_text_takes_long(piece: str) -> None:
 def test_what_stands_behind_a_secret_is_shown() -> None:
     """Also where its last sign and that might be the beginning of an entity."""
     assert Seal(["0000000&"]).text("0000000&end") == f"{STRUCK}end"
+
+
+def nested(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        leaf, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(leaf.map(str), inner)
+    )
+
+
+@given(
+    st.sampled_from([SECRET, 'we"ird\\key', "a\nb-secret", "ключ-секрет", "1234567890"]), st.data()
+)
+def test_a_value_that_is_looked_at_as_a_whole_is_struck_as_in_parts(
+    secret: str, data: st.DataObject
+) -> None:
+    """What its JSON shows to be clean is clean in each part, in whatever way a secret is spelled
+    there.
+    """
+    spelled = [secret, quote(secret, safe=""), json.dumps(secret), json.dumps(secret)[1:-1]]
+    others = ["", "a", 'a"b', "a\nb", "100%", 1, 1.5, 1234567890, None, True, html.escape(secret)]
+    value = data.draw(nested(st.sampled_from([*others, *spelled, *map(str.upper, spelled)])))
+    seal = Seal([secret])
+    assert seal.value(value) == seal._struck(value) == asyncio.run(seal.large_value(value))
+
+
+def test_a_large_value_keeps_nobody_waiting() -> None:
+    """A megabyte of small texts, each of which may be read in several ways."""
+    value, ticks = ["a%2"] * 40_000, 0
+
+    async def struck() -> Any:
+        nonlocal ticks
+        work = asyncio.ensure_future(Seal([SECRET]).large_value(value))
+        while not work.done():
+            await asyncio.sleep(0.001)
+            ticks += 1
+        return await work
+
+    assert asyncio.run(struck()) == value
+    assert ticks > 3

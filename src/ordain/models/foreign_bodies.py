@@ -53,7 +53,7 @@ REFUSAL_S: Final = 2.0
 
 
 @dataclass(slots=True)
-class Wire:
+class WireAttempt:
     """What one attempt did on the wire. ``data_only``: its library knows no other field of an
     event; ``over_by`` is until when, by the monotonic clock, what may follow a whole answer is
     waited for.
@@ -116,7 +116,7 @@ def _within(value: Any) -> Collection[Any]:
 class BoundedBody(httpx2.AsyncByteStream):
     """A body that ends where it is larger, or cut more finely, or has more in it than it may."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, wire: Wire) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, wire: WireAttempt) -> None:
         """What ``wire`` bounds; what is beyond that stands there as its fault."""
         self._stream, self._wire = stream, wire
 

@@ -42,7 +42,7 @@ from ordain.models.exchange import (
     unusable_proxy,
 )
 from ordain.models.foreign_answers import ALTERNATING, Pieces, read_answer
-from ordain.models.foreign_bodies import REFUSES, BoundedBody, Wire
+from ordain.models.foreign_bodies import REFUSES, BoundedBody, WireAttempt
 from ordain.models.foreign_failures import failure_of
 from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
@@ -58,7 +58,7 @@ NO_KEY = "none"
 """What a library that insists on a key is given; it is never sent."""
 
 
-_WIRE: ContextVar[Wire] = ContextVar("ordain_models_foreign_wire")
+_WIRE: ContextVar[WireAttempt] = ContextVar("ordain_models_foreign_wire")
 
 
 def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
@@ -177,7 +177,7 @@ class ForeignModel(ABC):
         if not (is_text(request.system) and is_text(request.user)):
             return NOT_UNICODE
         listener = heard if request.narrative else None
-        wire = Wire(
+        wire = WireAttempt(
             STREAM_BYTES if listener else ANSWER_BYTES,
             streams=listener is not None,
             idle_s=request.profile.idle_ms / 1000 or None,
@@ -264,7 +264,7 @@ class ForeignModel(ABC):
             case Structured.TEXT | None:
                 return ModelRequestParameters()
 
-    def _failed(self, error: Exception, wire: Wire, request: ModelRequest) -> ModelError:
+    def _failed(self, error: Exception, wire: WireAttempt, request: ModelRequest) -> ModelError:
         """What a foreign exception means."""
         if wire.streams and 200 <= wire.status < 300 and not wire.size:
             return CUT_OFF

@@ -229,12 +229,13 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
 class RunFound(Struct, frozen=True, kw_only=True):
     """A run as somebody outside finds it. ``mailed``: mail of that key has come; ``over``: the wait
-    at that effect is.
+    at that effect is; ``interrupted``: it is being stopped, and has not been told so yet.
     """
 
     status: Status
     mailed: bool = False
     over: bool = False
+    interrupted: bool = False
 
 
 class ConfigFound(Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest
 from ordain.journal.records import ENCODER, Started
 from ordain.ports.approvals import ApprovalDecided, ApprovalRow
-from ordain.ports.shared import ApprovalRead, Ruling, Shared
+from ordain.ports.shared import ApprovalRead, Ruling, RunFound, RunRead, Shared
 from ordain.ports.store import Arrive, StoredRun
 from ordain.ports.writes import Write
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
@@ -361,10 +361,12 @@ class ApprovalDesk:
         policy = self._services.catalogs.current.policy
         over = ApprovalMail(state=ApprovalState.WITHDRAWN, by=who.name, why=view.void)
         became = list[ApprovalState]()
+        reads = ApprovalRead(approval=row.id), RunRead(run=row.run)
 
-        def decide(found: ApprovalRow | None) -> Ruling:
+        def decide(found: ApprovalRow | None, run: RunFound | None) -> Ruling:
+            stopped = run is not None and run.interrupted  # and is told so before it goes on
             facts = ApproveFacts(
-                state="" if found is None else found.state,
+                state="" if found is None else ApprovalState.WITHDRAWN if stopped else found.state,
                 to=mail.state,
                 at=at,
                 expires_at=0 if found is None else found.expires_at,
@@ -393,10 +395,7 @@ class ApprovalDesk:
             return Ruling(writes=(decided, *given, letter(row, mail, at)), run=row.run)
 
         outcome = await self._services.store.submit(
-            Arrive(
-                workspace=row.workspace,
-                shared=Shared(reads=(ApprovalRead(approval=row.id),), decide=decide),
-            )
+            Arrive(workspace=row.workspace, shared=Shared(reads=reads, decide=decide))
         )
         if outcome.refused:
             LOG.warning("approval=%s by=%r refused=%s", row.id, who.name, outcome.refused)

@@ -31,6 +31,7 @@ from ordain.ports.shared import (
     SessionState,
     SharedRead,
 )
+from ordain.ports.writes import MailKind
 from ordain.store.accounts import read_accounts
 from ordain.store.approval_rows import read_approval
 from ordain.store.configuration_rows import read_config
@@ -73,6 +74,11 @@ def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> l
     return read_accounts(transaction.db, workspace, what)
 
 
+_INTERRUPTED = (
+    f"SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND kind = '{MailKind.INTERRUPT}'"  # noqa: S608 - a kind
+)
+
+
 def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
     db = transaction.db
     row = db.execute("SELECT no, status FROM runs WHERE id = ?", (what.run,)).fetchone()
@@ -86,7 +92,8 @@ def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
         is not None
     )
     over = what.addr >= 0 and _is_over(db, row[0], what.addr)
-    return RunFound(status=Status(row[1]), mailed=mailed, over=over)
+    interrupted = db.execute(_INTERRUPTED, (row[0],)).fetchone() is not None
+    return RunFound(status=Status(row[1]), mailed=mailed, over=over, interrupted=interrupted)
 
 
 def _is_over(db: sqlite3.Connection, run: int, addr: int) -> bool:

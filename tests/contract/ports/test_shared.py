@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ordain.errors import ConfigurationError, RunLost
 from ordain.journal.records import Status
@@ -22,7 +23,15 @@ from ordain.ports.shared import (
     SharedRead,
 )
 from ordain.ports.store import Append, Arrive, ClaimUnit, JournalStore, Outcome, load_run
-from ordain.ports.writes import AccountCharge, OutboxRow, Refund, TableRow, Write
+from ordain.ports.writes import (
+    AccountCharge,
+    MailKind,
+    OutboxRow,
+    Refund,
+    TableRow,
+    TakenMail,
+    Write,
+)
 from tests.contract.writing import WORKSPACE, Run
 
 BOOK = RowRead(table="books", key=("a", "Emma"))
@@ -130,7 +139,9 @@ async def test_a_decision_that_is_refused_has_written_nothing(store: JournalStor
 
 
 async def test_a_run_is_found_as_it_stands(store: JournalStore) -> None:
-    """Whether mail of a key has come, and whether a wait is over."""
+    """Whether mail of a key has come, whether a wait is over, and whether it is being stopped and
+    has not been told.
+    """
     run = Run("a")
     await store.submit(run.open())
     await store.submit(run.post("k"))
@@ -143,6 +154,11 @@ async def test_a_run_is_found_as_it_stands(store: JournalStore) -> None:
     )
     ready = RunFound(status=Status.READY)
     assert found == (RunFound(status=Status.READY, mailed=True, over=True), ready, None)
+    await store.submit(run.post("stop", MailKind.INTERRUPT))
+    assert await read(store, RunRead(run="a")) == (structs.replace(ready, interrupted=True),)
+    mail = (await store.mail("a"))[-1].id
+    await store.submit(run.step(writes=(TakenMail(mail=mail, seq=2),)))
+    assert await read(store, RunRead(run="a")) == (ready,)
 
 
 @pytest.mark.parametrize("own", [0, 2], ids=["its record alone", "behind its run's"])

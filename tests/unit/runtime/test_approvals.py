@@ -321,10 +321,12 @@ async def test_a_verb_that_is_switched_off_after_the_yes_is_not_called() -> None
 
 
 async def test_who_cancels_a_run_closes_what_it_asked() -> None:
-    """Nobody can say yes to what nobody waits for."""
+    """Nobody can say yes to what nobody waits for, from when the cancellation is acknowledged."""
     with Office() as office:
         view = await office.asked(post())
         await office.interrupt(view.row.run)
+        for approve in (True, False):
+            assert await office.decide(view, approve=approve, drive=False) == "already_decided"
         await office.drive(view.row.run)
         assert await office.state(view) is ApprovalState.WITHDRAWN
         assert await office.decide(view, drive=False) == "already_decided"

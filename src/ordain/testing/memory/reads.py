@@ -28,6 +28,7 @@ from ordain.ports.shared import (
     SharedName,
     SharedRead,
 )
+from ordain.ports.writes import MailKind
 from ordain.testing.memory.approval_rows import standing_grants
 from ordain.testing.memory.configuration_rows import read_config
 from ordain.testing.memory.rows import MemoryRows
@@ -89,7 +90,11 @@ def _run(transaction: UnitAtWork, _: str, what: RunRead) -> RunFound | None:
         there.mail.key == what.key for there in transaction.rows.mailbox.get(what.run, ())
     )
     over = what.addr >= 0 and any(_ends_wait(record, what.addr) for record in row.run.records)
-    return RunFound(status=row.run.status, mailed=mailed, over=over)
+    interrupted = any(
+        there.taken is None and there.mail.kind is MailKind.INTERRUPT
+        for there in transaction.rows.mailbox.get(what.run, ())
+    )
+    return RunFound(status=row.run.status, mailed=mailed, over=over, interrupted=interrupted)
 
 
 def _ends_wait(record: Record, addr: int) -> bool:

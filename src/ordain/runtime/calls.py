@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from time import perf_counter_ns
-from typing import Any, cast
+from typing import Any
 
-from msgspec import UNSET, Struct, structs
+from msgspec import Struct, structs
 
 from ordain.contracts.approvals import Consent
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.compiled_verb import CompiledVerb
-from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.handoff import Handed
 from ordain.contracts.risk import HARMLESS
-from ordain.contracts.verbs import Trust, VerbSpec, less_trusted, properties_of
+from ordain.contracts.verbs import Trust, VerbSpec, less_trusted
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import (
@@ -31,10 +30,9 @@ from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
 from ordain.rules.profile import HeldProfile, NoProfile, enables
-from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
-from ordain.runtime.doubted_calls import DIED, NOT_STARTED, leaves_doubt, still_doubted
+from ordain.runtime.doubted_calls import NOT_STARTED, still_doubted
 from ordain.runtime.handed_on import narrows, no_longer_named
 from ordain.runtime.repeated_calls import why_in_doubt
 from ordain.runtime.services import Services
@@ -55,6 +53,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     ``within`` says why the verb that the run itself carries out may not go on. ``doubted``: an
     earlier attempt under the key was cut off with its process, and may have taken effect.
     ``hears_of_doubt``: the run's rules are told of calls in doubt; not so in runs of builds before.
+    ``stopping``: an interrupt lies there for it.
     """
 
     key: str
@@ -64,6 +63,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     within: Withdrawing = nothing_withdrawn
     doubted: bool = False
     hears_of_doubt: bool = False
+    stopping: bool = False
 
 
 class CallBasis(Struct, frozen=True, kw_only=True):
@@ -79,15 +79,11 @@ class CallBasis(Struct, frozen=True, kw_only=True):
     begun: bool = False
 
 
-Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
-"""Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
-RECONCILE_TIMEOUT_S = 10.0
 REST_MS = 1000
 """A delay that is named is a rest from here on, as with models; a failure that names a shorter one
 is an attempt.
 """
 GIVEN = "given"
-VOID = "the process died while the verb ran; it has not taken effect, and cannot any more"
 
 
 async def held_now(services: Services, run: StoredRun) -> HeldProfile | NoProfile | None:
@@ -203,7 +199,7 @@ async def _attempt(
     if doubt := await _perhaps_done(services, catalog, call, by):
         return VerbWithdrawn(message=doubt, in_doubt=True)
     leaf = structs.replace(
-        _leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6),
+        leaf_of(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6),
         at_us=now,
     )
     services.counters.verb_calls += 1
@@ -245,7 +241,7 @@ async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by
     """Why an attempt at a call that changes something may be the second time that it is made, where
     no person who was told of that said yes to it; "" where it is not.
     """
-    if by.doubted or not by.hears_of_doubt or _harmless(catalog.verbs[call.authorized.call.verb]):
+    if by.doubted or not by.hears_of_doubt or is_harmless(catalog.verbs[call.authorized.call.verb]):
         return ""
     yes = None if by.consent is None or by.consent.grant else by.consent
     if yes is not None and yes.told is None:  # a build before took it, and kept nothing of that
@@ -256,14 +252,15 @@ async def _perhaps_done(services: Services, catalog: Catalog, call: VerbCall, by
 
 def too_late(verb: CompiledVerb) -> VerbResult:
     """Of an attempt that never went out, because its time was over."""
-    if _harmless(verb):
+    if is_harmless(verb):
         return VerbTimedOut(message="deadline passed before the call")
     return VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
 
 
-def _leaf(
+def leaf_of(
     verb: CompiledVerb, args: dict[str, Any], by: OnBehalf, *, attempt: int, timeout_s: float
 ) -> LeafCall:
+    """One attempt at a verb, as its executor has it."""
     return LeafCall(
         spec=verb.spec,
         args=args,
@@ -277,7 +274,8 @@ def _leaf(
     )
 
 
-def _harmless(verb: CompiledVerb) -> bool:
+def is_harmless(verb: CompiledVerb) -> bool:
+    """Whether it changes nothing, however often it is called."""
     return verb.spec.effect in HARMLESS
 
 
@@ -306,7 +304,7 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
             trust={name: one for name, one in trust.items() if one is not Trust.FOREIGN},
         )
     if isinstance(result, LeafFailed):
-        if result.happened is None and not _harmless(verb):
+        if result.happened is None and not is_harmless(verb):
             return VerbUnknown(message=f"{result.code}: {result.message}")
         after_ms = result.retry_after_ms
         rests = result.retryable and after_ms >= REST_MS
@@ -317,7 +315,7 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
             retry_after_ms=after_ms,
             apart=rests,
         )
-    if _harmless(verb):
+    if is_harmless(verb):
         return VerbTimedOut(message="the verb did not end in time")
     return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")
 
@@ -327,70 +325,7 @@ def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
     failed so; whether anything else took effect nobody knows.
     """
     return (
-        VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
+        VerbFailed(code="bad_output", message=why)
+        if is_harmless(verb)
+        else VerbUnknown(message=why)
     )
-
-
-async def recover_verb(
-    services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf, decide: Recover
-) -> VerbResult:
-    """A crash left an intent without an observation: ask where the verb says whom, let rule
-    ``recover`` decide, and do that.
-
-    ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before
-    anything goes out.
-    """
-    verb = catalog.verbs[call.authorized.call.verb]
-    safety, output = safety_of(verb.spec), None
-    happened: Happened = UNSET
-    if safety in {"voids", "reconcile"}:
-        happened, output = await _reconciled(services, catalog, call, by)
-    match await decide(happened):
-        case RepeatCall(attempt=attempt):
-            by = structs.replace(by, doubted=leaves_doubt(verb.spec))
-            return await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)
-        case TakeFound() if output is not None:
-            return result_of(verb, LeafReturned(output=output))
-        case _ if safety == "voids" and happened is False:
-            return VerbFailed(code="lost", message=VOID)
-        case _ if _harmless(verb):
-            return VerbFailed(code="lost", message="the process died while the verb ran")
-        case _:
-            return VerbUnknown(message=DIED)
-
-
-async def _reconciled(
-    services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf
-) -> tuple[bool | None, dict[str, Any] | None]:
-    """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can
-    be read), and its output then.
-    """
-    spec = catalog.verbs[call.authorized.call.verb].spec
-    reconciler = catalog.verbs.get(spec.reconciler or "")
-    if (
-        reconciler is None
-        or not services.verbs.implements(reconciler.spec.name)
-        or not _may_ask(services, reconciler, spec)
-    ):
-        return None, None
-    args: dict[str, Any] = {"key": by.key, "args": call.authorized.call.args}
-    if "attempt" in properties_of(reconciler.spec.input_schema):
-        args["attempt"] = call.attempt
-    found = await services.verbs.run(
-        _leaf(reconciler, args, by, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S)
-    )
-    if not isinstance(found, LeafReturned):
-        return None, None
-    happened, output = found.output.get("happened"), found.output.get("output")
-    if happened is True and isinstance(output, dict):
-        return True, cast("dict[str, Any]", output)
-    return (False if happened is False else None), None
-
-
-def _may_ask(services: Services, reconciler: CompiledVerb, spec: VerbSpec) -> bool:
-    """Whether the verb that is asked does no more than the one that was allowed, and is not
-    switched off by now.
-    """
-    current = services.catalogs.current
-    off = current.inactive_reason(reconciler.spec.name, current.policy.verbs) is not None
-    return not off and STRICTNESS[reconciler.spec.effect] <= STRICTNESS[spec.effect]

@@ -31,7 +31,7 @@ from ordain.ports.store import ClaimUnit, Mail
 from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
-from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn, recover_verb
+from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn
 from ordain.runtime.carried_verb import carried_verb
 from ordain.runtime.children import new_children
 from ordain.runtime.claims import prepared
@@ -44,6 +44,7 @@ from ordain.runtime.joins import join_children
 from ordain.runtime.model_answers import lost_call, timed_out_at
 from ordain.runtime.read_transcript import ReadTranscript
 from ordain.runtime.readers import read
+from ordain.runtime.recovered_calls import recover_verb
 from ordain.runtime.run_journal import RunJournal
 from ordain.runtime.services import NOT_READ, Services
 from ordain.runtime.setup import RunSetup
@@ -363,6 +364,7 @@ class LiveRun(RunJournal):
             within=self.within,
             doubted=self.state.doubted(effect, self.catalog),
             hears_of_doubt=self.setup.started.doubted is not None,
+            stopping=not self.state.masked and self.interrupt() is not None,
         )
         call = msgspec.structs.replace(
             effect, attempt=effect.attempt + self.state.lost_calls[permit]

@@ -31,16 +31,15 @@ from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned,
 from ordain.rules.profile import HeldProfile, NoProfile
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
 from ordain.runtime.calls import (
-    DIED,
     NOT_STARTED,
-    VOID,
     OnBehalf,
     call_verb,
-    recover_verb,
     result_of,
     too_late,
     withdrawn,
 )
+from ordain.runtime.doubted_calls import DIED
+from ordain.runtime.recovered_calls import VOID, recover_verb
 from ordain.runtime.services import Catalogs, Counters
 from ordain.testing import catalog_of
 from tests.unit.runtime.test_streams import RUN
@@ -393,13 +392,15 @@ async def attempt(
     leaf: Leaf,
     call: VerbCall | None = None,
     current: Catalog | None = None,
+    *,
     recover: bool = False,
     lost: int = 1,
+    by: OnBehalf = BY,
 ) -> Any:
     pinned = catalog_of(verbs=specs)
     made = call or verb_call()
     if not recover:
-        return await call_verb(services(pinned, leaf, current), pinned, made, BY)
+        return await call_verb(services(pinned, leaf, current), pinned, made, by)
 
     async def decide(happened: Happened) -> RecoverOutcome:
         facts = RecoverFacts(
@@ -412,7 +413,7 @@ async def attempt(
         )
         return decide_recover(facts, None, pinned.policy).outcome
 
-    return await recover_verb(services(pinned, leaf, current), pinned, made, BY, decide)
+    return await recover_verb(services(pinned, leaf, current), pinned, made, by, decide)
 
 
 async def test_one_attempt_with_what_is_left_of_the_time() -> None:

@@ -8,6 +8,7 @@ input of a tool that must be called.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from ordain.contracts.profiles import Structured
@@ -32,6 +33,9 @@ except ImportError as error:
     raise ConfigurationError(
         "provider anthropic needs its libraries: pip install 'ordain[anthropic]'"
     ) from error
+
+# at level DEBUG it writes whole requests, with what people said
+logging.getLogger("anthropic._base_client").setLevel(logging.INFO)
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 OPTIONAL_MAX = 24

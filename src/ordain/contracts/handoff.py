@@ -41,7 +41,9 @@ class HandoffPolicy(Strict):
     timeout_seconds: float = Field(
         default=120, gt=0, le=3600, description="Its time, without what a person takes to answer."
     )
-    tool_calls: int = Field(default=12, ge=1, le=1000, description="Tool calls of one handoff's own loop.")
+    tool_calls: int = Field(
+        default=12, ge=1, le=1000, description="Tool calls of one handoff's own loop."
+    )
     planner_invocations: int = Field(
         default=3, ge=0, le=1000, description="Plans that it may have made below its own."
     )

@@ -160,6 +160,10 @@ HELD = {
         turn=9, supervisor=9, triage=6, planner=5, question=4, verb=3, verb_plan=2
     )
     | company(seat=3, roster=5, supervisor=9, worker=2, below=3, synthesis=2),
+    "killed_turn10": held(
+        turn=10, supervisor=9, triage=6, planner=5, question=4, verb=3, verb_plan=2
+    )
+    | company(seat=3, roster=6, supervisor=9, worker=2, below=3, synthesis=2),
     "killed_ledgerless": held(
         turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2
     ),

@@ -16,7 +16,7 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER, PLANNER_1, PLANNER_2, PLANNER_3, PLANNER_4
 from ordain.flows.question.kind import QUESTION, QUESTION_1, QUESTION_2, QUESTION_3
-from ordain.flows.roster.kind import ROSTER, ROSTER_1, ROSTER_2, ROSTER_3, ROSTER_4
+from ordain.flows.roster.kind import ROSTER, ROSTER_1, ROSTER_2, ROSTER_3, ROSTER_4, ROSTER_5
 from ordain.flows.seat.kind import SEAT, SEAT_1, SEAT_2
 from ordain.flows.status.kind import STATUS, STATUS_1
 from ordain.flows.subgoal.kind import SUBGOAL, SUBGOAL_1, SUBGOAL_2
@@ -43,6 +43,7 @@ from ordain.flows.turn.kind import (
     TURN_6,
     TURN_7,
     TURN_8,
+    TURN_9,
 )
 from ordain.flows.verb.kind import VERB, VERB_1, VERB_2
 from ordain.flows.verb_plan.kind import VERB_PLAN_1, VERB_PLAN_KIND
@@ -67,6 +68,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         SEAT_2,
         SEAT_1,
         SYNTHESIS_1,
+        ROSTER_5,
         ROSTER_3,
         ROSTER_4,
         ROSTER_2,
@@ -84,6 +86,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         STATUS_1,
     ),
     *(
+        TURN_9,
         TURN_8,
         TURN_7,
         TURN_6,

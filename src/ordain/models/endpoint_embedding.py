@@ -4,6 +4,7 @@ vLLM, OpenAI. Needs numpy (extra ``recall``) to compare.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from array import array
@@ -11,7 +12,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from math import isfinite, sqrt
 from sys import byteorder
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -78,7 +78,6 @@ class EndpointEmbedder:
         key = checked_key(api_key)
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
         self._lock = threading.Lock()
-        self._client: Any = None
         self._dimension = 0
         self._rests_until = 0.0
         self._why = ""
@@ -133,35 +132,40 @@ class EndpointEmbedder:
             self._lock.release()
 
     def _answer(self, texts: Sequence[str]) -> Sequence[_Row]:
-        import httpx2  # lazy: an offline start pays for no HTTP client
-
-        if self._client is None:
-            self._client = httpx2.Client(
-                timeout=self._timeout_s,
-                headers={"accept-encoding": "identity", **self._headers},
-                follow_redirects=False,
-            )
-        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
-        until = time.monotonic() + self._timeout_s
         try:
-            with self._client.stream("POST", self._url, json=body) as response:
-                content = bytearray()
-                for chunk in response.iter_raw():  # nothing is unpacked that nobody asked for
-                    content += chunk
-                    if len(content) > ANSWER_BYTES:
-                        raise self._unavailable("its answer is too large")
-                    if time.monotonic() > until:  # the client's own is that of one reading
-                        raise self._unavailable(f"no answer within {self._timeout_s:.3g} s")
-        except httpx2.HTTPError as error:
-            raise self._unavailable(f"it does not answer ({type(error).__name__})") from None
-        if not response.is_success:
-            raise self._unavailable(f"it answers with status {response.status_code}")
+            content = asyncio.run(asyncio.wait_for(self._fetched(texts), self._timeout_s))
+        except TimeoutError:
+            raise self._unavailable(f"no answer within {self._timeout_s:.3g} s") from None
         try:
             return _ANSWER.decode(content).data
         except msgspec.ValidationError:
             raise self._unavailable("its answer holds no embeddings") from None
         except (msgspec.MsgspecError, ValueError, RecursionError):
             raise self._unavailable("its answer is no JSON") from None
+
+    async def _fetched(self, texts: Sequence[str]) -> bytes:
+        """On a loop of its own: the time of a client that blocks is that of one reading, and one
+        that trickles would hold its thread for ever.
+        """
+        import httpx2  # lazy: an offline start pays for no HTTP client
+
+        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        headers = {"accept-encoding": "identity", **self._headers}
+        try:
+            async with (
+                httpx2.AsyncClient(timeout=None, headers=headers, follow_redirects=False) as client,
+                client.stream("POST", self._url, json=body) as response,
+            ):
+                if not response.is_success:
+                    raise self._unavailable(f"it answers with status {response.status_code}")
+                content = bytearray()
+                async for chunk in response.aiter_raw():  # nothing is unpacked
+                    content += chunk
+                    if len(content) > ANSWER_BYTES:
+                        raise self._unavailable("its answer is too large")
+                return bytes(content)
+        except httpx2.HTTPError as error:
+            raise self._unavailable(f"it does not answer ({type(error).__name__})") from None
 
     def _vectors(self, answer: Sequence[_Row], count: int) -> list[bytes]:
         rows = sorted(answer, key=lambda row: row.index)

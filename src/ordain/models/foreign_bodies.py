@@ -28,27 +28,33 @@ from ordain.models.refusals import malformed
 from ordain.ports.model import ModelError
 from ordain.runtime.time_limit import TimeLimit
 
-VALUES_MOST: Final = 10_000
-"""Values of one body, or of one event of a stream; an honest one has some dozens."""
-STREAM_VALUES: Final = 1_000_000
-"""Values of all events of a stream: of such as bring a word or so there is room for 100,000."""
+HOLDER: Final = 10
+"""A list or an object costs a library ten times what a text or a number does."""
+WEIGHT_MOST: Final = 50_000
+"""Weight of one body, or of one event of a stream: as much as 5,000 objects or 50,000 figures; an
+honest one has some dozens.
+"""
+STREAM_WEIGHT: Final = 5_000_000
+"""Of all events of a stream: of such as bring a word or so there is room for 100,000."""
 EVENT_BYTES: Final = 4 * 1024 * 1024
 """What one line of a stream has at most: as much as a whole body."""
-BREATH_VALUES: Final = 1_000
-"""So many are read, and then others get their turn."""
-TOO_MANY: Final = f"the answer has more than {VALUES_MOST} values in one piece"
-TOO_LONG: Final = f"the answer has more than {STREAM_VALUES} values"
-_FEW: Final = 200
+BREATH_WEIGHT: Final = 5_000
+"""So much is read, and then others get their turn."""
+TOO_MANY: Final = "the answer has too many values in one piece"
+TOO_LONG: Final = "the answer has too many values"
+_LIGHT: Final = 1_000
 _MARK: Final = b"\xef\xbb\xbf"
-_READ: Final = frozenset((b"data", b"event"))
-_END: Final = re.compile(rb'"type"\s*:\s*"message_stop"|"finishReason"\s*:\s*"')
+_END: Final = re.compile(
+    rb'"type"\s*:\s*"message_stop"|"finishReason"\s*:\s*"(?!"|FINISH_REASON_UNSPECIFIED)'
+)
 """What the last event has; within a text of JSON its quotes stand behind a stroke."""
+_PING: Final = re.compile(rb'"type"\s*:\s*"ping"')
 REFUSES: Final = 400
 """From this status on."""
 REFUSAL_BYTES: Final = 64 * 1024
 REFUSAL_VALUES: Final = 1_000
 REFUSAL_DEPTH: Final = 20
-REFUSAL_S: Final = 2.0
+REFUSAL_S: Final = 1.0
 """What explains a refusal is as large and as deep at most, and is waited for so long."""
 
 
@@ -72,21 +78,22 @@ class WireAttempt:
     fault: ModelError | None = None
 
 
-def values_in(text: bytes) -> int:
-    """How many values a JSON text has, or more than ``VALUES_MOST``; of what is none, how many it
-    may have at most.
+def weight_of(text: bytes) -> int:
+    """What the values of a JSON text weigh, or more than ``WEIGHT_MOST``; of what is none, what
+    they may weigh at most.
     """
-    at_most = 1 + text.count(b",") + text.count(b"[") + text.count(b"{")
-    if at_most <= _FEW:  # what stands in texts is counted too: most have few all the same
+    at_most = 1 + text.count(b",") + HOLDER * (text.count(b"[") + text.count(b"{"))
+    if at_most <= _LIGHT:  # what stands in texts is counted too: most weigh little all the same
         return at_most
     try:
         left: list[Any] = [msgspec.json.decode(text)]
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return at_most
     found = 0
-    while left and found <= VALUES_MOST:
-        found += 1
-        left += _within(left.pop())
+    while left and found <= WEIGHT_MOST:
+        value = left.pop()
+        found += HOLDER if isinstance(value, list | dict) else 1
+        left += _within(value)
     return found
 
 
@@ -113,6 +120,57 @@ def _within(value: Any) -> Collection[Any]:
     return cast("dict[str, Any]", value).values() if isinstance(value, dict) else ()
 
 
+class _Lines:
+    """The lines of one stream, as its library gets them; ``beyond`` says what is more of it than
+    may be.
+
+    What only keeps a connection open, or tells how to come back to it, some libraries take for an
+    event. What is no field of an event is theirs to judge: a proxy may say in plain JSON what is
+    wrong.
+    """
+
+    def __init__(self, wire: WireAttempt) -> None:
+        self.beyond = ""
+        self._wire, self._first, self._says_end = wire, True, True
+        self._left, self._event = STREAM_WEIGHT, 0
+
+    def taken(self, line: bytes) -> tuple[int, bytes]:
+        """What one line weighs, and what of it the library gets."""
+        if self._first and line:
+            line, self._first = line.removeprefix(_MARK), False
+        if not (said := line.strip()):
+            self._event = 0
+            return 1, line
+        name, _, value = said.partition(b":")
+        weight = weight_of(value if name == b"data" else said)
+        self._event, self._left = self._event + weight, self._left - weight
+        if self._event > WEIGHT_MOST or self._left < 0:
+            self.beyond = TOO_MANY if self._event > WEIGHT_MOST else TOO_LONG
+        if name == b"data":
+            self._ends(said)
+        return weight, b"" if self._is_aside(name, value) else self._spelled(line, name)
+
+    def _is_aside(self, name: bytes, value: bytes) -> bool:
+        if not self._wire.data_only:
+            return name in {b"", b"id", b"retry"}
+        return name in {b"", b"id", b"retry", b"event"} or (
+            name == b"data" and value.strip() == b"[DONE]"
+        )
+
+    def _spelled(self, line: bytes, name: bytes) -> bytes:
+        """With the blank behind the field that one library looks for."""
+        short = self._wire.data_only and name == b"data" and not line.startswith(b"data: ")
+        return b"data: " + line.lstrip()[5:] if short else line
+
+    def _ends(self, said: bytes) -> None:
+        """An answer that says its end is whole; one that goes on says nothing by that."""
+        if self._wire.over_by is not None:
+            if _PING.search(said) is None:
+                self._wire.over_by, self._says_end = None, False
+        elif self._says_end and _END.search(said) is not None:
+            self._wire.over_by = monotonic() + AFTER_END_S
+
+
 class BoundedBody(httpx2.AsyncByteStream):
     """A body that ends where it is larger, or cut more finely, or has more in it than it may."""
 
@@ -129,7 +187,7 @@ class BoundedBody(httpx2.AsyncByteStream):
                 yield part
         else:
             body = b"".join([chunk async for chunk in self._chunks()])
-            if values_in(body) > VALUES_MOST:
+            if weight_of(body) > WEIGHT_MOST:
                 raise self._beyond(TOO_MANY)
             yield body
 
@@ -155,47 +213,32 @@ class BoundedBody(httpx2.AsyncByteStream):
             yield chunk
 
     async def _events(self) -> AsyncIterator[bytes]:
-        """Whole lines; behind many values a pause."""
-        left, before, since, mark = STREAM_VALUES, bytearray(), 0, _MARK
+        """Whole lines; behind much of it a pause."""
+        lines, before, since = _Lines(self._wire), bytearray(), 0
         async for chunk in self._chunks():
-            came, mark = chunk.removeprefix(mark), b""
-            *lines, rest = came.splitlines(keepends=True) or [b""]
+            *whole, rest = chunk.splitlines(keepends=True) or [b""]
             if rest.endswith((b"\r", b"\n")):
-                lines, rest = [*lines, rest], b""
-            for line in lines:
+                whole, rest = [*whole, rest], b""
+            for line in whole:
                 before += line
-                values = values_in(bytes(before).removeprefix(b"data:"))
-                left, since = left - values, since + values
-                if values > VALUES_MOST or left < 0:
-                    raise self._beyond(TOO_MANY if values > VALUES_MOST else TOO_LONG)
-                if self._is_read(whole := bytes(before)):
-                    yield whole
+                weight, read = lines.taken(bytes(before))
                 before.clear()
-                if since > BREATH_VALUES:
+                if lines.beyond:
+                    raise self._beyond(lines.beyond)
+                if read:
+                    yield read
+                since += weight
+                if since > BREATH_WEIGHT:
                     since = 0
                     await asyncio.sleep(0)
             before += rest
             if len(before) > EVENT_BYTES:
                 raise self._beyond(f"an event is larger than {EVENT_BYTES} bytes")
-        if values_in(bytes(before).removeprefix(b"data:")) > min(VALUES_MOST, left):
-            raise self._beyond(TOO_MANY)
-        if self._is_read(bytes(before)):
-            yield bytes(before)
-
-    def _is_read(self, line: bytes) -> bool:
-        """Whether the library gets this line: what only keeps a connection open, or tells how to
-        come back to it, some take for an event. An answer that says its end is whole.
-        """
-        if not (said := line.strip()):
-            return True
-        name, _, value = said.partition(b":")
-        if name not in _READ or (self._wire.data_only and name == b"event"):
-            return False
-        if self._wire.data_only and value.strip() == b"[DONE]":
-            return False
-        if self._wire.over_by is None and _END.search(line) is not None:
-            self._wire.over_by = monotonic() + AFTER_END_S
-        return True
+        _, read = lines.taken(bytes(before))
+        if lines.beyond:
+            raise self._beyond(lines.beyond)
+        if read:
+            yield read
 
     async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         patience_s = self._wire.idle_s if self._wire.speaking else None

@@ -7,7 +7,7 @@ from typing import Any
 RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
 """The run that every example is about."""
 _HEADER = (
-    f"✓ ok · ordain run {RUN} · turn@9 · completed · ok\n· chat_general (run 5c)\n"
+    f"✓ ok · ordain run {RUN} · turn@10 · completed · ok\n· chat_general (run 5c)\n"
     "· no tool was used"
 )
 _SESSION, _MESSAGE_ID, _HUB_ID = "web:ada", "m-1", "m-2"
@@ -107,7 +107,7 @@ RUN_ITEM: dict[str, Any] = {
 }
 RUN_VIEW: dict[str, Any] = {
     **{name: value for name, value in RUN_ITEM.items() if name not in ("principal", "words")},
-    "flow_version": 9,
+    "flow_version": 10,
     "at_rest": True,
     "erased": False,
     "workspace": "default",

@@ -304,7 +304,7 @@ def test_at_a_terminal_the_chat_shows_it_when_it_opens(tmp_path: Path) -> None:
         assert '1. note.send {"text":"tea","to":"ada@example.org"}' in shown
         terminal.type("/deny not today")
         terminal.until("denied: note.send, by local:")
-        terminal.until("turn@9 · ")
+        terminal.until("turn@10 · ")
         terminal.type("\x04", enter=False)
         assert terminal.end() == 0
     assert sent(tmp_path) == []

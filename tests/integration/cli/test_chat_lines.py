@@ -216,7 +216,7 @@ def test_the_whole_header_is_asked_for(server: Server) -> None:
     )
     assert BRIEF.fullmatch(first)
     assert rest.startswith("✓ ok · ordain run ")
-    assert "· turn@9 · completed · ok" in rest.splitlines()[0]
+    assert "· turn@10 · completed · ok" in rest.splitlines()[0]
     assert first.endswith(rest.splitlines()[0].split()[5][-6:])
     assert server.cli("chat", "--verbose", "hello").stdout.decode().startswith("✓ ok · ordain run ")
     worked = server.cli("chat", "--verbose", "--mode", "agent", "agent sum").stdout.decode()

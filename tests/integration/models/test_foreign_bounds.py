@@ -16,7 +16,7 @@ from msgspec import structs
 
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.models.foreign_answers import ALTERNATING
-from ordain.models.foreign_bodies import TOO_MANY, VALUES_MOST
+from ordain.models.foreign_bodies import HOLDER, TOO_MANY, WEIGHT_MOST
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
 from tests.integration.models.wire import (
@@ -31,7 +31,7 @@ from tests.integration.models.wire import (
 )
 
 CODES = ModelErrorCode
-MANY: list[Any] = [{}] * (VALUES_MOST + 1)
+MANY: list[Any] = [{}] * (WEIGHT_MOST // HOLDER + 1)
 BODIES: dict[str, list[Any]] = {
     "anthropic": [
         {"content": MANY},

@@ -38,7 +38,7 @@ from ordain.flows.carried import (
     turn_kind,
 )
 from ordain.flows.context import FlowContext
-from ordain.flows.findings import StepFinding, listed
+from ordain.flows.findings import StepFinding, listed, set_apart
 from ordain.flows.roster.gates import gates_passed, never_scheduled, whole_record
 from ordain.flows.roster.planning import Planned, planned
 from ordain.flows.roster.request import RosterArgs, arguments_of
@@ -72,10 +72,10 @@ from ordain.rules.plan_wave import (
 from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
 from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
-WHOLE, BOUND, GOOD, SEEN = 2, 3, 4, 5
+WHOLE, BOUND, GOOD, SEEN, APART = 2, 3, 4, 5, 6
 """From which version on a step's record is whole, time, records and events are held to what was
-done, a step that somebody did makes good that others did not, and dropped ones are told apart, and
-what agents had come to when the plan was stopped counts.
+done, a step that somebody did makes good that others did not, and dropped ones are told apart, what
+agents had come to when the plan was stopped counts, and the words of each stand behind a mark.
 """
 LEFT = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
 """Where a step is that a plan leaves undone."""
@@ -91,34 +91,11 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
     """Plan, hand on each step, and give back what was found, what the gates said of each step and
     what became of it.
     """
-    return await _run(context, call, version=5)
+    return await run_version(context, call, version=6)
 
 
-async def run_roster_4(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 4, where all that was at work when the plan was stopped was told as cancelled."""
-    return await _run(context, call, version=4)
-
-
-async def run_roster_3(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 3, where a failed handoff stayed one, whoever did its step afterwards."""
-    return await _run(context, call, version=3)
-
-
-async def run_roster_2(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 2, whose time bounds no step that has begun and counts for nothing where it leaves
-    one undone, and whose steps are planned until somebody has them.
-    """
-    return await _run(context, call, version=2)
-
-
-async def run_roster_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 1, whose records of steps say nothing of gates, leave out what is as of most steps,
-    and name who would have had a step that nobody was handed.
-    """
-    return await _run(context, call, version=1)
-
-
-async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
+async def run_version(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
+    """The same as one of its versions has it."""
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:
@@ -139,9 +116,10 @@ class _Plan:
 
     def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, version: int) -> None:
         self._context, self._args, self._plan = context, args, plan
-        self._whole, self._bound, self._good, self._sees = (
-            version >= since for since in (WHOLE, BOUND, GOOD, SEEN)
+        self._whole, self._bound, self._good, self._sees, apart = (
+            version >= since for since in (WHOLE, BOUND, GOOD, SEEN, APART)
         )
+        self._in_words = set_apart if apart else listed
         planned, begins = (
             StepStatus.PLANNED,
             StepStatus.QUEUED if self._bound else StepStatus.PLANNED,
@@ -466,7 +444,7 @@ class _Plan:
         ]
         return VerbPlanOutput(
             ok=not error,
-            output={"content": listed(findings) or message, "structured": structured},
+            output={"content": self._in_words(findings) or message, "structured": structured},
             trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN},
             error=error,
             message=message,

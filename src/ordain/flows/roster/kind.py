@@ -18,13 +18,14 @@ from ordain.flows.carried import (
 )
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.roster.flow import (
-    run_roster,
+from ordain.flows.roster.before import (
     run_roster_1,
     run_roster_2,
     run_roster_3,
     run_roster_4,
+    run_roster_5,
 )
+from ordain.flows.roster.flow import run_roster
 from ordain.flows.roster.prompt import ROSTER_PROMPT
 from ordain.rules.header import HeaderLine
 from ordain.rules.negotiate import NEGOTIATE
@@ -76,7 +77,7 @@ def _line(record: StepRecord, who: str, steps: int) -> HeaderLine:
 
 ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="roster",
-    version=5,
+    version=6,
     run=run_roster,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -91,6 +92,7 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     nests=False,
     judged=True,
 )
+ROSTER_5 = replace(ROSTER, version=5, run=run_roster_5)
 ROSTER_4 = replace(ROSTER, version=4, run=run_roster_4)
 ROSTER_3 = replace(ROSTER, version=3, run=run_roster_3)
 ROSTER_2 = replace(ROSTER, version=2, run=run_roster_2)

@@ -4,7 +4,7 @@ each a child run, and what its end makes of the turn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from ordain.flows.acted import Acted
 from ordain.flows.carried import InConversation
 from ordain.flows.commission import MessageFacts
 from ordain.flows.context import FlowContext
+from ordain.flows.findings import StepFinding, set_apart
 from ordain.flows.kind import PromptKind
 from ordain.flows.observations import error_of
 from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
@@ -35,12 +36,13 @@ from ordain.rules.route import Path, Routed
 
 
 class TurnTerms(Struct, frozen=True, kw_only=True):
-    """What versions do otherwise: how a router is asked, and whether a chain has no more time than
-    its step of the execution plan.
+    """What versions do otherwise: how a router is asked, whether a chain has no more time than its
+    step of the execution plan, and how code lists what agents found.
     """
 
     router: PromptKind[RoutedTurn] = ROUTER_PROMPT
     bounds_chain: bool = True
+    by_code: Callable[[Sequence[StepFinding]], str] = set_apart
 
 
 class PlannedWork(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ its acts alone say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -32,7 +32,6 @@ from ordain.flows.findings import (
     StepFinding,
     SynthesisInput,
     SynthesisOutput,
-    listed,
 )
 from ordain.flows.observations import error_of
 from ordain.flows.steps.trace import proposal_of
@@ -195,10 +194,15 @@ async def _asked(
 
 
 async def hand_to(
-    context: FlowContext, agents: Sequence[str], given: TurnInput, told: TurnOutput
+    context: FlowContext,
+    agents: Sequence[str],
+    given: TurnInput,
+    told: TurnOutput,
+    by_code: Callable[[Sequence[StepFinding]], str],
 ) -> TurnOutput:
     """The turn handed to these agents, or where none are named to those of a plan; each result
-    comes back, and what they come to is told under the header.
+    comes back, and what they come to is told under the header, ``by_code`` where no model puts it
+    into words.
     """
     message, words = given.message, given.message.request[:TEXT_CHARS]
     bounds = WorkBounds.asked(message.budget_class, message.max_steps, context.catalog.policy)
@@ -222,17 +226,19 @@ async def hand_to(
     structured: dict[str, Any] = acted.result.output["structured"]
     findings = msgspec.convert(structured["results"], tuple[StepFinding, ...])
     told = msgspec.structs.replace(
-        told, narrative=await _in_words(context, words, findings), structured=structured
+        told,
+        narrative=await _in_words(context, words, findings) or by_code(findings),
+        structured=structured,
     )
     return judged(context, told, acted.below, (acted.seq,))
 
 
 async def _in_words(context: FlowContext, request: str, findings: tuple[StepFinding, ...]) -> str:
-    """What was found as one text; code lists it where no model puts it into words, or none can be
-    asked any more.
+    """What was found as one text; "" where no model puts it into words, or none can be asked any
+    more.
     """
     if context.account.runs_left < 1:
-        return listed(findings)
+        return ""
     spawn: Spawn[SynthesisOutput] = Spawn(
         flow=SYNTHESIS_KIND,
         input=raw(SynthesisInput(request=request, findings=findings)),
@@ -241,7 +247,7 @@ async def _in_words(context: FlowContext, request: str, findings: tuple[StepFind
         keep_thoughts=context.keep_thoughts,
     )
     (ended,) = await context.fx.children((spawn,), Join(deadline=context.hard))
-    return _text(ended) or listed(findings)
+    return _text(ended)
 
 
 def _text(ended: AnyEnded) -> str:

@@ -41,13 +41,11 @@ from ordain.flows.turn.carried import (
     chain_tools,
     failed,
     names,
-    why_not,
-    why_not_7,
 )
 from ordain.flows.turn.delegation import hand_to, heading_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
-from ordain.flows.turn.router import ROUTER_PROMPT_8, RoutedTurn
+from ordain.flows.turn.router import RoutedTurn
 from ordain.flows.turn.workflow import carry_out_judged
 from ordain.flows.values import advice_bytes
 from ordain.journal.records import Status
@@ -90,30 +88,13 @@ VERB_OF: Mapping[Path, str] = {
 """What carries a path out: "" is the verb entered by."""
 
 
-async def run_turn_7(context: FlowContext, given: TurnInput) -> TurnOutput:
-    """Until version 7 it was said of what nobody knows, too, that it was not done."""
-    told = await run_turn_8(context, given)
-    by_code = told.error is not None and told.narrative == why_not(**told.error)
-    return (
-        told
-        if told.error is None or not by_code
-        else msgspec.structs.replace(told, narrative=why_not_7(**told.error))
-    )
-
-
-async def run_turn_8(context: FlowContext, given: TurnInput) -> TurnOutput:
-    """Until version 8 the router was told of no budgets, and a chain's step was not bounded by its
-    own time.
-    """
-    return await _run(context, given, TurnTerms(router=ROUTER_PROMPT_8, bounds_chain=False))
-
-
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Answer one message, or say exactly why there is no answer."""
-    return await _run(context, given, TurnTerms())
+    return await run_on_terms(context, given, TurnTerms())
 
 
-async def _run(context: FlowContext, given: TurnInput, terms: TurnTerms) -> TurnOutput:
+async def run_on_terms(context: FlowContext, given: TurnInput, terms: TurnTerms) -> TurnOutput:
+    """The same on the terms of one of its versions."""
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         replaced = await _replaced(context, given)
@@ -179,7 +160,7 @@ async def _turn(
         return told if error is None else failed(told, error["code"], error["message"])
     if heading.chosen.outcome is not TurnOutcome.DIRECT or _plans_for_agents(message):
         told, _, failure = await _recalled(context, message, ROSTER_VERB, told)
-        return failure or await hand_to(context, heading.agents, given, told)
+        return failure or await hand_to(context, heading.agents, given, told, terms.by_code)
     routed, ambiguous = await _route(context, given, entry.verb, terms.router)
     told = msgspec.structs.replace(
         told, path=str(routed.path), budget_class=str(routed.budget_class)

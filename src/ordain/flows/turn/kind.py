@@ -15,10 +15,11 @@ from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
+from ordain.flows.turn.before import run_turn_7, run_turn_8, run_turn_9
 from ordain.flows.turn.carried import chain_tools
 from ordain.flows.turn.delegation import handing
 from ordain.flows.turn.flat_input import FlatTurnInput
-from ordain.flows.turn.flow import run_turn, run_turn_7, run_turn_8
+from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4, ROUTER_PROMPT_8
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, WORKFLOW_PROMPT
@@ -161,7 +162,7 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=9,
+    version=10,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
@@ -181,7 +182,8 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     judged=True,
     failed=_failed,
 )
-TURN_8 = replace(TURN, version=8, run=run_turn_8, prompts=(ROUTER_PROMPT_8, SUGGESTION_PROMPT))
+TURN_9 = replace(TURN, version=9, run=run_turn_9)
+TURN_8 = replace(TURN_9, version=8, run=run_turn_8, prompts=(ROUTER_PROMPT_8, SUGGESTION_PROMPT))
 TURN_7 = replace(TURN_8, version=7, run=run_turn_7)
 TURN_6 = replace(
     TURN_7,

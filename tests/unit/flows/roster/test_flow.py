@@ -531,7 +531,8 @@ def test_named_agents_are_handed_all_of_it_without_a_planner() -> None:
         joined(found("4 %"), found("A poem.")), agents=["finance_agent", "creative_agent"]
     )
     assert (handed(played), played.requests) == ([["finance_agent", "creative_agent"]], ())
-    assert (out(played).output or {})["content"] == "finance_agent: 4 %\n\ncreative_agent: A poem."
+    listed = "finance_agent:\n> 4 %\n\ncreative_agent:\n> A poem."
+    assert (out(played).output or {})["content"] == listed
     assert [one.reason for one in played.decisions if one.rule == "plan"] == ["plan.named"]
     assert handed(roster(joined(found()), agent="finance_agent")) == [["finance_agent"]]
 

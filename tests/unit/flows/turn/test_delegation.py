@@ -333,7 +333,7 @@ def test_a_template_and_agents_at_once_are_neither() -> None:
 
 def test_without_a_model_the_results_are_listed_by_code() -> None:
     """Whatever became of the synthesis."""
-    listing = "finance_agent: It rose by 4 %.\n\nresearch_agent: not done (bad_output)"
+    listing = "finance_agent:\n> It rose by 4 %.\n\nresearch_agent: not done (bad_output)"
     for ended in (
         child_failed("faulted"),
         child_failed("x", SynthesisOutput(error="cancelled")),
@@ -464,4 +464,4 @@ def test_a_synthesis_is_no_act() -> None:
         joined(Failed(child="", reason="budget_exceeded", value=raw(None))),
         delegates=("finance_agent",),
     )
-    assert (out(played).ok, out(played).narrative) == (True, "finance_agent: It rose by 4 %.")
+    assert (out(played).ok, out(played).narrative) == (True, "finance_agent:\n> It rose by 4 %.")

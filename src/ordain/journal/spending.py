@@ -61,6 +61,7 @@ class _Result(Struct):
     input_tokens: int = 0
     output_tokens: int = 0
     estimated: bool = False
+    live: bool = True
     profile: str = ""
     beside: Beside | None = None
 
@@ -149,35 +150,34 @@ class Spending:
         addr, result = self._results.get(body.refs[0] if body.refs else -1, (self._last, _NOTHING))
         call = self._calls.get(addr, _NOBODY)
         answered = result.result == "answer"
-        self.attempts.append(
-            ModelAttempt(
-                at=at,
-                lane=self._lanes.get(call.purpose, ""),
-                profile=result.profile or call.profile,
-                provider=result.provider,
-                model=result.model,
-                code="" if answered else result.code or result.result,
-                input_tokens=result.input_tokens,
-                output_tokens=result.output_tokens,
-                tokens=booked.tokens,
-                usd_micros=booked.usd_micros,
-                estimated=result.estimated,
-            )
-        )
+        own = self._own(at, call, result, booked)
+        if result.live or booked.tokens:  # else it was held back, or reached nobody
+            self.attempts.append(own)
         if (other := result.beside) is not None:
-            self.attempts.append(self._beside(at, self._lanes.get(call.purpose, ""), other))
+            if other.live:
+                self.attempts.append(self._beside(at, own.lane, other))
         elif call.hedge and result.code == LOST:
             # whether it had been asked nobody knows; what it can have cost was booked with the
             # other
-            self.attempts.append(
-                self._beside(
-                    at,
-                    self._lanes.get(call.purpose, ""),
-                    Beside(profile=call.hedge, provider="", model="", code=LOST),
-                )
-            )
+            lost = Beside(profile=call.hedge, provider="", model="", code=LOST)
+            self.attempts.append(self._beside(at, own.lane, lost))
         if answered:
             self._answered(call.purpose)
+
+    def _own(self, at: int, call: _Call, result: _Result, booked: _Settled) -> ModelAttempt:
+        return ModelAttempt(
+            at=at,
+            lane=self._lanes.get(call.purpose, ""),
+            profile=result.profile or call.profile,
+            provider=result.provider,
+            model=result.model,
+            code="" if result.result == "answer" else result.code or result.result,
+            input_tokens=result.input_tokens,
+            output_tokens=result.output_tokens,
+            tokens=booked.tokens,
+            usd_micros=booked.usd_micros,
+            estimated=result.estimated,
+        )
 
     @staticmethod
     def _beside(at: int, lane: str, other: Beside) -> ModelAttempt:

@@ -32,7 +32,7 @@ from ordain.runtime.spending import (
     spent,
 )
 from ordain.settings import load_settings
-from tests.integration.runtime.test_gateway import HEDGED, Model
+from tests.integration.runtime.test_gateway import ELSEWHERE, HEDGED, Model, answer, planned
 from tests.integration.runtime.test_gateway import house as hedging_house
 from tests.replay.golden import SUM, act, finish, request
 
@@ -210,6 +210,22 @@ async def test_both_attempts_of_a_hedged_call_are_told(tmp_path: Path) -> None:
         == Fold(stored.id, stored.records, shipped_kinds()).spent.usd_micros
         > 0
     )
+
+
+async def test_what_never_went_out_is_no_attempt(tmp_path: Path) -> None:
+    """A model that is left alone, as the first of two or alone: it was asked as often as it was
+    asked, and nobody pays for the rest.
+    """
+    slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
+    tables = {"breaker": {"failures": 2, "open_s": 60}, "fallback": HEDGED}
+    async with hedging_house(
+        tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **tables
+    ) as ordain:
+        for number in range(4):
+            await planned(ordain, str(number))
+        groups = (await account(ordain, By.MODEL)).groups
+    assert (slow.calls, quick.calls) == (2, 4)
+    assert {name: one.attempts for name, one in groups.items()} == {"slow": 2, "quick": 4}
 
 
 async def test_the_tail_of_many_groups_keeps_all_that_it_says(tmp_path: Path) -> None:

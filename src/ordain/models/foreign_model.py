@@ -11,6 +11,7 @@ This module needs one of the extras; the adapters turn its absence into advice.
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from contextvars import ContextVar
@@ -54,6 +55,8 @@ from ordain.runtime.time_limit import TimeLimit
 
 MODELS_KEPT = 64
 _LIBRARIES = r"(?:google\.genai|pydantic|pydantic_core|pydantic_ai|anthropic)(?:\.|$)"
+_QUIET = ("ignore", None, Warning, re.compile(_LIBRARIES), 0)
+"""As the interpreter keeps it."""
 NO_KEY = "none"
 """What a library that insists on a key is given; it is never sent."""
 
@@ -118,9 +121,11 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
 
 def hush() -> None:
     """What these libraries warn of quotes answers, and with them whatever was said: it stands in no
-    log. Asked before each attempt, since others set the filters, too.
+    log. Asked before each attempt, since others set the filters, too; each change of them has
+    everybody's warnings told once more.
     """
-    warnings.filterwarnings("ignore", module=_LIBRARIES)
+    if warnings.filters[:1] != [_QUIET]:
+        warnings.filterwarnings("ignore", module=_LIBRARIES)
 
 
 class ForeignModel(ABC):

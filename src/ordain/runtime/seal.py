@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 import msgspec
@@ -47,6 +48,8 @@ _WRITTEN_OTHERWISE = re.compile(r'["\\\x00-\x1f\x7f]')
 """What JSON writes by another sign."""
 BESIDE_BYTES = 16 * 1024
 """A value that is larger is struck in a thread: a megabyte of small texts takes seconds."""
+_BESIDE = ThreadPoolExecutor(1, thread_name_prefix="ordain-seal")
+"""Not the loop's own threads: names are resolved there, and whoever waits for one has a time."""
 _JSON = msgspec.json.Encoder()
 
 
@@ -222,7 +225,7 @@ class Seal:
         size = len(_written(value) or b"")
         if size <= BESIDE_BYTES:
             return self._struck(value)
-        return await asyncio.to_thread(self._struck, value)
+        return await asyncio.get_running_loop().run_in_executor(_BESIDE, self._struck, value)
 
     def _holds_none(self, value: Any) -> bool:
         """Whether surely nothing of them stands in it, as its JSON shows at once: most have none,

@@ -61,6 +61,9 @@ from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 
 _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
+_INTERRUPTED = (
+    f"SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND kind = '{MailKind.INTERRUPT}'"  # noqa: S608 - a kind
+)
 _BELOW = f"SELECT id, parent_addr FROM runs WHERE parent = ? AND NOT {standing(SETTLED)}"  # noqa: S608 - statuses of the table
 """The runs that a run waits for: whatever tells it to end tells them, too."""
 
@@ -81,6 +84,15 @@ def _catalogs(transaction: Transaction, _: RunNumbers, some: Sequence[KeptCatalo
 def _runs(transaction: Transaction, of: RunNumbers, some: Sequence[NewRun]) -> None:
     for new in some:
         transaction.open(new, None if new.root is None else of.run)
+    below = [new for new in some if new.root is not None]
+    if below and transaction.db.execute(_INTERRUPTED, (of.run,)).fetchone() is not None:
+        # their parent had looked before it was told to stop
+        _mail(transaction, of, [_interrupted(new) for new in below])
+
+
+def _interrupted(new: NewRun) -> NewMail:
+    begun = new.started
+    return interrupt_of(begun.parent or "", begun.parent_addr or 0, new.id, new.record.at)
 
 
 def _places(transaction: Transaction, of: RunNumbers, some: Sequence[NewPlace]) -> None:

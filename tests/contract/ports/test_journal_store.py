@@ -380,6 +380,10 @@ async def test_an_interrupt_is_one_for_all_below(store: JournalStore) -> None:
     assert (told["aa"][0].body, told["aa"][0].addr) == (as_sent.body, as_sent.addr)
     await store.submit(below[0].step(writes=(as_sent,)))
     assert len(await store.mail("aa")) == 1
+    late = [Run(f"late{index}", parent=root, addr=3, index=index) for index in range(2)]
+    await store.submit(root.step(writes=tuple(one.new for one in late)))
+    for one in late:  # whose parent had looked before
+        assert [mail.key for mail in await store.mail(one.id)] == ["join:root:3"]
 
 
 # --- requests -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import pytest
 from msgspec import structs
 
 from ordain.contracts.model_policy import ModelErrorCode
+from ordain.models.event_stream import AFTER_END_S
 from ordain.models.foreign_answers import ALTERNATING
 from ordain.models.foreign_bodies import HOLDER, TOO_MANY, WEIGHT_MOST
 from ordain.models.providers import build_models
@@ -168,6 +169,65 @@ async def test_no_warning_of_a_library_quotes_an_answer(
         warnings.simplefilter("always")
         await model.attempt(asked(protocol, http_json(odd)))
     assert [str(one.message) for one in told if API_KEY[:12] in str(one.message)] == []
+
+
+async def test_an_event_is_counted_with_all_its_lines(protocol: Protocol, model: ModelPort) -> None:
+    """A library puts its lines together; each by itself is light."""
+    value = json.dumps({"type": "message_start", "message": {"content": MANY}})
+    if protocol.name == "gemini":
+        value = json.dumps({"candidates": [{"content": {"parts": MANY}}]})
+    lines = "".join(f"data: {part}\n" for part in value.replace("}, ", "},\n").split("\n"))
+    head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    answer = await model.attempt(
+        asked(protocol, send(f"{head}{lines}\n".encode()), {"close": True}, narrative="content"),
+        [].append,
+    )
+    assert isinstance(answer, ModelError)
+    assert (answer.code, answer.message) == (CODES.MALFORMED, TOO_MANY)
+
+
+def parts(text: str, reason: str) -> dict[str, Any]:
+    return {
+        "candidates": [
+            {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": reason}
+        ]
+    }
+
+
+@pytest.mark.parametrize("reason", ["STOP", "", "FINISH_REASON_UNSPECIFIED"])
+async def test_an_answer_that_goes_on_behind_its_end_is_not_cut(wire_url: str, reason: str) -> None:
+    """A server may say of each piece how it ended: what comes later belongs to the answer."""
+    gemini = next(one for one in PROTOCOLS if one.name == "gemini")
+    model = build_models({"m": profile(gemini, wire_url, base_url=wire_url)}, {"m": API_KEY})["m"]
+    begun = events(parts("a ", reason), parts("b ", reason))
+    end = send(f"data: {json.dumps(parts('c', 'STOP'))}\n\n".encode())
+    answer = await model.attempt(
+        asked(
+            gemini, begun, {"sleep": AFTER_END_S + 0.5}, end, {"close": True}, narrative="content"
+        ),
+        [].append,
+    )
+    assert isinstance(answer, ModelReply), answer
+    assert answer.text == "a b c"
+    await model.close()
+
+
+async def test_what_stands_beside_events_is_the_librarys_to_judge(wire_url: str) -> None:
+    """An error in plain JSON has its code, and a whole answer that is none of a stream is one."""
+    gemini = next(one for one in PROTOCOLS if one.name == "gemini")
+    model = build_models({"m": profile(gemini, wire_url, base_url=wire_url)}, {"m": API_KEY})["m"]
+    error = {"error": {"code": 429, "message": "no", "status": "RESOURCE_EXHAUSTED"}}
+    for body, code in ((error, CODES.RATE_LIMITED), (parts("hi", "STOP"), None)):
+        answer = await model.attempt(
+            asked(gemini, http_json(body), {"close": True}, narrative="content"), [].append
+        )
+        if code is None:
+            assert isinstance(answer, ModelReply), answer
+            assert answer.text == "hi"
+        else:
+            assert isinstance(answer, ModelError)
+            assert answer.code is code
+    await model.close()
 
 
 GOOD: dict[str, list[dict[str, Any]]] = {

@@ -104,7 +104,7 @@ def test_no_answer_stops_everybody(piece: str) -> None:
     text = piece * (size(4_000_000, 1_000_000) // len(piece))
     begun = time.process_time()
     given, heard = sealed(text, *[text[at : at + 4096] for at in range(0, len(text), 4096)])
-    assert time.process_time() - begun < 20, "a second is usual"
+    assert time.process_time() - begun < size(20, 5), "a second is usual"
     assert isinstance(given, ModelReply)
     assert len(given.text) == ANSWER_CHARS
     assert len(heard) <= ANSWER_CHARS

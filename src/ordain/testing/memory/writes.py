@@ -75,6 +75,13 @@ def _catalogs(transaction: UnitAtWork, _: Of, kept: KeptCatalogs) -> None:
 
 def _run(transaction: UnitAtWork, of: Of, new: NewRun) -> None:
     transaction.open(new, None if new.root is None else of.run)
+    stopped = any(
+        there.taken is None and there.mail.kind is MailKind.INTERRUPT
+        for there in transaction.rows.mailbox.get(of.run, ())
+    )
+    if new.root is not None and stopped:
+        addr = new.started.parent_addr or 0
+        _mail(transaction, of, interrupt_of(of.run, addr, new.id, new.record.at))
 
 
 def _place(transaction: UnitAtWork, of: Of, place: NewPlace) -> None:

@@ -24,6 +24,8 @@ from tests.integration.proposals.corpus import CLASSES, variants
 from tests.integration.proposals.materials import OUTSIDE, VERBS, MalformedClass, acting, finishing
 
 STEPS = range(3)
+MOST_TOKENS = 100_000
+"""No answer of the corpus ends a run by its size alone."""
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -53,7 +55,10 @@ async def ordain(provider: str, tmp_path_factory: pytest.TempPathFactory) -> Asy
         name: one.model_copy(update={"structured": Structured.TEXT})
         for name, one in settings.profiles.items()
     }
-    async with Ordain(settings.model_copy(update={"profiles": profiles}), verbs=VERBS) as running:
+    limits = settings.policy.limits.model_copy(update={"max_tokens_reason": MOST_TOKENS})
+    policy = settings.policy.model_copy(update={"limits": limits})
+    changed = settings.model_copy(update={"profiles": profiles, "policy": policy})
+    async with Ordain(changed, verbs=VERBS) as running:
         yield running
 
 
@@ -63,7 +68,7 @@ def request(
     return {
         "goal": {"type": "analysis", "description": f"[case:{case}] Find out."},
         "toolset": [{"tool_id": tool} for tool in tools],
-        "limits": {"max_steps": 8, "timeout_seconds": 60},
+        "limits": {"max_steps": 8, "timeout_seconds": 60, "max_tokens_reason": MOST_TOKENS},
     }
 
 

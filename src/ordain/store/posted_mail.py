@@ -34,6 +34,7 @@ _HAS_MAIL = (
 compared.
 """
 _UNTAKEN = f"{_MAIL} WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id"
+_STOP = f"SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND kind = '{MailKind.INTERRUPT}'"  # noqa: S608 - a kind
 _NAMING = "SELECT items FROM ledger WHERE instr(items, ?) ORDER BY no DESC"
 _KINDS = {str(kind): kind for kind in MailKind}
 _TYPES = (str, int, str, int, int, str, bytes)
@@ -43,6 +44,11 @@ def _item(row: tuple[Any, ...]) -> LedgerItem:
     run, number, kind, addr, at, key, body, subject_key, untaken = row
     item = mail_item(run, number, (kind, addr, at), (key, body), subject_key)
     return item if untaken else item.no_more
+
+
+def told_to_stop(db: sqlite3.Connection, run: int) -> bool:
+    """Whether the run of this number has a stop that it has not taken."""
+    return db.execute(_STOP, (run,)).fetchone() is not None
 
 
 def mail_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:

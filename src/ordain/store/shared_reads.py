@@ -31,12 +31,12 @@ from ordain.ports.shared import (
     SessionState,
     SharedRead,
 )
-from ordain.ports.writes import MailKind
 from ordain.store.accounts import read_accounts
 from ordain.store.approval_rows import read_approval
 from ordain.store.configuration_rows import read_config
 from ordain.store.conversation import read_state
 from ordain.store.grant_rows import read_grant, standing_grants
+from ordain.store.posted_mail import told_to_stop
 from ordain.store.run_records import asking, read_back
 from ordain.store.tables import read_row
 from ordain.store.transaction import Transaction
@@ -74,11 +74,6 @@ def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> l
     return read_accounts(transaction.db, workspace, what)
 
 
-_INTERRUPTED = (
-    f"SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND kind = '{MailKind.INTERRUPT}'"  # noqa: S608 - a kind
-)
-
-
 def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
     db = transaction.db
     row = db.execute("SELECT no, status FROM runs WHERE id = ?", (what.run,)).fetchone()
@@ -92,8 +87,8 @@ def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
         is not None
     )
     over = what.addr >= 0 and _is_over(db, row[0], what.addr)
-    interrupted = db.execute(_INTERRUPTED, (row[0],)).fetchone() is not None
-    return RunFound(status=Status(row[1]), mailed=mailed, over=over, interrupted=interrupted)
+    stopped = told_to_stop(db, row[0])
+    return RunFound(status=Status(row[1]), mailed=mailed, over=over, interrupted=stopped)
 
 
 def _is_over(db: sqlite3.Connection, run: int, addr: int) -> bool:

@@ -56,14 +56,12 @@ from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
 from ordain.store.library_units import keep_attachment
 from ordain.store.open_questions import close_question
+from ordain.store.posted_mail import told_to_stop
 from ordain.store.statuses import MADE_READY, standing
 from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 
 _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
-_INTERRUPTED = (
-    f"SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND kind = '{MailKind.INTERRUPT}'"  # noqa: S608 - a kind
-)
 _BELOW = f"SELECT id, parent_addr FROM runs WHERE parent = ? AND NOT {standing(SETTLED)}"  # noqa: S608 - statuses of the table
 """The runs that a run waits for: whatever tells it to end tells them, too."""
 
@@ -85,7 +83,7 @@ def _runs(transaction: Transaction, of: RunNumbers, some: Sequence[NewRun]) -> N
     for new in some:
         transaction.open(new, None if new.root is None else of.run)
     below = [new for new in some if new.root is not None]
-    if below and transaction.db.execute(_INTERRUPTED, (of.run,)).fetchone() is not None:
+    if below and told_to_stop(transaction.db, of.run):
         # their parent had looked before it was told to stop
         _mail(transaction, of, [_interrupted(new) for new in below])
 

@@ -37,7 +37,7 @@ honest one has some dozens.
 STREAM_WEIGHT: Final = 5_000_000
 """Of all events of a stream: of such as bring a word or so there is room for 100,000."""
 EVENT_BYTES: Final = 4 * 1024 * 1024
-"""What one line of a stream has at most: as much as a whole body."""
+"""What one line of a stream, and with it an event's field, has at most: as much as a whole body."""
 BREATH_WEIGHT: Final = 5_000
 """So much is read, and then others get their turn."""
 TOO_MANY: Final = "the answer has too many values in one piece"
@@ -221,10 +221,8 @@ class BoundedBody(httpx2.AsyncByteStream):
                 whole, rest = [*whole, rest], b""
             for line in whole:
                 before += line
-                weight, read = lines.taken(bytes(before))
+                weight, read = self._within(lines, before)
                 before.clear()
-                if lines.beyond:
-                    raise self._beyond(lines.beyond)
                 if read:
                     yield read
                 since += weight
@@ -234,11 +232,15 @@ class BoundedBody(httpx2.AsyncByteStream):
             before += rest
             if len(before) > EVENT_BYTES:
                 raise self._beyond(f"an event is larger than {EVENT_BYTES} bytes")
-        _, read = lines.taken(bytes(before))
+        if read := self._within(lines, before)[1]:
+            yield read
+
+    def _within(self, lines: _Lines, line: bytearray) -> tuple[int, bytes]:
+        """What ``lines`` takes of one, unless there is more of it than may be."""
+        taken = lines.taken(bytes(line))
         if lines.beyond:
             raise self._beyond(lines.beyond)
-        if read:
-            yield read
+        return taken
 
     async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         patience_s = self._wire.idle_s if self._wire.speaking else None

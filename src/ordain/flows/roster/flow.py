@@ -95,7 +95,9 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
 
 
 async def run_version(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
-    """The same as one of its versions has it."""
+    """A plan as ``version`` of this verb carries it out, from 2 on: what each brought stands at
+    ``WHOLE`` and those behind it. What fails stands in the answer.
+    """
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:

@@ -94,7 +94,9 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
 
 
 async def run_on_terms(context: FlowContext, given: TurnInput, terms: TurnTerms) -> TurnOutput:
-    """The same on the terms of one of its versions."""
+    """Answer one message as the version of this flow did whose ``terms`` these are. What fails
+    stands in the answer.
+    """
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         replaced = await _replaced(context, given)

@@ -95,9 +95,7 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
 
 
 async def run_version(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
-    """A plan as ``version`` of this verb carries it out, from 2 on: what each brought stands at
-    ``WHOLE`` and those behind it. What fails stands in the answer.
-    """
+    """A plan as ``version`` of this verb, from 2 on, carries it out; what fails is in the answer."""
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:

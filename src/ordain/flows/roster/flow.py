@@ -95,7 +95,7 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
 
 
 async def run_version(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
-    """A plan as ``version`` of this verb, from 2 on, carries it out; what fails is in the answer."""
+    """A plan as ``version`` of this verb, from 2 on, has it; its answer says what failed."""
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:

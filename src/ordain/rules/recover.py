@@ -63,6 +63,13 @@ class RecoverReason(Reason):
         "recover.lost_too_often",
         "The call was cut off with its process more often than policy permits to make it again.",
     )
+    STOPPED = (
+        "recover.stopped",
+        (
+            "The call was cut off with its process, and its run is being stopped: nothing goes "
+            "out for it any more."
+        ),
+    )
 
 
 class RepeatCall(Struct, frozen=True, tag="repeat"):
@@ -89,7 +96,8 @@ class RecoverFacts(Struct, frozen=True, kw_only=True):
     was cut off, this time included.
 
     ``happened`` is what ``reconcile`` said; null: nothing that could be read. Absent where there is
-    none to ask.
+    none to ask. ``stopping``: somebody wants the run stopped; absent where nobody does, and in
+    records of builds before, which did not ask this rule then.
     """
 
     verb: str
@@ -98,16 +106,27 @@ class RecoverFacts(Struct, frozen=True, kw_only=True):
     lost: int
     safety: Safety
     happened: Happened = UNSET
+    stopping: Literal[True] | UnsetType = UNSET
 
 
-Recovering = Callable[[Happened], RecoverOutcome]
+class FoundOut(Struct, frozen=True):
+    """What is found out of a call that was cut off before it is decided of: the facts that only the
+    moment knows.
+    """
+
+    happened: Happened = UNSET
+    stopping: bool = False
+
+
+Recovering = Callable[[FoundOut], RecoverOutcome]
 """Decides of a call that was cut off."""
 _FACTS = msgspec.json.Decoder(RecoverFacts)
 
 
-def happened_of(facts: msgspec.Raw) -> Happened:
-    """What ``reconcile`` said, as recorded facts have it. Raises what decoding raises."""
-    return _FACTS.decode(facts).happened
+def found_out_of(facts: msgspec.Raw) -> FoundOut:
+    """What was found out, as recorded facts have it. Raises what decoding raises."""
+    recorded = _FACTS.decode(facts)
+    return FoundOut(happened=recorded.happened, stopping=recorded.stopping is True)
 
 
 def safety_of(spec: VerbSpec) -> Safety:
@@ -122,7 +141,9 @@ def safety_of(spec: VerbSpec) -> Safety:
 
 
 def decide_recover(facts: RecoverFacts, inputs: None, policy: Policy) -> Decision[RecoverOutcome]:
-    """Repeat what is safe, as often as policy permits; take what was found; guess nothing."""
+    """Repeat what is safe, as often as policy permits and unless the run is being stopped; take
+    what was found; guess nothing.
+    """
     if facts.safety in {"voids", "reconcile"}:
         if facts.happened is True:
             return Decision(outcome=TakeFound(), reason=RecoverReason.HAPPENED)
@@ -132,6 +153,8 @@ def decide_recover(facts: RecoverFacts, inputs: None, policy: Policy) -> Decisio
             return Decision(outcome=LeaveOpen(), reason=RecoverReason.NOT_FENCED)
     if facts.safety == "nothing":
         return Decision(outcome=LeaveOpen(), reason=RecoverReason.NOBODY_KNOWS)
+    if facts.stopping is True:
+        return Decision(outcome=LeaveOpen(), reason=RecoverReason.STOPPED)
     if facts.lost > policy.verbs.max_lost:
         return Decision(outcome=LeaveOpen(), reason=RecoverReason.LOST_TOO_OFTEN)
     return Decision(

@@ -36,7 +36,7 @@ from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import APPROVE
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.recover import RECOVER, Recovering, happened_of
+from ordain.rules.recover import RECOVER, Recovering, found_out_of
 from ordain.runtime.beyond import Rereading
 from ordain.runtime.execution import Execution
 from ordain.runtime.flips import Flip, about_call, as_recorded, note
@@ -129,7 +129,7 @@ class _Exact(Execution):
                 f"{self.effect}/{RECOVER.name}#{self._counts.get(RECOVER.name, 0)}"
             )
         ) is not None:
-            decide(happened_of(body.facts))
+            decide(found_out_of(body.facts))
         return decide
 
     def _decide(

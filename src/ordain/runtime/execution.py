@@ -14,7 +14,7 @@ from time import perf_counter_ns
 from typing import Any, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
@@ -49,7 +49,7 @@ from ordain.rules.guardrail import GUARDRAIL
 from ordain.rules.handoff import HANDOFF
 from ordain.rules.lane import LANE
 from ordain.rules.profile import PROFILE
-from ordain.rules.recover import RECOVER, Happened, Recovering, RecoverOutcome, happened_of
+from ordain.rules.recover import RECOVER, FoundOut, Recovering, RecoverOutcome, found_out_of
 from ordain.rules.spend import Spend
 from ordain.runtime import recorded_form
 from ordain.runtime.beyond import PLAINLY, Beyond, Rereading
@@ -288,15 +288,15 @@ class Execution:
         another one.
         """
 
-        def decide(happened: Happened) -> RecoverOutcome:
+        def decide(found: FoundOut) -> RecoverOutcome:
             return self._decide(
-                RECOVER, self.state.recover_facts(call, self._catalog, happened), None
+                RECOVER, self.state.recover_facts(call, self._catalog, found), None
             ).outcome
 
         while (record := self._next()) is not None and record.name == RECOVER.name:
-            # what ``reconcile`` said stands in its facts: nobody can ask it again
+            # what was found out stands in its facts: nobody can find it out again
             body = self._read(record)
-            decide(happened_of(body.facts) if isinstance(body, DecisionBody) else UNSET)
+            decide(found_out_of(body.facts) if isinstance(body, DecisionBody) else FoundOut())
         return decide
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:

@@ -30,7 +30,7 @@ from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import ClaimUnit, Mail
 from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.recover import Happened, Recovering, RecoverOutcome
+from ordain.rules.recover import FoundOut, Recovering, RecoverOutcome
 from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn
 from ordain.runtime.carried_verb import carried_verb
 from ordain.runtime.children import new_children
@@ -349,9 +349,9 @@ class LiveRun(RunJournal):
     async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:
         """Make the call, under the number after those of its attempts that were lost."""
 
-        async def durably(happened: Happened) -> RecoverOutcome:
+        async def durably(found: FoundOut) -> RecoverOutcome:
             assert recover is not None
-            outcome = recover(happened)
+            outcome = recover(found)
             await self.barrier()
             return outcome
 

@@ -16,13 +16,20 @@ from ordain.contracts.verbs import VerbSpec, properties_of
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbResult, VerbUnknown
 from ordain.ports.verb import LeafReturned
-from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
+from ordain.rules.recover import (
+    FoundOut,
+    Happened,
+    RecoverOutcome,
+    RepeatCall,
+    TakeFound,
+    safety_of,
+)
 from ordain.runtime.calls import OnBehalf, call_verb, is_harmless, leaf_of, result_of
 from ordain.runtime.doubted_calls import DIED, leaves_doubt
 from ordain.runtime.services import Services
 
-Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
-"""Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
+Recover = Callable[[FoundOut], Awaitable[RecoverOutcome]]
+"""Puts on record what follows for a call that was cut off, from what was found out of it."""
 RECONCILE_TIMEOUT_S = 10.0
 VOID = "the process died while the verb ran; it has not taken effect, and cannot any more"
 
@@ -34,19 +41,14 @@ async def recover_verb(
     ``recover`` decide, and do that.
 
     ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before
-    anything goes out. For a run that is being stopped nothing goes out any more: perhaps the call
-    that was cut off had not either.
+    anything goes out.
     """
     verb = catalog.verbs[call.authorized.call.verb]
     safety, output = safety_of(verb.spec), None
     happened: Happened = UNSET
-    if by.stopping and safety in {"read", "idempotent"}:
-        return _left_open(verb)
     if safety in {"voids", "reconcile"}:
         happened, output = await _reconciled(services, catalog, call, by)
-    if by.stopping and happened is False:
-        return VerbFailed(code="lost", message=VOID) if safety == "voids" else _left_open(verb)
-    match await decide(happened):
+    match await decide(FoundOut(happened=happened, stopping=by.stopping)):
         case RepeatCall(attempt=attempt):
             by = structs.replace(by, doubted=leaves_doubt(verb.spec))
             return await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)

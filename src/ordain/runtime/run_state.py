@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, cast
 
 import msgspec
+from msgspec import UNSET
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import AnyEffect, Read, Say, VerbCall
@@ -19,7 +20,7 @@ from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.records import Record
 from ordain.ports.effects import Interrupted, Suspended
-from ordain.rules.recover import Happened, RecoverFacts, safety_of
+from ordain.rules.recover import FoundOut, RecoverFacts, safety_of
 from ordain.runtime.authority import Authority
 from ordain.runtime.doubted_calls import leaves_doubt
 
@@ -76,7 +77,7 @@ class RunState:
         self.decide_ns = 0
         self.lost_calls: Counter[str] = Counter()
 
-    def recover_facts(self, call: VerbCall, catalog: Catalog, happened: Happened) -> RecoverFacts:
+    def recover_facts(self, call: VerbCall, catalog: Catalog, found: FoundOut) -> RecoverFacts:
         """One more attempt at the call was cut off with its process."""
         permit, spec = call.authorized.decision, catalog.verbs[call.authorized.call.verb].spec
         self.lost_calls[permit] += 1
@@ -87,7 +88,8 @@ class RunState:
             attempt=call.attempt,
             lost=lost,
             safety=safety_of(spec),
-            happened=happened,
+            happened=found.happened,
+            stopping=True if found.stopping else UNSET,
         )
 
     def doubted(self, call: VerbCall, catalog: Catalog) -> bool:

@@ -141,6 +141,7 @@ def broken_effects(seen: Evidence) -> list[str]:
         *_calls_follow_intents(seen),
         *_nothing_twice(seen),
         *_unknown_exactly_where_it_is(seen),
+        *_lost_calls_are_decided(seen),
         *_lost_attempts_are_paid(seen),
     ]
 
@@ -221,6 +222,22 @@ def _unknown_exactly_where_it_is(seen: Evidence) -> Iterator[str]:
         )
     if said - cut:
         yield f"{len(said - cut)} calls are outcome_unknown without need"
+
+
+def _lost_calls_are_decided(seen: Evidence) -> Iterator[str]:
+    """That a call is given up as lost is a rule's decision, whether its run was being stopped or
+    not.
+    """
+    for went in effects(seen.after):
+        if not went.key or went.result is None or went.result.get("code") != "lost":
+            continue
+        decided = [
+            json.loads(row[7])
+            for row in seen.after[went.run]
+            if row[1] == "decision" and row[2] == "recover" and row[0] < went.seq
+        ]
+        if not any(body["addr"].startswith(f"{went.addr + 1}/") for body in decided):
+            yield f"{went.verb}: lost, and no rule has decided so"
 
 
 def _lost_attempts_are_paid(seen: Evidence) -> Iterator[str]:

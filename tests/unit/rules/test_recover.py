@@ -29,13 +29,14 @@ given_facts = st.builds(
     lost=st.integers(1, 20),
     safety=st.sampled_from(["read", "idempotent", "voids", "reconcile", "nothing"]),
     happened=st.sampled_from([True, False, None, UNSET]),
+    stopping=st.sampled_from([True, UNSET]),
 )
 
 
 @given(given_facts, st.integers(0, 20))
 def test_only_what_is_safe_is_repeated(facts: RecoverFacts, max_lost: int) -> None:
-    """A read, an idempotent verb, or one that was voided; within policy's number, and with a number
-    above every attempt before.
+    """A read, an idempotent verb, or one that was voided; within policy's number, with a number
+    above every attempt before, and for no run that is being stopped.
     """
     outcome = decided(
         RECOVER, facts, None, Policy(version=1, verbs=VerbsPolicy(max_lost=max_lost))
@@ -43,7 +44,8 @@ def test_only_what_is_safe_is_repeated(facts: RecoverFacts, max_lost: int) -> No
     safe = facts.safety in {"read", "idempotent"} or (
         facts.safety == "voids" and facts.happened is False
     )
-    assert isinstance(outcome, RepeatCall) is (safe and facts.lost <= max_lost)
+    goes_on = facts.lost <= max_lost and facts.stopping is UNSET
+    assert isinstance(outcome, RepeatCall) is (safe and goes_on)
     if isinstance(outcome, RepeatCall):
         assert outcome.attempt == facts.attempt + facts.lost
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import raised
@@ -29,7 +30,7 @@ from ordain.effects.results import (
 from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.profile import HeldProfile, NoProfile
-from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
+from ordain.rules.recover import FoundOut, RecoverFacts, RecoverOutcome, decide_recover, safety_of
 from ordain.runtime.calls import (
     NOT_STARTED,
     OnBehalf,
@@ -402,14 +403,15 @@ async def attempt(
     if not recover:
         return await call_verb(services(pinned, leaf, current), pinned, made, by)
 
-    async def decide(happened: Happened) -> RecoverOutcome:
+    async def decide(found: FoundOut) -> RecoverOutcome:
         facts = RecoverFacts(
             verb=specs[0].name,
             permit="0/authorize#0",
             attempt=made.attempt,
             lost=lost,
             safety=safety_of(specs[0]),
-            happened=happened,
+            happened=found.happened,
+            stopping=True if found.stopping else UNSET,
         )
         return decide_recover(facts, None, pinned.policy).outcome
 

@@ -186,7 +186,8 @@ class VerbUnknown(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ou
 
 
 class VerbWithdrawn(Result, frozen=True, kw_only=True, omit_defaults=True, tag="withdrawn"):
-    """The current catalog forbids what the pinned one allowed; the call did not go live.
+    """The current catalog forbids what the pinned one allowed, or the run is being stopped; the
+    call did not go live.
 
     ``in_doubt``: it went out before, in this run or beside it, and nobody knows if it happened.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -9,12 +10,24 @@ from msgspec import Struct
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.verbs import Trust, VerbSpec
 
+Withdrawing = Callable[[], Awaitable[str | None]]
+"""Says why something may not go on any more, None where it may."""
+WITHDRAWN = "withdrawn"
+"""The code of a failure for what ``LeafCall.last_look`` said: nothing has gone out."""
+
+
+async def nothing_withdrawn() -> str | None:
+    """Of what rests on nothing else."""
+    return None
+
 
 class LeafCall(Struct, frozen=True, kw_only=True):
     """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of
     deadline and verb timeout.
 
     ``at_us`` is when the attempt is made, in microseconds since 1970 UTC (0: nobody said).
+    ``last_look`` says why the call may not go out any more: for whoever has waited since, for a
+    connection, and is about to let the first of it go.
     ``workspace``, ``session`` ("": none), ``run`` and ``principal``, who asked for it, say on whose
     behalf; they come from the runtime, never from a model.
     """
@@ -25,6 +38,7 @@ class LeafCall(Struct, frozen=True, kw_only=True):
     attempt: int
     timeout_s: float
     at_us: int = 0
+    last_look: Withdrawing = nothing_withdrawn
     workspace: str = DEFAULT_WORKSPACE
     session: str = ""
     run: str = ""

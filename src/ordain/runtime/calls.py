@@ -27,7 +27,15 @@ from ordain.effects.results import (
     VerbWithdrawn,
 )
 from ordain.ports.store import StoredRun
-from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
+from ordain.ports.verb import (
+    WITHDRAWN,
+    AnyLeafResult,
+    LeafCall,
+    LeafFailed,
+    LeafReturned,
+    Withdrawing,
+    nothing_withdrawn,
+)
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
 from ordain.rules.profile import HeldProfile, NoProfile, enables
 from ordain.runtime.configuration import profile_now
@@ -37,13 +45,11 @@ from ordain.runtime.handed_on import narrows, no_longer_named
 from ordain.runtime.repeated_calls import why_in_doubt
 from ordain.runtime.services import Services
 
-Withdrawing = Callable[[], Awaitable[str | None]]
-"""Says why something may not go on any more, None where it may."""
+STOPPED = "the run is being stopped"
 
 
-async def nothing_withdrawn() -> str | None:
-    """Of what rests on nothing else."""
-    return None
+async def _never() -> bool:
+    return False
 
 
 class OnBehalf(Struct, frozen=True, kw_only=True):
@@ -53,7 +59,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     ``within`` says why the verb that the run itself carries out may not go on. ``doubted``: an
     earlier attempt under the key was cut off with its process, and may have taken effect.
     ``hears_of_doubt``: the run's rules are told of calls in doubt; not so in runs of builds before.
-    ``stopping``: an interrupt lies there for it.
+    ``stopping`` looks whether an interrupt lies there for it by now.
     """
 
     key: str
@@ -63,7 +69,7 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     within: Withdrawing = nothing_withdrawn
     doubted: bool = False
     hears_of_doubt: bool = False
-    stopping: bool = False
+    stopping: Callable[[], Awaitable[bool]] = _never
 
 
 class CallBasis(Struct, frozen=True, kw_only=True):
@@ -187,9 +193,7 @@ async def _attempt(
 ) -> VerbResult:
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (
-        why := await _withdrawn(services, catalog, call.authorized.call, by) or await by.within()
-    ) is not None:
+    if (why := await _withdrawn(services, catalog, call.authorized.call, by)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
@@ -198,12 +202,26 @@ async def _attempt(
         return too_late(verb)
     if doubt := await _perhaps_done(services, catalog, call, by):
         return VerbWithdrawn(message=doubt, in_doubt=True)
+    found: str | None = None
+
+    async def last_look() -> str | None:
+        nonlocal found
+        found = (
+            STOPPED
+            if await by.stopping()
+            else await _withdrawn(services, catalog, call.authorized.call, by)
+        )
+        return found
+
     leaf = structs.replace(
         leaf_of(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6),
         at_us=now,
+        last_look=last_look,
     )
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
+    if found is not None and isinstance(returned, LeafFailed) and returned.code == WITHDRAWN:
+        return VerbWithdrawn(message=found)
     began = perf_counter_ns()
     result = result_of(verb, returned)
     services.counters.validate_ns += perf_counter_ns() - began
@@ -211,13 +229,14 @@ async def _attempt(
 
 
 async def _withdrawn(services: Services, catalog: Catalog, call: Call, by: OnBehalf) -> str | None:
-    return await forbidden(
+    why = await forbidden(
         services,
         by.run,
         catalog,
         call,
         CallBasis(consent=by.consent, approved=by.consent is not None),
     )
+    return await by.within() if why is None else why
 
 
 async def forbidden(

@@ -19,8 +19,8 @@ from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.verb import Withdrawing, nothing_withdrawn
 from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
-from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.images import Images
 from ordain.runtime.model_answers import (

@@ -28,10 +28,11 @@ from ordain.ports.effects import Suspended
 from ordain.ports.leases import Held
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import ClaimUnit, Mail
+from ordain.ports.verb import Withdrawing, nothing_withdrawn
 from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import FoundOut, Recovering, RecoverOutcome
-from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn
+from ordain.runtime.calls import OnBehalf, call_verb
 from ordain.runtime.carried_verb import carried_verb
 from ordain.runtime.children import new_children
 from ordain.runtime.claims import prepared
@@ -320,6 +321,12 @@ class LiveRun(RunJournal):
         finally:
             self._abandonable = None
 
+    async def _is_stopping(self) -> bool:
+        if self.state.masked:
+            return False
+        await self.look()  # who was told that it is to stop may have been told just now
+        return self.interrupt() is not None
+
     # --- handlers ---------------------------------------------------------------------------------
 
     async def _model(self, effect: ModelCall) -> AnyResult:
@@ -364,7 +371,7 @@ class LiveRun(RunJournal):
             within=self.within,
             doubted=self.state.doubted(effect, self.catalog),
             hears_of_doubt=self.setup.started.doubted is not None,
-            stopping=not self.state.masked and self.interrupt() is not None,
+            stopping=self._is_stopping,
         )
         call = msgspec.structs.replace(
             effect, attempt=effect.attempt + self.state.lost_calls[permit]

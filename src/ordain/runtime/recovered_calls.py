@@ -48,7 +48,7 @@ async def recover_verb(
     happened: Happened = UNSET
     if safety in {"voids", "reconcile"}:
         happened, output = await _reconciled(services, catalog, call, by)
-    match await decide(FoundOut(happened=happened, stopping=by.stopping)):
+    match await decide(FoundOut(happened=happened, stopping=await by.stopping())):
         case RepeatCall(attempt=attempt):
             by = structs.replace(by, doubted=leaves_doubt(verb.spec))
             return await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)

@@ -17,10 +17,10 @@ from ordain.journal.records import Body, NoteBody, Record, RecordKind
 from ordain.ports.approvals import NewApproval
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, Mail, StoredRun
+from ordain.ports.verb import Withdrawing
 from ordain.ports.writes import MailKind, Write
 from ordain.runtime.approval_wait import asked_entry, asking, heard, not_asked, not_begun
 from ordain.runtime.asking_run import asked_before_anywhere
-from ordain.runtime.calls import Withdrawing
 from ordain.runtime.entries import question
 from ordain.runtime.flow_time import PERSONS, FlowTime
 from ordain.runtime.mail import AnswerBody

@@ -15,6 +15,7 @@ from typing import Any
 from ordain.contracts.risk import HARMLESS
 from ordain.contracts.verbs import VerbSpec
 from ordain.ports.verb import (
+    WITHDRAWN,
     AnyLeafResult,
     LeafCall,
     LeafFailed,
@@ -92,6 +93,7 @@ class LeafExecutor(VerbPort):
                 attempt=call.attempt,
                 left_s=call.timeout_s,
                 at_us=call.at_us,
+                last_look=call.last_look,
                 workspace=call.workspace,
                 session=call.session,
                 run=call.run,
@@ -129,6 +131,8 @@ class LeafExecutor(VerbPort):
                 message=f"its code cannot be imported now ({type(found.error).__name__})",
                 retryable=True,
             )
+        if (why := await call.last_look()) is not None:  # that took its time
+            return LeafFailed(code=WITHDRAWN, message=why)
         return found
 
     async def close(self) -> None:

@@ -33,6 +33,7 @@ from ordain.contracts.verbs import (
     VerbSpec,
 )
 from ordain.errors import ConfigurationError
+from ordain.ports.verb import WITHDRAWN, Withdrawing, nothing_withdrawn
 from ordain.verbs.docstrings import read_docstring
 from ordain.verbs.signatures import Signature, UnreadableSignature, read_signature
 
@@ -54,17 +55,29 @@ class VerbContext(Struct, frozen=True, kw_only=True):
     counts from 1; ``left_s`` is the time that was left when the attempt began, in seconds;
     ``at_us`` when that was, in microseconds since 1970 UTC (0: nobody said). ``workspace``,
     ``session`` ("": none), ``run`` and ``principal`` (who asked for it, as journals name them) say
-    on whose behalf.
+    on whose behalf. ``still_allowed`` says whether the call may go out yet.
     """
 
     key: str
     attempt: int
     left_s: float
     at_us: int = 0
+    last_look: Withdrawing = nothing_withdrawn
     workspace: str = DEFAULT_WORKSPACE
     session: str = ""
     run: str = ""
     principal: str = ""
+
+    async def still_allowed(self) -> None:
+        """For an ``async`` function that has waited before it acts: whether it may still. Ask right
+        before whatever cannot be taken back, and ask nobody in between.
+
+        Raises:
+            VerbError: ``withdrawn``, with ``happened=False``: the run is being stopped, or the verb
+                was switched off meanwhile. Let it through.
+        """
+        if (why := await self.last_look()) is not None:
+            raise VerbError(WITHDRAWN, why, happened=False)
 
 
 class VerbError(Exception):

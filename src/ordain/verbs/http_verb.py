@@ -181,7 +181,9 @@ class _Caller:
         except ValueError as error:  # half a surrogate pair: there is no such text
             raise self.failed("bad_input", "an argument is no text that can be sent") from error
         try:
-            async with exchange(request, self.reach, self.access.resolver, sending) as response:
+            async with exchange(
+                request, self.reach, self.access.resolver, sending, context.last_look
+            ) as response:
                 self._check_status(response)
                 body, more = await read_bytes(response, self.http.max_response_bytes)
                 kind, charset = text_type(response) if body else ("", "utf-8")

@@ -24,6 +24,7 @@ from typing import Any
 import httpx2
 from msgspec import Struct, field
 
+from ordain.ports.verb import WITHDRAWN, Withdrawing, nothing_withdrawn
 from ordain.runtime.own_requests import HEADER, MARK
 from ordain.verbs.http_access import Resolve, resolve
 from ordain.verbs.own_addresses import OwnAddresses
@@ -102,13 +103,14 @@ async def exchange(
     reach: Reach,
     resolver: Resolve = resolve,
     sending: asyncio.Event | None = None,
+    last_look: Withdrawing = nothing_withdrawn,
 ) -> AsyncGenerator[httpx2.Response]:
     """The answer's head, its body still to be read; connection and all are gone at the end.
-    ``sending`` is set before the first word goes out.
+    ``sending`` is set before the first word goes out, and ``last_look`` is asked before that.
 
     Raises:
-        NoExchange: the host is not within reach, or did not answer; while the body is read, that it
-            broke off.
+        NoExchange: the host is not within reach, or did not answer, or the request may not go out
+            any more; while the body is read, that it broke off.
     """
     addresses = await _addresses(request.url, reach, resolver)
     token = _EXCHANGING.set(True)
@@ -116,7 +118,8 @@ async def exchange(
         # A transport and not a client: a client would already act on what it reads, for example
         # parse the redirect's target.
         async with _transport() as transport:
-            response = await _answered(transport, request, addresses, sending or asyncio.Event())
+            begun = sending or asyncio.Event()
+            response = await _answered(transport, request, addresses, begun, last_look)
             try:
                 yield response
             except httpx2.HTTPError as error:
@@ -226,6 +229,7 @@ async def _answered(
     request: Outgoing,
     addresses: Sequence[str],
     sending: asyncio.Event,
+    last_look: Withdrawing,
 ) -> httpx2.Response:
     given = {name.lower() for name in request.headers}
     if HEADER.lower() in given:
@@ -234,6 +238,9 @@ async def _answered(
 
     async def trace(event: str, _: Any) -> None:
         if event.endswith(".send_request_headers.started"):
+            # connecting may have taken its time
+            if (why := await last_look()) is not None:
+                raise NoExchange(WITHDRAWN, why)
             sending.set()
 
     for address in addresses:
@@ -250,6 +257,8 @@ async def _answered(
         )
         try:
             return await transport.handle_async_request(live)
+        except NoExchange:
+            raise
         except Exception as error:
             # refused, nothing left to connect with, or what the library fails at
             if not sending.is_set():

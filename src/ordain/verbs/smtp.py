@@ -17,7 +17,7 @@ import ipaddress
 import re
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from enum import Enum
 
@@ -54,16 +54,21 @@ class _Phase(Enum):
 
 
 async def deliver(
-    server: MailServer, recipients: Sequence[str], message: bytes, seconds: float
+    server: MailServer,
+    recipients: Sequence[str],
+    message: bytes,
+    seconds: float,
+    still_allowed: Callable[[], Awaitable[None]],
 ) -> None:
     """Hand a mail over, to every recipient or to none; once this returns, the server has taken it.
+    ``still_allowed`` is asked before its text goes out, and raises where that may not be.
 
     Raises:
         VerbError: ``happened`` False: it certainly has not; None: it may have.
     """
     async with _connected(server, seconds) as connection:
         await connection.address(recipients, len(message))
-        await connection.hand_over(message)
+        await connection.hand_over(message, still_allowed)
 
 
 async def greet(server: MailServer, seconds: float) -> None:
@@ -241,12 +246,17 @@ class _Connection:
             )
             raise self.refused(max(refused), words)
 
-    async def hand_over(self, message: bytes) -> None:
+    async def hand_over(self, message: bytes, still_allowed: Callable[[], Awaitable[None]]) -> None:
         """The text, and the one reply that says whether it was taken."""
         smtp, self._phase = self._smtp, _Phase.TEXT
         reply = await smtp.execute_command(b"DATA")
         if reply.code != _GO_ON:
             raise self.refused(reply.code)
+        try:
+            await still_allowed()  # the server may have taken its time until here
+        except VerbError:
+            self.drop()  # a goodbye would be the text that it waits for
+            raise
         protocol = smtp.protocol
         if protocol is None or not protocol.is_connected:
             raise aiosmtplib.SMTPServerDisconnected("gone before the text")

@@ -181,13 +181,14 @@ async def test_mail_is_looked_for_beside_the_run() -> None:
         for _ in range(5):
             await asyncio.sleep(0)
         assert drive.live is not None
+        before = looks  # whether the call that was cut off may be made again
         for _ in range(3):
             drive.heard()
         await asyncio.sleep(0)
         drive.heard()
         for _ in range(5):
             await asyncio.sleep(0)
-        assert looks == 2
+        assert looks - before == 2
         other.cancel()
         GATES[-1].open.set()
         await asyncio.gather(first, other, return_exceptions=True)

@@ -16,7 +16,13 @@ from ordain.runtime.doubted_calls import DIED
 from ordain.runtime.recovered_calls import VOID
 from tests.unit.runtime.test_calls import BY, GOOD, Leaf, attempt, reconciled, spec
 
-STOPPING = structs.replace(BY, stopping=True)
+
+async def always() -> bool:
+    """Somebody wants it stopped."""
+    return True
+
+
+STOPPING = structs.replace(BY, stopping=always)
 
 
 @pytest.mark.parametrize(

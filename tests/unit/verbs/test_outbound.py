@@ -36,6 +36,10 @@ async def here(_: str, __: int) -> Sequence[str]:
     return ["127.0.0.1"]
 
 
+async def nothing() -> None:
+    """Nobody has anything against it."""
+
+
 async def sent(resolver: Any) -> NoExchange:
     with pytest.raises(NoExchange) as failed:
         async with exchange(REQUEST, NEAR, resolver):
@@ -54,7 +58,7 @@ async def test_who_cannot_ask_for_an_address_has_sent_nothing(error: Exception) 
         host="mail.test", port=25, security="tls", sender="a@mail.test", resolver=failing(error)
     )
     with pytest.raises(VerbError) as mailed:
-        await deliver(server, ["b@mail.test"], b"words", 5)
+        await deliver(server, ["b@mail.test"], b"words", 5, nothing)
     assert (mailed.value.code, mailed.value.happened) == ("not_resolved", False)
 
 

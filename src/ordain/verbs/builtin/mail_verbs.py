@@ -185,7 +185,8 @@ def mail_send(server: MailServer | None) -> FunctionVerb[..., Any]:
         message = composed(letter, sender=server.sender, identity=identity, at_us=context.at_us)
         # Time runs out in there, a little before it does for the executor: then it is known whether
         # anything is in doubt.
-        await deliver(server, letter.recipients, message, context.left_s * 0.95)
+        seconds = context.left_s * 0.95
+        await deliver(server, letter.recipients, message, seconds, context.still_allowed)
         return Sent(identity, len(letter.recipients))
 
     return send

@@ -27,6 +27,7 @@ from ordain.contracts.verbs import (
     properties_of,
 )
 from ordain.errors import ConfigurationError
+from ordain.ports.verb import Withdrawing
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, bind, verb
 from ordain.verbs.http_access import Resolve, resolve
 from ordain.verbs.outbound import (
@@ -123,7 +124,7 @@ def web_fetch(
         # nothing is in doubt (see _failed).
         try:
             async with asyncio.timeout(context.left_s * 0.95):
-                return await fetcher.fetch(url)
+                return await fetcher.fetch(url, context.last_look)
         except TimeoutError as error:
             raise _failed("too_slow", "the answer took too long", retryable=True) from error
 
@@ -174,23 +175,26 @@ class _Fetcher:
     body_bytes: int
     resolver: Resolve
 
-    async def fetch(self, url: str) -> Fetched:
+    async def fetch(self, url: str, last_look: Withdrawing) -> Fetched:
         for _ in range(REDIRECTS_MAX + 1):
             if url not in self.declared:
                 raise _failed(
                     "url_not_declared", "only declared URLs are fetched, redirects included"
                 )
-            answer = await self._get(httpx2.URL(url))
+            answer = await self._get(httpx2.URL(url), last_look)
             if isinstance(answer, Fetched):
                 return answer
             url = answer
         raise _failed("too_many_redirects", f"more than {REDIRECTS_MAX} redirects")
 
-    async def _get(self, target: httpx2.URL) -> Fetched | str:
+    async def _get(self, target: httpx2.URL, last_look: Withdrawing) -> Fetched | str:
         """The answer, or the URL it redirects to."""
         try:
             async with exchange(
-                Outgoing(method="GET", url=target, headers=_HEADERS), self.reach, self.resolver
+                Outgoing(method="GET", url=target, headers=_HEADERS),
+                self.reach,
+                self.resolver,
+                last_look=last_look,
             ) as response:
                 if response.has_redirect_location:
                     return _redirect(target, response.headers["location"])

@@ -8,9 +8,9 @@ import httpx2
 from pydantic_ai import exceptions as foreign
 
 from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.named_delay import bounded_ms
 from ordain.models.foreign_bodies import REFUSES
 from ordain.models.refusals import (
-    bounded_ms,
     error_within,
     malformed,
     meaning,

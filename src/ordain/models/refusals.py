@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import msgspec
 
 from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.named_delay import named_delay_ms
 from ordain.contracts.profiles import Structured
 from ordain.models.replies import counted, counts_within
 from ordain.ports.model import Charge, Leave, ModelError
 
 MESSAGE_CHARS = 300
-RETRY_AFTER_MS_MAX = 24 * 3600 * 1000
-REST_LEAST_MS = 1000
-"""What a delay counts as that is over when it is named: whoever names it is to be left alone, and
-does not say for how long.
-"""
 NO_TIME = ModelError(
     code=ModelErrorCode.TIMED_OUT,
     message="no time left; nothing was sent",
@@ -314,39 +309,10 @@ def named(what: str, error: Mapping[str, Any], sent: str) -> str:
 
 
 def retry_after_ms(headers: Mapping[bytes, bytes]) -> int | None:
-    """The delay a server asks for, in milliseconds: ``retry-after-ms``, or ``Retry-After`` in
-    seconds or as a date. One of nothing, less, or in the past is the least rest.
+    """The delay that an answer names; see ``named_delay_ms``."""
 
-    A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without
-    one it says nothing.
-    """
-    milliseconds = _number(headers.get(b"retry-after-ms"))
-    if milliseconds is None:
-        seconds = _number(headers.get(b"retry-after"))
-        milliseconds = _until(headers) if seconds is None else seconds * 1000
-    return None if milliseconds is None else bounded_ms(milliseconds)
+    def header(name: str) -> str | None:
+        value = headers.get(name.encode())
+        return None if value is None else value.decode("latin-1")
 
-
-def bounded_ms(milliseconds: float) -> int:
-    """A delay that can be waited for: ahead, at most a day."""
-    return int(min(milliseconds, RETRY_AFTER_MS_MAX)) if milliseconds > 0 else REST_LEAST_MS
-
-
-def _number(value: bytes | None) -> float | None:
-    return (
-        float(value)
-        if value is not None and re.fullmatch(rb"-?[0-9]{1,12}(\.[0-9]{1,6})?", value.strip())
-        else None
-    )
-
-
-def _until(headers: Mapping[bytes, bytes]) -> float | None:
-    try:
-        later, now = (
-            parsedate_to_datetime(headers[name].decode("ascii"))
-            for name in (b"retry-after", b"date")
-        )
-        return (later - now).total_seconds() * 1000
-    except (KeyError, ValueError, TypeError, OverflowError):
-        # absent, no date, or one with and one without a zone
-        return None
+    return named_delay_ms(header)

@@ -18,6 +18,7 @@ from pydantic import JsonValue, ValidationError
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.named_delay import DELAY_MAX_MS
 from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import (
     Argument,
@@ -41,7 +42,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 E = TypeVar("E", bound=StrEnum)
 NO_EFFECT = f'it declares no effect: @verb(effect="read"), or another of {", ".join(VerbEffect)}'
-DELAY_MAX_S = 86_400
+DELAY_MAX_S = DELAY_MAX_MS // 1000
 """What a longer delay counts as that a failure names: nobody waits for it, and the failure
 stands.
 """

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -22,13 +23,14 @@ import msgspec
 
 from ordain.contracts.floor import stays_inside
 from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
+from ordain.contracts.named_delay import named_delay_ms
 from ordain.contracts.risk import HARMLESS
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
 from ordain.runtime.seal import Seal
 from ordain.runtime.time_limit import TimeLimit
-from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
+from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.outbound import NoExchange, Outgoing, Reach, exchange, read_bytes, text_type
 from ordain.verbs.own_addresses import OwnAddresses
@@ -319,15 +321,16 @@ class _Caller:
         )
         if status < 400:
             raise self.failed("redirected", f"{said}; redirects are not followed", sent=True)
-        after = _retry_after(response)
-        if after is not None:
-            said += f"; it asks to wait {after} s"
+        after_ms = named_delay_ms(response.headers.get)
+        after_s = math.ceil((after_ms or 0) / 1000)
+        if after_s:
+            said += f"; it asks to wait {after_s} s"
         refused = status in _LATER or (
-            status == HTTPStatus.SERVICE_UNAVAILABLE and after is not None
+            status == HTTPStatus.SERVICE_UNAVAILABLE and after_ms is not None
         )
         if refused or status < 500:  # refused before work
-            raise self.failed(f"http_{status}", said, retryable=refused, after_s=after or 0)
-        raise self.failed(f"http_{status}", said, retryable=True, sent=True, after_s=after or 0)
+            raise self.failed(f"http_{status}", said, retryable=refused, after_s=after_s)
+        raise self.failed(f"http_{status}", said, retryable=True, sent=True, after_s=after_s)
 
     async def _output(self, kind: str, text: str) -> dict[str, Any]:
         if self.http.result == "text":
@@ -370,16 +373,3 @@ class _Caller:
         """
         sent = [self.access.secrets[name].value for name in self.http.secrets]
         return await Seal(sent, shortest=1).large_value(value) if sent else value
-
-
-def _retry_after(response: httpx2.Response) -> int | None:
-    """Seconds, at least one; a date is not read, because it would need this machine's clock to be
-    right.
-    """
-    text = response.headers.get("retry-after", "").strip()
-    number = text.removeprefix("-")
-    if not (number.isascii() and number.isdecimal()):
-        return None
-    return max(
-        1, int(min(float(text), DELAY_MAX_S))
-    )  # no time, or less: whoever says so is to be left alone, and does not say for how long

@@ -444,29 +444,6 @@ async def test_a_status_says_whether_it_happened(
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize(
-    ("seconds", "counts_ms"),
-    [
-        *((over, 1000) for over in ("0", "-1", "-86400")),
-        *((n, 86_400_000) for n in ("86401", "9" * 30, "9" * 5000)),
-    ],
-)
-async def test_a_time_that_is_over_or_beyond_any_wait_is_a_rest(
-    server: Server, seconds: str, counts_ms: int
-) -> None:
-    """A Retry-After of any length counts: as a second where it is over, as a day where it is
-    longer; at 503 too nothing has happened.
-    """
-    for status in ("429 Too Many Requests", "503 Service Unavailable"):
-        server.says({}, status=status, retry_after=seconds)
-        failed = await failure(spec(server, effect="private", http_method="PATCH"), item_id="1")
-        assert (failed.retryable, failed.happened, failed.retry_after_ms) == (
-            True,
-            False,
-            counts_ms,
-        )
-
-
 @pytest.mark.parametrize("how", ["hang", "drip"])
 async def test_a_slow_server_is_given_up(server: Server, how: str) -> None:
     """Time bounds the whole call, not each byte: a read failed and may be tried again, of a write

@@ -1,0 +1,52 @@
+"""What a server asks of whoever comes again: how long it wants to be left alone. One reading for
+models and for verbs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+
+DELAY_MAX_MS = 24 * 3600 * 1000
+"""What a longer delay counts as: nobody waits for it."""
+REST_LEAST_MS = 1000
+"""What a delay counts as that is over when it is named: whoever names it is to be left alone, and
+does not say for how long.
+"""
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]{1,6})?")
+
+
+def named_delay_ms(header: Callable[[str], str | None]) -> int | None:
+    """The delay that an answer's headers name, in milliseconds: ``retry-after-ms``, or
+    ``Retry-After`` in seconds or as a date; None where they name none. ``header`` gives one by its
+    name in small letters. Total.
+
+    A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without
+    one it says nothing.
+    """
+    milliseconds = _number(header("retry-after-ms"))
+    if milliseconds is None:
+        seconds = _number(header("retry-after"))
+        milliseconds = _until(header) if seconds is None else seconds * 1000
+    return None if milliseconds is None else bounded_ms(milliseconds)
+
+
+def bounded_ms(milliseconds: float) -> int:
+    """A delay that can be waited for: ahead, at most a day. One of nothing, less, or in the past is
+    the least rest.
+    """
+    return int(min(milliseconds, DELAY_MAX_MS)) if milliseconds > 0 else REST_LEAST_MS
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text is not None and _NUMBER.fullmatch(text := text.strip()) else None
+
+
+def _until(header: Callable[[str], str | None]) -> float | None:
+    try:
+        later, now = (parsedate_to_datetime(header(name) or "") for name in ("retry-after", "date"))
+        return (later - now).total_seconds() * 1000
+    except (ValueError, TypeError, OverflowError):
+        # absent, no date, or one with and one without a zone
+        return None

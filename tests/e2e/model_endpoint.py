@@ -128,7 +128,7 @@ class ModelEndpoint:
         return "\n".join(message["content"] for message in self.asked[number]["messages"])
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(

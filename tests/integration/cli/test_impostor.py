@@ -68,7 +68,7 @@ def impostor(port: int, health: bytes, *proofs: str) -> Iterator[list[str]]:
     """Somebody else, on a port that a server has left; gives what it is told."""
     handler = type("OneImpostor", (Impostor,), {"health": health, "proofs": proofs, "heard": []})
     with _Listener(("127.0.0.1", port), handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever, daemon=True)
+        thread = threading.Thread(target=listening.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield handler.heard
         listening.shutdown()

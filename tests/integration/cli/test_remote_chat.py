@@ -199,7 +199,7 @@ def stranger(heard: list[str]) -> Iterator[str]:
             self.wfile.write(b"<html>welcome</html>")
 
     web = QuietServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=web.serve_forever, daemon=True).start()
+    threading.Thread(target=web.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{web.server_port}"
     finally:

@@ -57,7 +57,7 @@ def endpoint() -> Iterator[str]:
             self.wfile.write(body)
 
     with QuietServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

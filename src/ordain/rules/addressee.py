@@ -257,7 +257,8 @@ def _older(facts: AttachFacts, only: ThreadFact, fitting: Sequence[ThreadFact]) 
         return _strayed(facts, only) or (AnswerPending(thread=only.id), AttachReason.ANSWER)
     if last in fitting:
         if consent:
-            return AnswerPending(thread=last.id), AttachReason.ANSWER
+            strayed = _strayed(facts, last) if facts.wary else None
+            return strayed or (AnswerPending(thread=last.id), AttachReason.ANSWER)
         return Repair(a=_answering(last), b=_answering(only)), AttachReason.AMBIGUOUS
     if consent:
         return which(facts, only)

@@ -234,17 +234,18 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     is said was held to what it is said to; in decisions from before that a reply chose a thread
     among many. ``last`` is the thread whose question was put last, as an open question, an approval
     or the end of a reply; ``aside``: the message replied to is older than what its thread asks,
-    ``told``: it ends with a question, ``astray``: it is not known. ``answered`` is the thread whose
-    question the sender's latest answer closed, with ``refused`` if that was a no, and ``revises``
-    if the message is an edit of that answer; ``paused`` is the thread whose work was held.
-    ``newest``: what could be partly about several questions is about the one asked last; decisions
-    from before that took it for a request of its own. ``halted``: while it was found out what the
-    message means, its sender said stop. ``unbegun``: what was held last had not begun, for it was
-    still being placed; ``paused`` is what was held before that. ``outspoken``: a request waits
-    behind no approval, and what of it is no answer is told; decisions from before that did neither.
-    ``asks_back``: what a model takes for an override or an answer goes back to the sender;
-    decisions from before that did as it said. These are recorded under short names: of the largest
-    session the facts fit into a kilobyte.
+    ``told``: it ends with a question, ``astray``: it is not known, ``wary``: then no question takes
+    a bare yes or no among several threads; decisions from before let the one put last. ``answered``
+    is the thread whose question the sender's latest answer closed, with ``refused`` if that was a
+    no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose
+    work was held. ``newest``: what could be partly about several questions is about the one asked
+    last; decisions from before that took it for a request of its own. ``halted``: while it was
+    found out what the message means, its sender said stop. ``unbegun``: what was held last had not
+    begun, for it was still being placed; ``paused`` is what was held before that. ``outspoken``: a
+    request waits behind no approval, and what of it is no answer is told; decisions from before
+    that did neither. ``asks_back``: what a model takes for an override or an answer goes back to
+    the sender; decisions from before that did as it said. These are recorded under short names: of
+    the largest session the facts fit into a kilobyte.
     """
 
     cues: Cues
@@ -270,6 +271,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     aside: bool = field(default=False, name="off")
     told: bool = field(default=False, name="q")
     astray: bool = False
+    wary: bool = field(default=False, name="w")
     answered: int = field(default=0, name="for")
     refused: bool = field(default=False, name="no")
     revises: bool = field(default=False, name="re")

@@ -98,6 +98,8 @@ def attach_facts(
     )
     if given.choice:
         return facts  # it says which; whom the message was said to is decided
+    astray = bool(message.ids.reply_to or message.thread_ref)
+    astray = astray and not anchor and edit is Edit.NONE
     return msgspec.structs.replace(
         facts,
         addressed=True,
@@ -106,9 +108,8 @@ def attach_facts(
         told=place is not None
         and place.kind in (EntryKind.REPLY, EntryKind.SAID)
         and ends_asking(place.ending),
-        astray=bool(message.ids.reply_to or message.thread_ref)
-        and not anchor
-        and edit is Edit.NONE,
+        astray=astray,
+        wary=astray,
         answered=answered.thread,
         refused=answered.refused,
         revises=bool(answer_edited(state, message)),

@@ -116,17 +116,19 @@ def test_a_reply_never_reaches_another_thread(facts: AttachFacts, order: str) ->
         assert outcome.thread in (0, facts.anchor)
 
 
-@given(addressed())
-def test_what_replies_to_older_words_fills_nothing(facts: AttachFacts) -> None:
+@given(addressed(), st.integers(0, 9))
+def test_what_replies_to_older_words_fills_nothing(facts: AttachFacts, which: int) -> None:
     """A reply to what Ordain said before its thread asked is no answer to that."""
-    assume(facts.anchor and facts.aside)
+    assume(facts.threads)
+    replied = facts.threads[which % len(facts.threads)].id
+    facts = replace(facts, anchor=replied, aside=True, astray=False)
     assert not isinstance(attach(facts)[0], AnswerPending)
 
 
 @given(addressed())
 def test_what_replies_to_nothing_known_is_no_consent_among_several(facts: AttachFacts) -> None:
     """With more than one thread a yes with an unknown reference consents to nothing."""
-    outcome, _ = attach(replace(facts, anchor=0, aside=False, told=False, astray=True))
+    outcome, _ = attach(replace(facts, anchor=0, aside=False, told=False, astray=True, wary=True))
     assert not isinstance(outcome, AnswerPending) or len(facts.threads) == 1
 
 

@@ -165,8 +165,7 @@ class FallbackPolicy(Strict):
         ge=0,
         le=3_600_000,
         description=(
-            "How long a run waits in all for a model that is not reached and has answered nothing "
-            "since the start of the process."
+            "How long a run waits in all for a model that is not reached and has never answered."
         ),
     )
     backoff_ms: int = Field(

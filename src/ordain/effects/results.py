@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -33,12 +33,18 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
     reason: str
 
 
+Turn = Literal["", "rest", "probe"]
+"""What a call that was held back waits for: that the model need not be left alone any more, which
+is so when it is said; or for what somebody else is finding out just now, who may be back sooner.
+"""
+
+
 class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error
     code, or ``abandoned``).
 
-    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered``, ``lower`` and the token
-    counts are as in a failed attempt's result.
+    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered``, ``known``, ``turn``,
+    ``lower`` and the token counts are as in a failed attempt's result.
     """
 
     profile: str
@@ -51,6 +57,8 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     retry_after_ms: int | None = None
     apart: bool = False
     unanswered: bool = False
+    known: bool = False
+    turn: Turn = ""
     lower: bool = False
     input_tokens: int = 0
     output_tokens: int = 0
@@ -100,12 +108,14 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     ``apart``: it says nothing of the model, for it was held back here or no connection could be
     made, and nothing was sent, or (``live``) the provider named the delay after which it wants to
     be asked, or (code ``lost``) its outcome was lost with the process. Rule ``fallback`` counts it
-    apart from attempts. ``unanswered``: it is apart, and the process that asked had no answer of
-    this endpoint since it began. Observations of earlier builds say neither. ``calls``: what was
-    said and not taken was a call, and its prompt offers tools; observations of earlier builds do
-    not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and
-    the next attempt asks for it in the next lower way. The token counts are what a whole answer
-    told that was none; 0 where nothing told of any use, and in older records.
+    apart from attempts. ``unanswered``: it is apart, and nothing is known of this endpoint that
+    would be an answer; ``known``: it is apart, and there is. ``turn``: it was held back here, or is
+    from now on, and ``retry_after_ms`` is when its turn comes. Observations of earlier builds say
+    none of these, or not all. ``calls``: what was said and not taken was a call, and its prompt
+    offers tools; observations of earlier builds do not say so. ``held`` is as in an answer;
+    ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next
+    lower way. The token counts are what a whole answer told that was none; 0 where nothing told of
+    any use, and in older records.
     """
 
     code: ModelErrorCode
@@ -118,6 +128,8 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     charged: bool | None = None
     apart: bool = False
     unanswered: bool = False
+    known: bool = False
+    turn: Turn = ""
     profile: str = ""
     beside: Beside | None = None
     held: str = ""

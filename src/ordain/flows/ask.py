@@ -8,6 +8,7 @@ by a rule.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, TypeVar, assert_never
 
 from msgspec import UNSET, Struct, field, structs
@@ -25,6 +26,7 @@ from ordain.rules.fallback import (
     FallbackFacts,
     FallbackOutcome,
     GiveUp,
+    LaneAgain,
     NextLane,
     NextProfile,
     RetryProfile,
@@ -54,8 +56,9 @@ class _Attempts(Struct):
     asked, and how many attempts there were in all.
 
     ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at
-    this profile since the last attempt of which nothing was sent, or that named a delay, and
-    ``waited_ms`` what was waited after them. ``waiting`` is the failure of the profile after this
+    each profile since its last attempt that were turned to in vain or named a delay, ``turns``
+    those that were held back here, and ``waited_ms`` what was waited after both. ``known``: a model
+    of these has answered before, to whomever. ``waiting`` is the failure of the profile after this
     one, where a hedged call has asked it already: it is judged when its turn comes.
     """
 
@@ -64,8 +67,10 @@ class _Attempts(Struct):
     calls: int = 0
     total: int = 0
     lost: int = 0
-    held: int = 0
-    waited_ms: int = 0
+    known: bool = False
+    held: Counter[int] = field(default_factory=Counter[int])
+    turns: Counter[int] = field(default_factory=Counter[int])
+    waited_ms: Counter[int] = field(default_factory=Counter[int])
     made: Counter[int] = field(default_factory=Counter[int])
     waiting: ModelFailed | None = None
 
@@ -73,6 +78,20 @@ class _Attempts(Struct):
     def left(self) -> int:
         """How many profiles of the lane come after this one."""
         return len(self.lane.profiles) - self.profile - 1
+
+    def passed(self, failed: ModelFailed) -> int:
+        """How often this profile was turned to in vain, turns that have not come included where
+        this one has not.
+        """
+        turns = self.turns[self.profile] if _was_held_back(failed) else 0
+        return self.held[self.profile] + turns
+
+    @property
+    def before(self) -> Sequence[int]:
+        """The profiles before this one that were only held back when their turn was."""
+        return [
+            profile for profile in range(self.profile) if self.held[profile] or self.turns[profile]
+        ]
 
     def count(self, profile: int, result: ModelResult | Beside) -> None:
         """One more attempt at this profile, unless it is told apart."""
@@ -85,17 +104,14 @@ class _Attempts(Struct):
         """A failure is judged now: another one of those that are no attempt, or the end of what was
         held back in a row.
         """
+        self.known = self.known or failed.known
         if failed.apart and failed.code is ModelErrorCode.LOST:
             self.lost += 1
         elif failed.apart:
-            self.held += 1
+            (self.turns if _was_held_back(failed) else self.held)[self.profile] += 1
         else:
-            self.held = self.waited_ms = 0
-
-    def next_profile(self) -> None:
-        """On to the next profile of the lane."""
-        self.profile += 1
-        self.held = self.waited_ms = 0
+            for counted in (self.held, self.turns, self.waited_ms):
+                counted[self.profile] = 0
 
 
 async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAnswer | AskFailed:
@@ -113,16 +129,18 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
             return result
         failed, outcome = _after(context, attempts, result, asking.question.attempts)
         match outcome:
-            case RetryProfile():
+            case RetryProfile() | LaneAgain():
                 if failed.apart:
-                    attempts.waited_ms += outcome.wait_ms
+                    attempts.waited_ms[attempts.profile] += outcome.wait_ms
+                if isinstance(outcome, LaneAgain):
+                    attempts.profile = attempts.before[0]
                 if outcome.wait_ms:
                     deadline = context.now() + outcome.wait_ms * 1000
                     await context.fx.perform(
                         Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline)
                     )
             case NextProfile():
-                attempts.next_profile()
+                attempts.profile += 1
             case NextLane():
                 facts = LaneFacts(
                     purpose=prompt.purpose,
@@ -135,7 +153,11 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
                 attempts = _Attempts(
-                    chosen.outcome, calls=attempts.calls, total=attempts.total, lost=attempts.lost
+                    chosen.outcome,
+                    calls=attempts.calls,
+                    total=attempts.total,
+                    lost=attempts.lost,
+                    known=attempts.known,
                 )
             case GiveUp():
                 return AskFailed(code=failed.code, message=failed.message)
@@ -285,6 +307,13 @@ class _Asking(Struct, frozen=True):
         return min(self.question.max_tokens, self._profile(name).max_tokens)
 
 
+def _was_held_back(failed: ModelFailed) -> bool:
+    """Whether its endpoint was not even turned to: each turn that does not come costs it nothing,
+    and no wait grows for it. Records of builds before do not say so.
+    """
+    return bool(failed.turn) and failed.code is not ModelErrorCode.CONNECTION
+
+
 def _first_failure(beside: Beside, seq: int) -> ModelFailed:
     """The failure of a hedged call's own profile, which stands beside the other one's."""
     return ModelFailed(
@@ -297,6 +326,8 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
         live=beside.live,
         apart=beside.apart,
         unanswered=beside.unanswered,
+        known=beside.known,
+        turn=beside.turn,
         lower=beside.lower,
     )
 
@@ -309,7 +340,7 @@ def _after(
     """
     outcome = _fallback(context, attempts, failed, most)
     if isinstance(outcome, NextProfile) and attempts.waiting is not None:
-        attempts.next_profile()
+        attempts.profile += 1
         failed, attempts.waiting = attempts.waiting, None
         outcome = _fallback(context, attempts, failed, most)
     return failed, outcome
@@ -331,10 +362,12 @@ def _fallback(
         lane_left=following is not None and bool(lanes.profiles.get(following)),
         left_ms=max(0, context.left_ms()),
         retry_after_ms=failed.retry_after_ms or 0,
-        held=attempts.held if held else UNSET,
-        waited_ms=attempts.waited_ms if held else UNSET,
+        held=attempts.passed(failed) if held else UNSET,
+        waited_ms=attempts.waited_ms[attempts.profile] if held else UNSET,
         lost=attempts.lost if lost else UNSET,
-        unanswered=True if held and failed.unanswered else UNSET,
+        unanswered=True if held and failed.unanswered and not attempts.known else UNSET,
+        turn=failed.turn or UNSET,
+        before=len(attempts.before) or UNSET if held and attempts.known else UNSET,
         rests=True if held and failed.live else UNSET,
         lower=True if failed.lower else UNSET,
         most=most or UNSET,

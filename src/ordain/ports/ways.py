@@ -26,7 +26,7 @@ class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     and when last, in microseconds since 1970.
 
     ``left`` is what its requests do without. ``words_first`` is whether its plain text begins with
-    words; False once one began within a thought.
+    words; False once one began within a thought. ``answered``: it has said something once at least.
     """
 
     endpoint: str
@@ -34,6 +34,7 @@ class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     ways: Mapping[Structured, Learnt]
     left: frozenset[Leave] = frozenset()
     words_first: bool | None = None
+    answered: bool = False
 
 
 class WaysStore(Protocol):

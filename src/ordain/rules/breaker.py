@@ -26,13 +26,16 @@ FAULTS = frozenset(
 answer.
 """
 SECOND = 1_000_000
-FULL_MS = 1000
-"""After how long to come again where as many probes are under way as may be."""
+PROBE_LEAST_MS, PROBE_MOST_MS = 200, 2000
+"""After how long to come again where as many probes are under way as may be: after as long as the
+latest has been under way, within these. Most are back at once; one that hangs is not asked after
+ten times a second.
+"""
 
 
 class Circuit(Struct, frozen=True):
     """The times of the latest faults in a row, since when the circuit is open (0: closed), the
-    calls that probe, and how often one answered since.
+    calls that probe and when the latest went out, and how often one answered since.
 
     Calls are told apart by a number of their own. Only a probe's own fault opens the circuit again:
     a call from before it opened may fail at any time, and says nothing of those that are out now.
@@ -43,16 +46,18 @@ class Circuit(Struct, frozen=True):
     opened_at: int = 0
     probes: tuple[int, ...] = ()
     answered: int = 0
+    probed_at: int = 0
 
 
 class Admission(Struct, frozen=True):
     """Whether a call may go out, the circuit after that, and otherwise how long to leave the
-    endpoint alone, in milliseconds.
+    endpoint alone, in milliseconds; ``probing``: for what is found out just now.
     """
 
     admitted: bool
     circuit: Circuit
     wait_ms: int = 0
+    probing: bool = False
 
 
 def admit(circuit: Circuit, call: int, now: int, policy: BreakerPolicy) -> Admission:
@@ -70,8 +75,11 @@ def admit(circuit: Circuit, call: int, now: int, policy: BreakerPolicy) -> Admis
     if left > 0 and not circuit.answered:
         return Admission(admitted=False, circuit=circuit, wait_ms=-(-left // 1000))
     if len(circuit.probes) > circuit.answered:
-        return Admission(admitted=False, circuit=circuit, wait_ms=FULL_MS)
-    return Admission(admitted=True, circuit=replace(circuit, probes=(*circuit.probes, call)))
+        under_way_ms = (now - circuit.probed_at) // 1000
+        wait_ms = min(max(under_way_ms, PROBE_LEAST_MS), PROBE_MOST_MS)
+        return Admission(admitted=False, circuit=circuit, wait_ms=wait_ms, probing=True)
+    probing = replace(circuit, probes=(*circuit.probes, call), probed_at=now)
+    return Admission(admitted=True, circuit=probing)
 
 
 def after(

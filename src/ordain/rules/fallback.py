@@ -4,7 +4,7 @@ lane, or fail. Never silent.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -34,6 +34,13 @@ class FallbackReason(Reason):
             "attempt: time bounds it."
         ),
     )
+    LANE_AGAIN = (
+        "fallback.lane_again",
+        (
+            "No model of the lane could be asked, and one before this one has answered before: "
+            "after the wait it is asked first."
+        ),
+    )
     LOWER = (
         "fallback.lower",
         (
@@ -60,9 +67,8 @@ class FallbackReason(Reason):
     UNANSWERED = (
         "fallback.unanswered",
         (
-            "The model has answered nothing since the start, and policy's wait for that is "
-            "over: is "
-            "it running, and is its address right?"
+            "The model has never answered, and policy's wait for that is over: is it running, and "
+            "is its address right?"
         ),
     )
     NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
@@ -81,6 +87,12 @@ class RetryProfile(Struct, frozen=True, tag="retry"):
     wait_ms: int = 0
 
 
+class LaneAgain(Struct, frozen=True, tag="lane_again"):
+    """After ``wait_ms`` the lane's models from the first on that was only left alone."""
+
+    wait_ms: int
+
+
 class NextProfile(Struct, frozen=True, tag="next_profile"):
     """The next model profile of the lane."""
 
@@ -93,7 +105,7 @@ class GiveUp(Struct, frozen=True, tag="give_up"):
     """The call fails with the last error."""
 
 
-FallbackOutcome = RetryProfile | NextProfile | NextLane | GiveUp
+FallbackOutcome = RetryProfile | LaneAgain | NextProfile | NextLane | GiveUp
 
 
 class FallbackFacts(Struct, frozen=True, kw_only=True):
@@ -102,10 +114,13 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
 
     What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row
     at this profile, for whose sake ``waited_ms`` were waited already; ``unanswered``: and nothing
-    was ever heard of it; ``rests``: it was asked and named a delay. ``lost``: this time the outcome
-    was lost with its process, so often in all. Runs of earlier builds have neither, and count all
-    that among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and
-    has a lower way that was not tried. ``most`` is how many attempts the question itself leaves.
+    was ever heard of it, nor of a model before it in the lane; ``rests``: it was asked and named a
+    delay. ``turn``: it is left alone by all until ``retry_after_ms`` have passed, or somebody is
+    finding out just now; ``before``: so many models before it were only left alone, one of which
+    has answered before. ``lost``: this time the outcome was lost with its process, so often in all.
+    Runs of earlier builds have none of these, or not all, and the first of them count all that
+    among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and has a
+    lower way that was not tried. ``most`` is how many attempts the question itself leaves.
     """
 
     code: ModelErrorCode
@@ -120,6 +135,8 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     lost: int | UnsetType = UNSET
     unanswered: bool | UnsetType = UNSET
     rests: bool | UnsetType = UNSET
+    turn: Literal["rest", "probe"] | UnsetType = UNSET
+    before: int | UnsetType = UNSET
     lower: bool | UnsetType = UNSET
     most: int | UnsetType = UNSET
 
@@ -138,6 +155,10 @@ MAY_PASS = frozenset(
 """What an endpoint gets over by itself. All others cost the same again with each attempt, and are
 seldom better for it.
 """
+NEAR_MS = 1000
+"""A turn that comes within this is waited for, though the wait was over by then."""
+PROBE_MS = 100
+"""The shortest wait for what somebody else is finding out."""
 UNCOUNTED_MS = 200
 """Before a model is asked again that could not be reached or named a delay, where policy or
 provider name a shorter wait: no attempt bounds how often.
@@ -151,7 +172,8 @@ def decide_fallback(
 
     A model that is left alone, rests, or cannot be reached, is waited for within the time; where
     there is another, no longer in all than ``wait_max_ms``, and where it has never answered, no
-    longer than ``unanswered_max_ms``.
+    longer than ``unanswered_max_ms`` and the turn that has begun by then. Where models before it
+    were only left alone, the wait is for all of them.
     """
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
@@ -169,16 +191,20 @@ def decide_fallback(
     last = facts.profiles_left <= 0 and not facts.lane_left
     retries = answer is OnModelError.RETRY or (answer is OnModelError.NEXT_OR_RETRY and last)
     waited = 0 if facts.waited_ms is UNSET else facts.waited_ms
-    given_up = facts.unanswered is True and waited >= table.unanswered_max_ms
-    wait = (
-        _wait_ms(facts, policy)
-        if facts.unanswered is not True
-        else min(_wait_ms(facts, policy), table.unanswered_max_ms - waited)
+    wait = _wait_ms(facts, policy)
+    given_up = (
+        facts.unanswered is True
+        and waited >= table.unanswered_max_ms
+        and not (_is_near(facts, wait) and waited < 2 * table.unanswered_max_ms)
     )
+    if facts.unanswered is True and (facts.turn is UNSET or wait > table.unanswered_max_ms):
+        wait = min(wait, table.unanswered_max_ms - waited)
     again = (
         retries and not given_up and _may_be_asked(facts, table, last=last) and wait < facts.left_ms
     )
     too_long = bool(table.wait_max_ms) and wait + waited > table.wait_max_ms and not last
+    if again and last and facts.held is not UNSET and facts.before is not UNSET:
+        return Decision(outcome=LaneAgain(wait), reason=FallbackReason.LANE_AGAIN)
     if again and not too_long:
         return Decision(outcome=RetryProfile(wait), reason=_again(facts))
     if not last:
@@ -197,6 +223,10 @@ def _wait_ms(facts: FallbackFacts, policy: Policy) -> int:
     table = policy.fallback
     if facts.code is ModelErrorCode.LOST:  # this process died, which says nothing of the provider
         return facts.retry_after_ms
+    if facts.turn == "rest":  # nobody asks sooner, and who comes later misses its turn
+        return facts.retry_after_ms
+    if facts.turn == "probe":  # it may be back at any time: what is left is not spent on one wait
+        return min(facts.retry_after_ms, max(PROBE_MS, facts.left_ms // 2))
     wait = backoff_ms(
         table.backoff_ms,
         table.backoff_max_ms,
@@ -205,6 +235,11 @@ def _wait_ms(facts: FallbackFacts, policy: Policy) -> int:
     if facts.held is not UNSET and _went_out(facts):
         wait = max(wait, UNCOUNTED_MS, backoff_ms(UNCOUNTED_MS, table.backoff_max_ms, facts.held))
     return max(facts.retry_after_ms, wait)
+
+
+def _is_near(facts: FallbackFacts, wait: int) -> bool:
+    """Whether its turn is about to come: whoever gave up now would do so unasked."""
+    return facts.turn is not UNSET and wait <= NEAR_MS
 
 
 def _may_be_asked(facts: FallbackFacts, table: FallbackPolicy, *, last: bool) -> bool:
@@ -237,6 +272,7 @@ def _again(facts: FallbackFacts) -> FallbackReason:
 _TOLD = (
     FallbackReason.RETRY,
     FallbackReason.RESTS,
+    FallbackReason.LANE_AGAIN,
     FallbackReason.LOWER,
     FallbackReason.LOST,
     FallbackReason.NEXT_PROFILE,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.effects.results import Turn
 from ordain.ports.model import Charge, ModelError, ModelReply
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
@@ -24,13 +26,28 @@ FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the call had nearly all of the profile's own time."""
 PAUSE_MS = 1000
 """Whoever is kept waiting for longer may hang up."""
-HeldBack = tuple[ModelErrorCode, int]
-"""Why nothing is sent, and after how many milliseconds it may be."""
+
+
+class HeldBack(NamedTuple):
+    """Why nothing is sent, after how many milliseconds it may be, and what is waited for."""
+
+    code: ModelErrorCode
+    wait_ms: int
+    turn: Turn = "rest"
 
 
 def endpoint_of(profile: ModelProfile) -> str:
     """What shares a circuit: the provider at its address."""
     return f"{profile.provider} {profile.base_url or ''}".rstrip()
+
+
+def is_answer(reply: ModelReply | ModelError) -> bool:
+    """Whether a call that came back shows that there is an endpoint: whatever that says does, a
+    refusal as well. Pure.
+    """
+    return isinstance(reply, ModelReply) or (
+        reply.charge is not Charge.NOTHING_SENT and reply.code not in SILENT
+    )
 
 
 def speaks_of_endpoint(
@@ -78,14 +95,9 @@ class Breakers:
         self._answered = set[str]()
         self._numbers = count(1)
 
-    def heard_from(self, profile: ModelProfile, reply: ModelReply | ModelError) -> None:
-        """A call came back: whatever an endpoint says, a refusal as well, shows that there is
-        one.
-        """
-        if isinstance(reply, ModelReply) or (
-            reply.charge is not Charge.NOTHING_SENT and reply.code not in SILENT
-        ):
-            self._answered.add(endpoint_of(profile))
+    def heard_from(self, profile: ModelProfile) -> None:
+        """Its endpoint has answered."""
+        self._answered.add(endpoint_of(profile))
 
     def answered(self, profile: ModelProfile) -> bool:
         """Whether its endpoint has answered anything since this process began."""
@@ -97,7 +109,7 @@ class Breakers:
         """The call, which is under way from now on, or why the profile is not asked."""
         until, code = self._rests.get(name, (0, ModelErrorCode.RATE_LIMITED))
         if until > now:
-            return code, -(-(until - now) // 1000)
+            return HeldBack(code, -(-(until - now) // 1000))
         self._rests.pop(name, None)
         return self._admitted(CircuitAdmission(profile, next(self._numbers)), now, policy)
 
@@ -116,7 +128,8 @@ class Breakers:
     ) -> CircuitAdmission | HeldBack:
         admission = admit(self._circuit(call), call.number, now, policy)
         if not admission.admitted:
-            return ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms
+            turn = "probe" if admission.probing else "rest"
+            return HeldBack(ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms, turn)
         self._keep(call, admission.circuit)
         return call
 
@@ -137,6 +150,12 @@ class Breakers:
         """The provider named a delay: nobody asks before it has passed, or ``rest_max_s``."""
         if code in NAMED_A_DELAY and retry_after_ms and policy.rest_max_s:
             self._rests[name] = (now + min(retry_after_ms * 1000, policy.rest_max_s * SECOND), code)
+
+    def left_alone_ms(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> int:
+        """For how long nobody asks an endpoint any more; 0 where somebody may."""
+        circuit = self._circuits.get(endpoint_of(profile), Circuit())
+        looked = admit(circuit, 0, now, policy)
+        return 0 if looked.admitted or looked.probing else looked.wait_ms
 
     def abandoned(self, call: CircuitAdmission) -> None:
         """A call was given up before it came to an end."""

@@ -14,13 +14,14 @@ from msgspec import Struct, structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failure_words import ABANDONED
 from ordain.contracts.model_policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import Withdrawing, nothing_withdrawn
-from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
+from ordain.runtime.breakers import HeldBack, endpoint_of, is_answer, speaks_of_endpoint
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.images import Images
 from ordain.runtime.model_answers import (
@@ -135,10 +136,9 @@ class _ModelAttempt(Struct, frozen=True):
         services, policy = self.services, self.services.catalogs.current.policy.breaker
         breakers, profile = services.breakers, request.profile
         admitted = breakers.admit(name, profile, _steady(services), policy)
-        if isinstance(admitted, tuple):
-            code, wait_ms = admitted
-            unanswered = code is ModelErrorCode.CIRCUIT_OPEN and not breakers.answered(profile)
-            return failure.held_back(code, "left alone", wait_ms, unanswered=unanswered)
+        if isinstance(admitted, HeldBack):
+            known = admitted.code is not ModelErrorCode.CIRCUIT_OPEN or self._knows(name, profile)
+            return failure.held_back(admitted, "left alone", known=known)
         services.counters.model_calls += 1
         limit = TimeLimit(request.timeout_s, services.clock.now)
         try:
@@ -160,7 +160,9 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.abandoned(admitted)
             raise
         now = _steady(services)
-        breakers.heard_from(profile, reply)
+        if is_answer(reply):
+            breakers.heard_from(profile)
+            services.ways.answered(name, profile, services.clock.now())
         reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), request)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
@@ -173,7 +175,11 @@ class _ModelAttempt(Struct, frozen=True):
         else:
             breakers.abandoned(admitted)
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
-            return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
+            return failure.unreached(
+                reply.message,
+                known=self._knows(name, profile),
+                wait_ms=breakers.left_alone_ms(profile, now, policy),
+            )
         failed = failure.of(
             reply.code,
             reply.message,
@@ -186,6 +192,11 @@ class _ModelAttempt(Struct, frozen=True):
             lower=lower,
             calls=reply.calls and bool(request.offered),
         )
+
+    def _knows(self, name: str, profile: ModelProfile) -> bool:
+        """Whether the profile's endpoint has ever answered: to this process, or to one before."""
+        services = self.services
+        return services.breakers.answered(profile) or services.ways.has_answered(name, profile)
 
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts,
@@ -201,13 +212,10 @@ class _ModelAttempt(Struct, frozen=True):
             services.catalogs.current.policy.breaker,
         )
         leading = services.breakers.admit_first(profile, _steady(services), policy)
-        if isinstance(leading, tuple):
-            code, wait_ms = leading
-            return await self._hedge_alone(
-                Failure(profile.provider, profile.model).held_back(
-                    code, "left alone as the first of two", wait_ms
-                )
-            )
+        if isinstance(leading, HeldBack):
+            failure = Failure(profile.provider, profile.model)
+            alone = failure.held_back(leading, "left alone as the first of two", known=True)
+            return await self._hedge_alone(alone)
         second = self._second()
         spoke = overtaken = False
 
@@ -301,6 +309,8 @@ class _ModelAttempt(Struct, frozen=True):
             retry_after_ms=result.retry_after_ms,
             apart=result.apart,
             unanswered=result.unanswered,
+            known=result.known,
+            turn=result.turn,
             lower=result.lower,
             input_tokens=result.input_tokens,
             output_tokens=result.output_tokens,

@@ -17,7 +17,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.visible import shows_nothing
 from ordain.effects.effect import ModelCall, Read, VerbCall
-from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTimedOut, Withheld
+from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, Turn, VerbTimedOut, Withheld
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
@@ -34,7 +34,7 @@ from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelReque
 from ordain.prompts.prompt import Prompt, render
 from ordain.rules.seen_words import with_seen_words
 from ordain.rules.thought_tags import canonical, spoken, without_thoughts
-from ordain.runtime.breakers import NAMED_A_DELAY
+from ordain.runtime.breakers import NAMED_A_DELAY, HeldBack
 from ordain.runtime.ways import Manner
 
 R = TypeVar("R", ModelReply, ModelReply | ModelError)
@@ -78,36 +78,41 @@ class Failure:
         names a delay rests, which is no attempt.
         """
         live = charge is not Charge.NOTHING_SENT
+        rests = live and code in NAMED_A_DELAY and (retry_after_ms or 0) >= REST_MS
         return ModelFailed(
             code=code,
             message=message[:300],
             provider=self.provider,
             model=self.model,
             retry_after_ms=retry_after_ms,
-            apart=live and code in NAMED_A_DELAY and (retry_after_ms or 0) >= REST_MS,
+            apart=rests,
+            known=rests,
             prompt_digest=self.prompt_digest(held),
             live=live,
             charged=charge is Charge.POSSIBLE if live else None,
             held=held or "",
         )
 
-    def held_back(
-        self, code: ModelErrorCode, message: str, wait_ms: int, *, unanswered: bool = False
-    ) -> ModelFailed:
-        """Nothing was sent, since the model is left alone for another ``wait_ms``: no attempt."""
+    def held_back(self, held: HeldBack, message: str, *, known: bool) -> ModelFailed:
+        """Nothing was sent, since the model is left alone: no attempt. ``known``: its endpoint has
+        answered before, or named the delay itself.
+        """
         why = (
-            f"{message} for another {wait_ms} "
-            f"ms{', for it has answered nothing so far' if unanswered else ''}; nothing was sent"
+            f"{message} for another {held.wait_ms} "
+            f"ms{'' if known else ', for it has answered nothing so far'}; nothing was sent"
         )
+        failed = self.of(held.code, why, retry_after_ms=held.wait_ms)
         return structs.replace(
-            self.of(code, why, retry_after_ms=wait_ms), apart=True, unanswered=unanswered
+            failed, apart=True, unanswered=not known, known=known, turn=held.turn
         )
 
-    def unreached(self, message: str, *, unanswered: bool) -> ModelFailed:
-        """Nothing was sent, since no connection could be made: no attempt."""
-        return structs.replace(
-            self.of(ModelErrorCode.CONNECTION, message), apart=True, unanswered=unanswered
-        )
+    def unreached(self, message: str, *, known: bool, wait_ms: int) -> ModelFailed:
+        """Nothing was sent, since no connection could be made: no attempt. ``wait_ms``: so long the
+        endpoint is left alone now; 0: it is not.
+        """
+        failed = self.of(ModelErrorCode.CONNECTION, message, retry_after_ms=wait_ms or None)
+        turn: Turn = "rest" if wait_ms else ""
+        return structs.replace(failed, apart=True, unanswered=not known, known=known, turn=turn)
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):

@@ -27,6 +27,10 @@ from ordain.rules.meant import means_call
 LOG = logging.getLogger("ordain.models")
 
 
+WITHIN = frozenset({"scripted", "offline"})
+"""Providers that no network lies before: nothing keeps them from answering."""
+
+
 class Manner(NamedTuple):
     """How a profile's next answer is held to its schema, what the request does without, and whether
     plain text is known to begin with words.
@@ -101,6 +105,16 @@ class Ways:
             left=self.left(name, profile),
             words_first=self._of(name, profile).words_first is True,
         )
+
+    def has_answered(self, name: str, profile: ModelProfile) -> bool:
+        """Whether the profile's endpoint has said anything yet, to this process or one before."""
+        return self._of(name, profile).answered
+
+    def answered(self, name: str, profile: ModelProfile, now: int) -> None:
+        """It has: an outage from here on is one, and no address that is wrong."""
+        if not self._of(name, profile).answered and profile.provider not in WITHIN:
+            self._now(name, profile, now, answered=True)
+            self._keep(name)
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
         asked = self._asked.get(name)

@@ -17,7 +17,7 @@ from ordain.contracts.events import ReplyEvent, TextEvent
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.remedies import NOT_HELD
 from ordain.journal.records import RecordKind
-from ordain.models.ways_file import FILE, WaysFile
+from ordain.models.ways_file import WaysFile
 from ordain.rules.plain_reply import plain_reply
 from ordain.runtime import ways as ways_module
 from ordain.runtime.model_answers import ANSWER_CHARS
@@ -210,6 +210,12 @@ async def test_json_that_no_schema_let_through_steps_down(tmp_path: Path, says: 
     } == {"native": "ignored", "tool": "ignored"}
 
 
+def nothing_learnt(home: Path) -> bool:
+    """Of any endpoint but that it answers."""
+    kept = WaysFile(home).read().values()
+    return not any(learnt.ways or learnt.left for learnt in kept)
+
+
 async def test_an_answer_that_serves_is_taken_as_it_is(tmp_path: Path) -> None:
     """A step among words, without what would be null, is that step, natively as well: nothing is
     asked twice, and nothing learnt.
@@ -221,7 +227,7 @@ async def test_an_answer_that_serves_is_taken_as_it_is(tmp_path: Path) -> None:
             assert turn is not None
             assert (turn.ok, turn.narrative) == (True, "Forty-two."), turn.header
     assert endpoint.ways() == ["native"]
-    assert not (tmp_path / FILE).exists()
+    assert nothing_learnt(tmp_path)
 
 
 async def test_what_answers_told_of_their_use_is_booked(tmp_path: Path) -> None:
@@ -318,7 +324,7 @@ async def test_a_request_that_is_wrong_in_every_way_is_no_lesson(tmp_path: Path)
                 done = (await house.execute("extract_facts", TEXT)).wire
                 assert done["error"]["code"] == "rejected"
         assert endpoint.ways() == ["native", "tool", "text"] * 2
-    assert not (tmp_path / FILE).exists()
+    assert nothing_learnt(tmp_path)
 
 
 async def test_a_conversation_is_summed_up_in_words(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.rules.breaker import FAULTS, SECOND, Circuit, admit, after, given_up
@@ -174,13 +175,11 @@ def test_calls_that_overlap_leave_the_probes_their_own(
             continue
         others = tuple(probe for probe in before.probes if probe != call)
         if what != "given_up" and what not in FAULTS:
-            more = Circuit(opened_at=before.opened_at, probes=others, answered=before.answered + 1)
+            more = replace(before, probes=others, answered=before.answered + 1)
             assert circuit == (more if more.answered < policy.failures else Circuit())
         elif call not in before.probes:
             assert circuit == before
         elif what == "given_up":
-            assert circuit == Circuit(
-                opened_at=before.opened_at, probes=others, answered=before.answered
-            )
+            assert circuit == replace(before, probes=others)
         else:
             assert circuit == Circuit(opened_at=now)

@@ -4,8 +4,6 @@ it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +17,8 @@ from ordain.runtime.breakers import (
     PAUSE_MS,
     Breakers,
     CircuitAdmission,
+    HeldBack,
+    is_answer,
     speaks_of_endpoint,
 )
 
@@ -48,25 +48,33 @@ def test_profiles_of_one_endpoint_share_its_circuit() -> None:
     """
     breakers = Breakers()
     failing(breakers, NEAR)
-    assert breakers.admit("large", LARGE, 2 * SECOND, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 9000)
+    left_alone = HeldBack(ModelErrorCode.CIRCUIT_OPEN, 9000)
+    assert breakers.admit("large", LARGE, 2 * SECOND, POLICY) == left_alone
+    assert breakers.left_alone_ms(LARGE, 2 * SECOND, POLICY) == 9000
+    assert breakers.left_alone_ms(FAR, 2 * SECOND, POLICY) == 0
     assert isinstance(breakers.admit("far", FAR, 2 * SECOND, POLICY), CircuitAdmission)
     assert dict(breakers.open()) == {"openai http://near.test/v1": SECOND}
 
 
 def test_one_probe_finds_out_and_answers_let_more_out() -> None:
     """After its time one call goes out; another one when that is given up; with each answer one
-    more beside it, until the circuit is closed.
+    more beside it, until the circuit is closed. Whoever is held back meanwhile comes again the
+    later the longer the probe takes.
     """
     breakers = Breakers()
     failing(breakers, NEAR)
     later = 11 * SECOND
     probe = call(breakers, NEAR, later)
-    assert breakers.admit("large", LARGE, later, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 1000)
+    for since_ms, wait_ms in ((0, 200), (500, 500), (60_000, 2000)):
+        now = later + since_ms * 1000
+        asked = HeldBack(ModelErrorCode.CIRCUIT_OPEN, wait_ms, "probe")
+        assert breakers.admit("large", LARGE, now, POLICY) == asked
+    assert breakers.left_alone_ms(LARGE, later, POLICY) == 0
     breakers.abandoned(probe)
     breakers.ended(call(breakers, LARGE, later), None, later, POLICY)
     assert breakers.open()
     both = [call(breakers, LARGE, later) for _ in range(2)]
-    assert breakers.admit("large", LARGE, later, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 1000)
+    assert isinstance(breakers.admit("large", LARGE, later, POLICY), HeldBack)
     breakers.ended(both[0], None, later, POLICY)
     assert not breakers.open()
     breakers.ended(both[1], None, later, POLICY)
@@ -97,7 +105,7 @@ def test_a_rest_is_a_profiles_own_and_named_by_its_provider(code: ModelErrorCode
     breakers = Breakers()
     breakers.rest("small", code, 5000, 0, POLICY)
     refused = breakers.admit("small", NEAR, 2 * SECOND, POLICY)
-    assert (refused == (code, 3000)) == (code in NAMED_A_DELAY)
+    assert (refused == HeldBack(code, 3000)) == (code in NAMED_A_DELAY)
     assert isinstance(breakers.admit("large", LARGE, 2 * SECOND, POLICY), CircuitAdmission)
     assert isinstance(breakers.admit("small", NEAR, 5 * SECOND, POLICY), CircuitAdmission)
 
@@ -108,8 +116,8 @@ def test_no_rest_is_longer_than_policy_says(named_ms: int | None, most_s: int) -
     policy = POLICY.model_copy(update={"rest_max_s": most_s})
     breakers = Breakers()
     breakers.rest("small", ModelErrorCode.RATE_LIMITED, named_ms, 0, policy)
-    wait: Any = breakers.admit("small", NEAR, 0, policy)
-    waits_ms = 0 if isinstance(wait, CircuitAdmission) else wait[1]
+    wait = breakers.admit("small", NEAR, 0, policy)
+    waits_ms = wait.wait_ms if isinstance(wait, HeldBack) else 0
     assert waits_ms == min(named_ms or 0, most_s * 1000)
     assert isinstance(breakers.admit("small", NEAR, most_s * SECOND, policy), CircuitAdmission)
 
@@ -121,7 +129,8 @@ def test_being_overtaken_is_counted_apart() -> None:
         first = breakers.admit_first(NEAR, SECOND, POLICY)
         assert isinstance(first, CircuitAdmission)
         breakers.ended(first, ModelErrorCode.TIMED_OUT, SECOND, POLICY)
-    assert breakers.admit_first(NEAR, SECOND, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 10_000)
+    held = HeldBack(ModelErrorCode.CIRCUIT_OPEN, 10_000)
+    assert breakers.admit_first(NEAR, SECOND, POLICY) == held
     assert isinstance(breakers.admit("small", NEAR, SECOND, POLICY), CircuitAdmission)
 
 
@@ -146,13 +155,12 @@ def test_an_endpoint_has_answered_once_anything_was_heard_of_it() -> None:
     """An answer or a refusal; a connection that could not be made and a time-out tell nothing.
     Profiles at one address share it.
     """
-    breakers, refused = (
-        Breakers(),
-        ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.NOTHING_SENT),
-    )
-    for silence in (refused, ModelError(code=ModelErrorCode.TIMED_OUT, message="")):
-        breakers.heard_from(NEAR, silence)
-        assert not breakers.answered(NEAR)
-    breakers.heard_from(NEAR, ModelError(code=ModelErrorCode.AUTHENTICATION, message=""))
+    breakers = Breakers()
+    refused = ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.NOTHING_SENT)
+    assert not is_answer(refused)
+    assert not is_answer(ModelError(code=ModelErrorCode.TIMED_OUT, message=""))
+    assert is_answer(ModelError(code=ModelErrorCode.AUTHENTICATION, message=""))
+    assert not breakers.answered(NEAR)
+    breakers.heard_from(NEAR)
     assert breakers.answered(LARGE)
     assert not breakers.answered(FAR)

@@ -324,3 +324,27 @@ def test_whatever_comes_there_is_a_way(met: list[tuple[Structured, object]]) -> 
         assert TEXT not in ways.learnt("m", PROFILE)
         if lower:
             assert ways.way("m", PROFILE) is not held
+
+
+def test_that_an_endpoint_answers_is_known_from_then_on() -> None:
+    """To the next process as well, written once; another endpoint of that name is another one, and
+    what lies behind no network is not written down.
+    """
+    shelf, elsewhere = Shelf(), PROFILE.model_copy(update={"base_url": "http://far.test/v1"})
+    ways = Ways(shelf)
+    assert not ways.has_answered("m", PROFILE)
+    for _ in range(3):
+        ways.answered("m", PROFILE, NOW)
+    assert shelf.written == 1
+    assert Ways(shelf).has_answered("m", PROFILE)
+    assert not Ways(shelf).has_answered("m", elsewhere)
+    script = ModelProfile(provider="scripted", model="small", script="a.json")
+    ways.answered("s", script, NOW)
+    assert shelf.written == 1
+
+
+def test_what_cannot_be_kept_is_known_all_the_same() -> None:
+    """For as long as the process lives; its disk is not asked with every answer."""
+    ways = Ways(Shelf(full=True))
+    ways.answered("m", PROFILE, NOW)
+    assert ways.has_answered("m", PROFILE)

@@ -33,7 +33,7 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
     reason: str
 
 
-Turn = Literal["", "rest", "probe"]
+AwaitedTurn = Literal["", "rest", "probe"]
 """What a call that was held back waits for: that the model need not be left alone any more, which
 is so when it is said; or for what somebody else is finding out just now, who may be back sooner.
 """
@@ -58,7 +58,7 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     apart: bool = False
     unanswered: bool = False
     known: bool = False
-    turn: Turn = ""
+    turn: AwaitedTurn = ""
     lower: bool = False
     input_tokens: int = 0
     output_tokens: int = 0
@@ -129,7 +129,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     apart: bool = False
     unanswered: bool = False
     known: bool = False
-    turn: Turn = ""
+    turn: AwaitedTurn = ""
     profile: str = ""
     beside: Beside | None = None
     held: str = ""

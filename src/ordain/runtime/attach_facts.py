@@ -98,8 +98,7 @@ def attach_facts(
     )
     if given.choice:
         return facts  # it says which; whom the message was said to is decided
-    astray = bool(message.ids.reply_to or message.thread_ref)
-    astray = astray and not anchor and edit is Edit.NONE
+    astray = not anchor and edit is Edit.NONE and bool(message.ids.reply_to or message.thread_ref)
     return msgspec.structs.replace(
         facts,
         addressed=True,

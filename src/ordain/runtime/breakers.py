@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
-from ordain.effects.results import Turn
+from ordain.effects.results import AwaitedTurn
 from ordain.ports.model import Charge, ModelError, ModelReply
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
@@ -33,7 +33,7 @@ class HeldBack(NamedTuple):
 
     code: ModelErrorCode
     wait_ms: int
-    turn: Turn = "rest"
+    turn: AwaitedTurn = "rest"
 
 
 def endpoint_of(profile: ModelProfile) -> str:

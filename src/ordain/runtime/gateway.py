@@ -174,11 +174,19 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
         else:
             breakers.abandoned(admitted)
+        return self._failed(name, reply, request, failure, lower=lower)
+
+    def _failed(
+        self, name: str, reply: ModelError, request: ModelRequest, failure: Failure, *, lower: bool
+    ) -> ModelFailed:
+        """What became of an attempt that failed, once its circuit knows of it."""
+        services, profile = self.services, request.profile
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
+            policy = services.catalogs.current.policy.breaker
             return failure.unreached(
                 reply.message,
                 known=self._knows(name, profile),
-                wait_ms=breakers.left_alone_ms(profile, now, policy),
+                wait_ms=services.breakers.left_alone_ms(profile, _steady(services), policy),
             )
         failed = failure.of(
             reply.code,

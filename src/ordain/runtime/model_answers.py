@@ -17,7 +17,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.contracts.visible import shows_nothing
 from ordain.effects.effect import ModelCall, Read, VerbCall
-from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, Turn, VerbTimedOut, Withheld
+from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTimedOut, Withheld
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
@@ -111,7 +111,7 @@ class Failure:
         endpoint is left alone now; 0: it is not.
         """
         failed = self.of(ModelErrorCode.CONNECTION, message, retry_after_ms=wait_ms or None)
-        turn: Turn = "rest" if wait_ms else ""
+        turn = "rest" if wait_ms else ""
         return structs.replace(failed, apart=True, unanswered=not known, known=known, turn=turn)
 
 

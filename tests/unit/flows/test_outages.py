@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.model_policy import ModelErrorCode
-from ordain.effects.results import ModelAnswer, ModelFailed, Turn
+from ordain.effects.results import AwaitedTurn, ModelAnswer, ModelFailed
 from ordain.flows.ask import AskFailed
 from ordain.rules.fallback import LaneAgain, RetryProfile
 from ordain.testing import Played, ScriptError, fails
@@ -23,7 +23,7 @@ OPEN, CONNECTION = ModelErrorCode.CIRCUIT_OPEN, ModelErrorCode.CONNECTION
 
 
 def held(
-    turn: Turn,
+    turn: AwaitedTurn,
     ms: int,
     *,
     code: ModelErrorCode = OPEN,

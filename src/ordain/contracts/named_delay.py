@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 DELAY_MAX_MS = 24 * 3600 * 1000
@@ -23,7 +24,7 @@ def named_delay_ms(header: Callable[[str], str | None]) -> int | None:
     name in small letters. Total.
 
     A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without
-    one it says nothing.
+    one it is the least rest: whoever names it is to be left alone, and nobody knows for how long.
     """
     milliseconds = _number(header("retry-after-ms"))
     if milliseconds is None:
@@ -44,9 +45,16 @@ def _number(text: str | None) -> float | None:
 
 
 def _until(header: Callable[[str], str | None]) -> float | None:
+    later, now = _moment(header("retry-after")), _moment(header("date"))
+    if later is None:
+        return None
+    return 0 if now is None else (later - now).total_seconds() * 1000
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A date of HTTP, which is one of UTC; None of what is none."""
     try:
-        later, now = (parsedate_to_datetime(header(name) or "") for name in ("retry-after", "date"))
-        return (later - now).total_seconds() * 1000
+        found = parsedate_to_datetime(text or "")
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, TypeError, OverflowError):
-        # absent, no date, or one with and one without a zone
         return None

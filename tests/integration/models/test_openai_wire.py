@@ -525,7 +525,8 @@ async def test_closing_is_idempotent(wire: OpenAIModel) -> None:
         (["retry-after: 999999999"], 24 * 3600 * 1000),
         (["retry-after: soon"], None),
         (["retry-after: -1"], 1000),
-        (["retry-after: Sat, 21 Nov 2026 10:00:30 GMT"], None),
+        (["retry-after: Sat, 21 Nov 2026 10:00:30 GMT"], 1000),
+        (["date: yesterday", "retry-after: Sat, 21 Nov 2026 10:00:30 GMT"], 1000),
         ([], None),
     ],
 )

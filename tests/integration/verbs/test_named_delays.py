@@ -39,6 +39,7 @@ async def test_a_time_that_is_over_or_beyond_any_wait_is_a_rest(
         ({"retry_after": "Sat, 21 Nov 2026 09:00:00 GMT"}, 1000),
         ({"retry_after_ms": "1500"}, 2000),
         ({"retry_after": "0.5"}, 1000),
+        ({"retry_after": "Sat, 21 Nov 2026 10:00:30 GMT", "date": ""}, 1000),
     ],
 )
 async def test_a_time_is_read_in_each_of_its_forms(
@@ -47,7 +48,7 @@ async def test_a_time_is_read_in_each_of_its_forms(
     """A date counts from the answer's own, whatever this machine's clock says: a 503 that names one
     has refused before it did anything.
     """
-    date = {"date": "Sat, 21 Nov 2026 10:00:00 GMT"}
-    server.says({}, status="503 Service Unavailable", **date, **headers)
+    said = {"date": "Sat, 21 Nov 2026 10:00:00 GMT", **headers}
+    server.says({}, status="503 Service Unavailable", **said)
     failed = await failure(spec(server, effect="private", http_method="PATCH"), item_id="1")
     assert (failed.happened, failed.retry_after_ms) == (False, counts_ms)

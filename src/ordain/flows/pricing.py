@@ -177,6 +177,13 @@ def _at(
     return _rounded_up(total + output_tokens * prices.usd_micros_per_1k_output)
 
 
+def cheaper_part(cached: int, given: int | None) -> int:
+    """Tokens of the input that a provider says cost less: more than there are, or fewer than none,
+    are no count, and nothing is taken off for them.
+    """
+    return cached if given is not None and 0 <= cached <= given else 0
+
+
 def _input_prices(prices: ModelProfile | PriceTier) -> tuple[int, int, int]:
     """Of a thousand tokens of input: as it is, read from the provider's cache, written into it."""
     base, read, written = (

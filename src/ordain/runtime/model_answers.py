@@ -21,6 +21,7 @@ from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTime
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
+from ordain.flows.pricing import cheaper_part
 from ordain.flows.values import (
     PromptInputs,
     Values,
@@ -299,7 +300,7 @@ def kept_answer(
         model=reply.model,
         input_tokens=prompt_size if given is None else given,
         output_tokens=size if said is None else said,
-        cached_tokens=min(reply.cached_tokens, given or 0),
+        cached_tokens=cheaper_part(reply.cached_tokens, given),
         written_tokens=min(reply.written_tokens, given or 0),
         estimated=given is None or said is None,
         prompt_digest=prepared.digest(reply.held),
@@ -320,7 +321,7 @@ def with_use(failed: ModelFailed, said: ModelError, call: ModelCall) -> ModelFai
         failed,
         input_tokens=given,
         output_tokens=answered,
-        cached_tokens=min(max(said.cached_tokens, 0), given),
+        cached_tokens=cheaper_part(said.cached_tokens, given),
         written_tokens=min(max(said.written_tokens, 0), given),
     )
 

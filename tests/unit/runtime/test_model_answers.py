@@ -303,7 +303,7 @@ def test_a_thought_is_cut_before_an_answer_is_recorded(keep: bool) -> None:
     [
         ({"input_tokens": 10, "output_tokens": 2, "cached_tokens": 4}, (10, 2, 4)),
         ({"input_tokens": 10, "output_tokens": 0}, (10, 0, 0)),
-        ({"input_tokens": 10, "output_tokens": 2, "cached_tokens": 99}, (10, 2, 10)),
+        ({"input_tokens": 10, "output_tokens": 2, "cached_tokens": 99}, (10, 2, 0)),
         ({"input_tokens": 10}, (0, 0, 0)),
         ({"output_tokens": 2}, (0, 0, 0)),
         ({"input_tokens": 0, "output_tokens": 0}, (0, 0, 0)),

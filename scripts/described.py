@@ -103,7 +103,9 @@ def _default(value: object, factory: object, nothing: object) -> str | None:
 
 
 def written(value: object) -> str:
-    """A default as JSON, where it has a JSON form."""
+    """A default as JSON, where it has a JSON form; a function by its name."""
+    if isinstance(value, FunctionType):
+        return value.__name__
     try:
         return msgspec.json.encode(value, order="deterministic").decode()
     except (TypeError, msgspec.MsgspecError):

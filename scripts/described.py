@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from types import ModuleType, UnionType
+from types import FunctionType, ModuleType, UnionType
 from typing import Any, Protocol, cast, get_args, get_type_hints
 
 import msgspec

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -27,9 +26,10 @@ from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, FlowUnavailable, JournalCorrupt, StorageUnavailable
 from ordain.runtime.store_replay import EQUAL, Ledgered
 from ordain.runtime.transcript_replay import Retold
-from ordain.store.folder import FILE
+from ordain.store.folder import FILE, RESTS
 from ordain.store.restoring import Restored, restore
 from ordain.store.schema import VERSION
+from ordain.store.workshop import workshop
 
 T = TypeVar("T")
 
@@ -37,7 +37,6 @@ SAMPLE = 50
 NAMES_ALL = "`ordain replay --all` names everything"
 TOLD = 5
 """Most differences that are told at once."""
-RESTS = ("-wal", "-shm", "-journal")
 
 
 class Verified(Struct, frozen=True, kw_only=True):
@@ -131,13 +130,13 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
     home = home_of(data_dir)
     if os.path.lexists(file):
         raise ConfigurationError(f"{file} exists; a backup never overwrites", code="file_exists")
-    with _workshop(file.absolute().parent) as workshop:
+    with workshop(file.absolute().parent) as made:
         with open_archive(home) as archive:
-            archive.store.backup(workshop / FILE)
-        (workshop / FILE).chmod(0o600)
+            archive.store.backup(made / FILE)
+        (made / FILE).chmod(0o600)
         with _naming(f"{file} is not written, {home} cannot be backed up"):
-            verified = verify_copy(workshop)
-        _place(workshop / FILE, file.absolute(), "file_exists")
+            verified = verify_copy(made)
+        _place(made / FILE, file.absolute(), "file_exists")
     facts = {"file": str(file), "bytes": file.stat().st_size, **_facts(verified)}
     return _say(
         facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json
@@ -163,18 +162,18 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
             raise ConfigurationError(message, code="data_exists")
     _check_alone(file)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _workshop(home) as workshop:
-        os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with workshop(home) as made:
+        os.close(os.open(made / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _naming(f"{file} is not restored"):
             done = restore(
                 file,
-                workshop / FILE,
+                made / FILE,
                 keep_tokens=keep_tokens,
                 by=operator(),
                 at=SystemClock().now(),
             )
-            verified = verify_copy(workshop)
-        _place(workshop / FILE, home / FILE, "data_exists")
+            verified = verify_copy(made)
+        _place(made / FILE, home / FILE, "data_exists")
     facts = {
         "home": str(home),
         **_facts(verified),
@@ -198,11 +197,11 @@ def unpacked(file: Path) -> Generator[Path]:
         JournalCorrupt: it is no sound database.
     """
     _check_alone(file)
-    with _workshop(Path(tempfile.gettempdir())) as workshop:
-        os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with workshop(Path(tempfile.gettempdir())) as made:
+        os.close(os.open(made / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _naming(f"{file} is not read"):
-            restore(file, workshop / FILE, keep_tokens=False, by=operator(), at=SystemClock().now())
-        yield workshop
+            restore(file, made / FILE, keep_tokens=False, by=operator(), at=SystemClock().now())
+        yield made
 
 
 @contextmanager
@@ -264,21 +263,6 @@ def _check_alone(file: Path) -> None:
                 "what `ordain backup` makes"
             )
             raise ConfigurationError(message, code="no_backup")
-
-
-@contextmanager
-def _workshop(beside: Path) -> Generator[Path]:
-    """A private folder on the same file system as the result."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=".ordain-", dir=beside))
-    except OSError as error:
-        raise ConfigurationError(
-            f"cannot write in {beside}: {error.strerror}", code="cannot_write"
-        ) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _place(made: Path, target: Path, taken: str) -> None:

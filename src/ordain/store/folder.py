@@ -28,6 +28,8 @@ from ordain.store.typed_rows import RowColumns, check_row, is_number
 FILE = "ordain.db"
 LOCK = "ordain.lock"
 WAL = f"{FILE}-wal"
+RESTS = ("-wal", "-shm", "-journal")
+"""What SQLite puts behind a database's name for the files beside it."""
 SERVER_FILE = "server.json"
 NEEDED = (FILE, WAL, f"{FILE}-shm", LOCK)
 FSYNC_SAMPLES = 20

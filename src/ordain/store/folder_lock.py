@@ -12,6 +12,7 @@ from pathlib import Path
 from ordain.errors import StorageUnavailable
 from ordain.own_process import OwnFile
 from ordain.store.folder import FILE, LOCK, WAL, has_bytes, why_not
+from ordain.store.workshop import clear_unfinished
 
 LOCK_BYTES = 1024
 OPEN, CLOSED = "open", "closed"
@@ -28,7 +29,8 @@ _log = logging.getLogger("ordain.store")
 
 
 def take_lock(folder: Path) -> OwnFile:
-    """The lock on the folder, as an open file.
+    """The lock on the folder, as an open file; what killed processes left of copies there is gone
+    then (``store.workshop``).
 
     Raises:
         StorageUnavailable: ``lock_held``, with whom by; or it cannot be opened.
@@ -46,6 +48,7 @@ def take_lock(folder: Path) -> OwnFile:
         raise StorageUnavailable(
             f"another engine holds {folder}: {said}", code="lock_held"
         ) from error
+    clear_unfinished(folder)
     return OwnFile(descriptor)
 
 

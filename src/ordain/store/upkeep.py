@@ -30,6 +30,7 @@ from ordain.store.ledger import LedgerDraft
 from ordain.store.retention import drop_periods, give_back, sweep_content
 from ordain.store.slices import SliceUnit
 from ordain.store.sqlite import SqliteStore
+from ordain.store.workshop import clear_unfinished
 
 PROBE_EVERY_S = 0.25
 PROBE_BYTES = 64 * 1024
@@ -48,9 +49,13 @@ class SqliteUpkeep:
 
     async def erase(self, subject: int, after: Reached | None) -> Slice:
         """See ``Upkeep.erase``."""
-        return await self._slice(
+        made = await self._slice(
             lambda db, ledger: erase_slice((db, ledger), subject, after), destroys=True
         )
+        if made.after is None and self._store.folder is not None:
+            # a copy that nobody finishes holds what was erased here, and is nobody's backup
+            await self._store.apart(partial(clear_unfinished, self._store.folder))
+        return made
 
     async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         """See ``Upkeep.sweep``."""

@@ -17,6 +17,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from ordain.cli.archive import open_archive
+from ordain.cli.copy_target import check_target, place
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show_line
@@ -125,18 +126,18 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
     """Copy, verify, then give the copy its name.
 
     Raises:
-        ConfigurationError: FILE exists, or its folder does not.
+        ConfigurationError: FILE exists or may be no backup's name (``cli.copy_target``), or its
+            folder does not exist.
     """
     home = home_of(data_dir)
-    if os.path.lexists(file):
-        raise ConfigurationError(f"{file} exists; a backup never overwrites", code="file_exists")
+    check_target(file, home)
     with workshop(file.absolute().parent) as made:
         with open_archive(home) as archive:
             archive.store.backup(made / FILE)
         (made / FILE).chmod(0o600)
         with _naming(f"{file} is not written, {home} cannot be backed up"):
             verified = verify_copy(made)
-        _place(made / FILE, file.absolute(), "file_exists")
+        place(made / FILE, file.absolute(), "file_exists")
     facts = {"file": str(file), "bytes": file.stat().st_size, **_facts(verified)}
     return _say(
         facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json
@@ -173,7 +174,7 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
                 at=SystemClock().now(),
             )
             verified = verify_copy(made)
-        _place(made / FILE, home / FILE, "data_exists")
+        place(made / FILE, home / FILE, "data_exists")
     facts = {
         "home": str(home),
         **_facts(verified),
@@ -263,26 +264,6 @@ def _check_alone(file: Path) -> None:
                 "what `ordain backup` makes"
             )
             raise ConfigurationError(message, code="no_backup")
-
-
-def _place(made: Path, target: Path, taken: str) -> None:
-    """Make it durable, then give it its name without replacing anything.
-
-    Raises:
-        ConfigurationError: ``taken``: somebody else was quicker.
-    """
-    with made.open("rb") as file:
-        os.fsync(file.fileno())
-    try:
-        os.link(made, target)
-    except FileExistsError as error:
-        raise ConfigurationError(
-            f"{target} was written meanwhile by somebody else, and nothing is overwritten",
-            code=taken,
-        ) from error
-    folder = os.open(target.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
 
 
 def _say(

@@ -241,3 +241,33 @@ def test_a_copy_that_finds_no_room_is_told_so(backup: Path, tmp_path: Path, comm
     done = subprocess.run(("sh", "-c", limited), capture_output=True, check=False, timeout=60)
     assert (done.returncode, b"[no_room]" in done.stderr) == (3, True), done.stderr
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("home/ordain.db-journal", "house_name"),
+        ("home/policy.toml", "house_name"),
+        ("home/ordain.db", "file_exists"),
+        ("kept/b.db", "file_exists"),
+        (f"kept/{'b' * 300}", "cannot_write"),
+    ],
+)
+def test_a_backup_that_could_not_be_restored_is_not_made(
+    backup: Path, tmp_path: Path, name: str, code: str
+) -> None:
+    """A name that the next command takes for its own, a log beside that would be played in, a name
+    that is too long: refused in one line that names the file, and nothing is written.
+    """
+    assert run_cli("restore", str(backup), home=tmp_path / "home").returncode == 0
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "b.db-wal").touch()
+    before = sorted(tmp_path.rglob("*"))
+    done = run_cli("backup", str(tmp_path / name), home=tmp_path / "home")
+    (line,) = done.stderr.decode().splitlines()
+    assert (done.returncode, line.endswith(f"[{code}]"), str(tmp_path / name) in line) == (
+        2,
+        True,
+        True,
+    )
+    assert sorted(tmp_path.rglob("*")) == before

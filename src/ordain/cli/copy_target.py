@@ -4,6 +4,7 @@ anybody else's.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,10 @@ HOUSE_NAMES = frozenset(
 """What Ordain itself reads, writes or removes in a data folder, and the folders whose files it
 reads; further names begin with a dot.
 """
+_UNLINKED = frozenset(
+    {errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
+)
+"""How a file system says that a file has no second name there (FAT), or may get none."""
 
 
 def check_target(file: Path, home: Path) -> None:
@@ -70,7 +75,12 @@ def place(made: Path, target: Path, taken: str) -> None:
     with made.open("rb") as file:
         os.fsync(file.fileno())
     try:
-        os.link(made, target)
+        try:
+            os.link(made, target)
+        except OSError as error:
+            if error.errno not in _UNLINKED:
+                raise
+            _move(made, target)
         folder = os.open(target.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
@@ -81,6 +91,24 @@ def place(made: Path, target: Path, taken: str) -> None:
         ) from error
     except OSError as error:
         raise _unwritable(target, error) from error
+
+
+def _move(made: Path, target: Path) -> None:
+    """Take the name with an empty file, which is there for nobody before, and put it in its
+    place.
+    """
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        if not os.path.samestat(os.fstat(descriptor), target.lstat()):
+            raise FileExistsError(errno.EEXIST, "replaced meanwhile", str(target))
+        made.replace(target)
+    except FileExistsError:
+        raise
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
 
 
 def _taken(file: Path) -> bool:

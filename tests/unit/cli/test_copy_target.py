@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from ordain.catalogs import DECLARED
-from ordain.cli.copy_target import HOUSE_NAMES, check_target
+from ordain.cli.copy_target import HOUSE_NAMES, check_target, place
 from ordain.cli.wording import FOLDER as WORDING
 from ordain.errors import ConfigurationError
 from ordain.models.local import FOLDER as LOCAL
@@ -76,3 +78,43 @@ def test_what_lies_beside_is_named(tmp_path: Path, rest: str) -> None:
 def test_a_name_that_no_file_can_have_is_named(tmp_path: Path, name: str) -> None:
     """Before anything is copied, and not by the copy's own name."""
     assert refused(tmp_path / name, tmp_path / "home") == "cannot_write"
+
+
+@pytest.fixture
+def unlinked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system without hard links."""
+
+    def link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", link)
+
+
+@pytest.mark.usefixtures("unlinked")
+def test_without_hard_links_it_gets_its_name_too(tmp_path: Path) -> None:
+    """And overwrites nothing."""
+    (made := tmp_path / "made").write_bytes(b"rows")
+    place(made, tmp_path / "b.db", "file_exists")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("b.db", b"rows")]
+    made.write_bytes(b"others")
+    with pytest.raises(ConfigurationError) as refusal:
+        place(made, tmp_path / "b.db", "file_exists")
+    assert refusal.value.code == "file_exists"
+    assert (tmp_path / "b.db").read_bytes() == b"rows"
+
+
+@pytest.mark.usefixtures("unlinked")
+def test_a_name_that_cannot_be_given_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refusal names the target; the empty file that held its name is gone."""
+
+    def replace(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    (made := tmp_path / "made").write_bytes(b"rows")
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(ConfigurationError, match=r"cannot write .*b\.db") as refusal:
+        place(made, tmp_path / "b.db", "file_exists")
+    assert refusal.value.code == "cannot_write"
+    assert [file.name for file in tmp_path.iterdir()] == ["made"]

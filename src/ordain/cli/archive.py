@@ -43,6 +43,7 @@ from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read,
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
 from ordain.store.configuration import SqliteConfiguration
+from ordain.store.damage import DAMAGED, check_damage
 from ordain.store.documents import DocumentReader
 from ordain.store.folder import FILE, snapshot
 from ordain.store.ledger_reads import SqliteLedger
@@ -126,9 +127,19 @@ class Archive:
         found = list[Replayed]()
         for several in _slices(runs):
             with self.as_of_one_commit():
-                held = await self.store.load(several)
+                held = await self._readable(several)
                 found += [await self._replayed(run, ledger, held) for run in several]
         return found
+
+    async def _readable(self, runs: Sequence[str]) -> Loaded:
+        """These runs; where a damaged page is among what they need, each by itself."""
+        try:
+            return await self.store.load(runs)
+        except StorageUnavailable as error:
+            why = JournalCorrupt(str(check_damage(error).__cause__ or error), code=DAMAGED)
+        if len(runs) == 1:
+            return {runs[0]: why}
+        return {name: one for run in runs for name, one in (await self._readable((run,))).items()}
 
     async def _replayed(self, run: str, ledger: LedgerKnows | None, held: Loaded) -> Replayed:
         services, report = (
@@ -153,11 +164,14 @@ class Archive:
                 )
             )
             return report
+        except StorageUnavailable as error:
+            report.verdict, why = DAMAGED, check_damage(error).__cause__ or error
         except (JournalError, ConfigurationError, ValueError) as error:
-            report.differences.append(
-                Difference(place="storage", recorded="", now=str(error)[:300])
-            )
-            return report
+            why = error
+            if isinstance(error, JournalError) and error.code == DAMAGED:
+                report.verdict = DAMAGED
+        report.differences.append(Difference(place="storage", recorded="", now=str(why)[:300]))
+        return report
 
     def _transcript(self, stored: StoredRun) -> TranscriptReader:
         """What the run's prompts say of its session. Nobody else waits for what reads here, so that
@@ -258,10 +272,19 @@ class Archive:
     async def retell(
         self, workspace: str, session: str, ledger: LedgerKnows | None = None
     ) -> Retold:
-        """Verify a session's transcript; ``ledger`` as for ``replay``."""
+        """Verify a session's transcript; ``ledger`` as for ``replay``. Of one that a damaged page
+        belongs to the verdict says so.
+        """
         sessions, pinned = self.sessions, self.runtime.services.catalogs.pinned
         with self.as_of_one_commit():
-            told = await retell(sessions, workspace, session, pinned, ledger)
+            try:
+                told = await retell(sessions, workspace, session, pinned, ledger)
+            except StorageUnavailable as error:
+                why = str(check_damage(error).__cause__ or error)
+                unread = Difference(place="storage", recorded="", now=why)
+                told = Retold(
+                    workspace=workspace, session=session, verdict=DAMAGED, differences=[unread]
+                )
         return replace(told, workspace=as_told(told.workspace), session=as_told(told.session))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ordain.cli.archive import open_archive
 from ordain.cli.backups import unpacked
+from ordain.cli.damaged import NamedWork, every_name, ledger_of, nothing_read
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import NO_JUDGING, Everything, Judging
 from ordain.cli.output import print_json, show, show_line
@@ -22,13 +23,14 @@ from ordain.cli.processes import PieceWork, cores, each
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.policy import Policy
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.policy_changes import COMPARED
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.store_replay import EQUAL, Ledgered, LedgerKnows
 from ordain.runtime.transcript_replay import NOT_THERE, Retold
 from ordain.settings import read_policy
+from ordain.store.damage import DAMAGED, check_damage
 
 ERASED = "erased"
 NOT_COVERED = (
@@ -130,14 +132,13 @@ def _place(data_dir: Path | None, backup: Path | None) -> Generator[Path]:
 
 def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool) -> int:
     jobs, head = how
-    ledgered, known = asyncio.run(_held(home, head)) if run is None else (None, None)
-    runs, sessions = asyncio.run(_named(home, run))
+    ledgered, known, named = asyncio.run(_begun(home, run, head))
     reports, retold = list[Replayed](), list[Retold]()
-    for report in each(partial(replaying, home, known), runs, jobs):
+    for report in each(partial(replaying, home, known), named.runs, jobs):
         reports.append(report)
         if not as_json:
             _print_report(report)
-    for told in each(partial(retelling, home, known), sessions, jobs):
+    for told in each(partial(retelling, home, known), named.sessions, jobs):
         retold.append(told)
         if not as_json:
             _print_retold(told)
@@ -150,10 +151,13 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
         if ledgered is not None:
             found["ledger"] = asdict(ledgered)
             found["not_covered"] = NOT_COVERED
+            found["lists_damaged"] = named.lacks
         print_json(found)
     else:
         if ledgered is not None:
             _print_ledgered(ledgered)
+        for lacking in named.lacks:
+            show_line(f"{DAMAGED:<16} list of {lacking}  a part of it cannot be read: more may be")
         equal = sum(report.equal for report in reports)
         show(
             f"{equal} of {len(reports)} runs replay equal, "
@@ -172,23 +176,27 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
     return (
         OK
         if holds
+        and not named.lacks
         and all(report.verdict in passing for report in reports)
         and all(told.verifies for told in retold)
         else FAILED
     )
 
 
-async def _held(home: Path, head: str) -> tuple[Ledgered, LedgerKnows | None]:
-    with open_archive(home) as archive:
-        return await archive.held_to_ledger(head)
-
-
-async def _named(home: Path, run: str | None) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
-    """The runs, and where no run is named the sessions, as workspace and id."""
-    with open_archive(home) as archive:
-        if run is not None:
-            return await archive.tree(run), ()
-        return await archive.runs(), await archive.runtime.search.every_session()
+async def _begun(
+    home: Path, run: str | None, head: str
+) -> tuple[Ledgered | None, LedgerKnows | None, NamedWork]:
+    """What the whole store's ledger says and what is to be gone through; of one run, that and what
+    is below it.
+    """
+    if run is not None:
+        with open_archive(home) as archive:
+            return None, None, NamedWork(runs=await archive.tree(run))
+    try:
+        with open_archive(home) as archive:
+            return *(await ledger_of(archive, head)), await every_name(archive)
+    except StorageUnavailable as error:
+        raise nothing_read(home, check_damage(error)) from error
 
 
 @contextmanager
@@ -203,7 +211,7 @@ def replaying(home: Path, ledger: LedgerKnows | None = None) -> Generator[PieceW
             if ledger is None or all(report.verdict in {EQUAL, ERASED} for report in found):
                 return found
             with archive.as_of_one_commit():
-                _, since = await archive.held_to_ledger()  # a server may have swept something since
+                _, since = await ledger_of(archive)  # a server may have swept something since
                 pairs = zip(runs, found, strict=True)
                 return [
                     report
@@ -232,7 +240,7 @@ def retelling(
                 return found
             # as above, or a run has placed a message
             with archive.as_of_one_commit():
-                ledgered, since = await archive.held_to_ledger()
+                ledgered, since = await ledger_of(archive)
                 again = [
                     told if told.verifies else await archive.retell(*session, since)
                     for session, told in zip(sessions, found, strict=True)
@@ -272,7 +280,8 @@ def _print_retold(report: Retold) -> None:
 
 
 def _print_ledgered(report: Ledgered) -> None:
-    show_line(f"{report.verdict:<16} ledger  {report.rows} rows, head {report.head}")
+    read = f"{report.rows} rows, head {report.head}" if report.head else "not read to its end"
+    show_line(f"{report.verdict:<16} ledger  {read}")
     _print_differences(report.differences)
 
 

@@ -13,6 +13,7 @@ _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PRIMARY = 0xFF
 """What of an error's number says its kind; the rest says where."""
 UNREAD = "the storage cannot be read"
+DAMAGED = "storage_damaged"
 
 
 def failed(
@@ -21,7 +22,7 @@ def failed(
     """An error of SQLite's as ours: of a damaged ``file`` always the same, else that what was
     ``said`` did not succeed (``whole``: in these words).
 
-    Nothing mends such a file by waiting: ``storage_damaged``.
+    Nothing mends such a file by waiting: ``DAMAGED``.
     """
     if getattr(error, "sqlite_errorcode", 0) & _PRIMARY not in _DAMAGE:
         return StorageUnavailable(whole or f"{said}: {error}")
@@ -30,8 +31,19 @@ def failed(
         "another folder"
         " (`ordain restore FILE --data-dir FOLDER`). What can still be read of it `ordain replay "
         "--all` says",
-        code="storage_damaged",
+        code=DAMAGED,
     )
+
+
+def check_damage(error: StorageUnavailable) -> StorageUnavailable:
+    """An error that damage of the file is the reason of: what else is stored may be read.
+
+    Raises:
+        StorageUnavailable: that error, where it is another.
+    """
+    if error.code != DAMAGED:
+        raise error
+    return error
 
 
 def file_of(connection: sqlite3.Connection) -> str:

@@ -222,13 +222,7 @@ def test_a_row_that_holds_what_cannot_stand_there_is_named(
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        ["runs", "list"],
-        ["runs", "list", "--json"],
-        ["replay", "--all", "--jobs", "1"],
-        ["models", "cost"],
-    ],
+    "command", [["runs", "list"], ["runs", "list", "--json"], ["models", "cost"]]
 )
 def test_damage_is_named_with_what_to_do(
     home: Path,

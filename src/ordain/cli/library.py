@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ordain.cli.connection import Connection, connect, in_workspace
 from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
+from ordain.cli.erasures import tell_removed
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.hints import in_folder
 from ordain.cli.options import CommonOptions
@@ -256,10 +257,7 @@ def remove(place: LibraryPlace, kind: IdKind, item: str) -> int:
         InvalidRequest: it is part of several ids (``ambiguous_id``).
     """
     done = _ask_of(place, "DELETE", kind, item, drive=True)
-    if place.options.as_json:
-        print_json(done)
-    else:
-        show(f"{done['outcome']}: {done['id']}")
+    tell_removed(done, as_json=place.options.as_json)
     return OK
 
 

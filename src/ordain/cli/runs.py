@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.cli.connection import Connection, connect
+from ordain.cli.erasures import tell_copies
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import (
@@ -221,6 +222,8 @@ def operate(
             f"{done['outcome']}: run {run}"
             + (f" is {done['status']}" if done.get("status") else "")
         )
+        if action == "erase":
+            tell_copies()
     return OK
 
 

@@ -12,6 +12,7 @@ import msgspec
 from ordain.cli.columns import UNBROKEN
 from ordain.cli.connection import connect
 from ordain.cli.conversation_lines import Looks, event_lines, thread_lines
+from ordain.cli.erasures import tell_copies
 from ordain.cli.exit_codes import OK
 from ordain.cli.messenger import Messenger
 from ordain.cli.output import moment, print_json, print_table, show, show_line
@@ -108,4 +109,5 @@ def erase_session(
         print_json(done)
     else:
         show_line(f"{done['outcome']}: session {session}, {done['records']} records emptied")
+        tell_copies()
     return OK

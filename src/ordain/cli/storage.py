@@ -23,7 +23,7 @@ def compact_store(data_dir: Path | None, *, as_json: bool) -> int:
     Raises:
         NotFound: there is no data.
         StorageUnavailable: an engine serves the folder (``lock_held``), or there is no room
-            (``no_room``).
+            (``no_room``), or somebody reads it (``being_read``).
     """
     home = home_of(data_dir)
     if not (home / FILE).is_file():
@@ -49,7 +49,7 @@ def compact_store(data_dir: Path | None, *, as_json: bool) -> int:
         print_json({"home": str(home), **asdict(made)})
     else:
         show(
-            f"compacted: {made.before / MB:.1f} MB before, {made.after / MB:.1f} MB now; from now "
-            "on room is given back while it serves"
+            f"compacted: {made.before / MB:.1f} MB before, {made.after / MB:.1f} MB now, without "
+            "copies of what was erased; from now on room is given back while it serves"
         )
     return OK

@@ -178,7 +178,7 @@ def _memory(router: Resource, face: Face) -> None:
         note: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
         """Destroy a note or an entry, with its words and its vectors. Runs that recalled it keep
-        what they recalled until they are erased.
+        it until they are erased. Unused parts of pages may have copies: `ordain store compact`.
         """
         await face.runtime.library.forget(workspace, note, by=face.by(request))
         return Json({"id": note, "outcome": "forgotten"})
@@ -261,7 +261,7 @@ def _documents(router: Resource, face: Face) -> None:
     async def remove_document(
         document: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
-        """Destroy a document's text and vectors."""
+        """Destroy a document's text and vectors; copies may stay as of a note."""
         await face.runtime.library.remove_document(workspace, document, by=face.by(request))
         return Json({"id": document, "outcome": "removed"})
 

@@ -142,7 +142,7 @@ def operators_router(face: Face) -> Resource:
         run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
         """Destroy the content of the run and of everything that belongs to the same subject;
-        headers and shapes stay.
+        headers and shapes stay, as may copies in unused parts of pages: `ordain store compact`.
         """
         given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)

@@ -82,7 +82,7 @@ def sessions_router(face: Face) -> Resource:
         session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
         """Destroy the content of a session: its transcript, and everything its turns recorded.
-        Headers and shapes stay.
+        Headers and shapes stay, as may copies in unused parts of pages: `ordain store compact`.
         """
         given = await read(request, Why, face.body)
         row = await conversation.session(workspace, decoded(session))

@@ -1,5 +1,10 @@
-"""Making a data folder's database as small as what stands in it, and such that it gives room back
-by itself from then on.
+"""Making a data folder's database as small as what stands in it, without a byte of anything else,
+and such that it gives room back by itself from then on.
+
+What is destroyed is overwritten where it stood. But SQLite moves what stands on a page, and copies
+of it stay in the part of the page that is between its directory and its rows, which no statement
+reaches: so a word that was erased may be read in the file. Pages that are written anew hold nothing
+there.
 
 Records that earlier builds stored as a row each become sheets first (``store.rewriting``). The rest
 is SQLite's own ``VACUUM``: written beside the database and into its log, and in force with one
@@ -67,8 +72,9 @@ def compact(
     ``progress`` of bytes written and to be written.
 
     Raises:
-        StorageUnavailable: ``lock_held``; ``no_room`` where the disk has less than it takes; or the
-            storage refuses it.
+        StorageUnavailable: ``lock_held``; ``no_room`` where the disk has less than it takes;
+            ``being_read``: it is done, but in the log, since somebody reads; or the storage refuses
+            it.
         ConfigurationError: the database is not one of this build's.
     """
     unlogged = missing_log(folder)
@@ -131,10 +137,16 @@ def _compacted(
         rewrite_rows(db)
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         db.execute("VACUUM")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        (busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     finally:
         ended.set()
         watching.join()
+    if busy:  # the pages that somebody reads are those of before
+        raise StorageUnavailable(
+            f"{folder / FILE} is compacted in its log alone, as somebody reads it: what was erased "
+            "may stand in the file until `ordain store compact` is run again, when nobody does",
+            code="being_read",
+        )
     return Compacted(before=need.size, after=(folder / FILE).stat().st_size + _size(folder / WAL))
 
 

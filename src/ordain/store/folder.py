@@ -108,7 +108,7 @@ def connect(folder: Path | None, *, guest: bool = False) -> sqlite3.Connection:
     # no function that could do harm.
     connection.execute("PRAGMA trusted_schema=OFF")
     # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was
-    # built.
+    # built; copies that it left when it moved rows are not (``store.compaction``).
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
     return connection

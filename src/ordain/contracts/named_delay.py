@@ -37,7 +37,9 @@ def bounded_ms(milliseconds: float) -> int:
     """A delay that can be waited for: ahead, at most a day. One of nothing, less, or in the past is
     the least rest.
     """
-    return int(min(milliseconds, DELAY_MAX_MS)) if milliseconds > 0 else REST_LEAST_MS
+    if milliseconds <= 0:
+        return REST_LEAST_MS
+    return max(1, int(min(milliseconds, DELAY_MAX_MS)))
 
 
 def _number(text: str | None) -> float | None:

@@ -8,10 +8,9 @@ by a rule.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, TypeVar, assert_never
 
-from msgspec import UNSET, Struct, field, structs
+from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
@@ -40,6 +39,10 @@ RETRY_WAIT = "the provider's retry-after"
 """What a run waits for before another attempt, policy's own waits included: journals hold these
 words, and they are part of the effect.
 """
+UNTURNED_MS = 10_000
+"""After how long a model is gone back to that could not be reached, and that nobody leaves alone:
+it has no turn to wait for.
+"""
 TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
 
@@ -55,29 +58,41 @@ class _Attempts(Struct):
     """Where the search for an answer stands: at which profile of the lane, how often each was
     asked, and how many attempts there were in all.
 
-    ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at
-    each profile since its last attempt that were turned to in vain or named a delay, ``turns``
-    those that were held back here, and ``waited_ms`` what was waited after both. ``known``: a model
-    of these has answered before, to whomever. ``waiting`` is the failure of the profile after this
-    one, where a hedged call has asked it already: it is judged when its turn comes.
+    ``order`` are the lane's profiles as they are gone through, all of them at first, and ``at`` the
+    place in it. ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held``
+    are those at each profile since its last attempt that were turned to in vain or named a delay,
+    ``turns`` those that were held back here, and ``waited_ms`` what was waited after both. ``due``
+    says of each profile that was only left alone, and has answered before to whomever, when it may
+    be asked again. ``waiting`` is the failure of the profile after this one, where a hedged call
+    has asked it already: it is judged when its turn comes.
     """
 
     lane: Any
-    profile: int = 0
+    order: tuple[int, ...] = ()
+    at: int = 0
     calls: int = 0
     total: int = 0
     lost: int = 0
-    known: bool = False
     held: Counter[int] = field(default_factory=Counter[int])
     turns: Counter[int] = field(default_factory=Counter[int])
     waited_ms: Counter[int] = field(default_factory=Counter[int])
     made: Counter[int] = field(default_factory=Counter[int])
+    due: dict[int, int] = field(default_factory=dict[int, int])
     waiting: ModelFailed | None = None
+
+    def __post_init__(self) -> None:
+        """Through the whole lane."""
+        self.order = self.order or tuple(range(len(self.lane.profiles)))
+
+    @property
+    def profile(self) -> int:
+        """The one whose turn it is."""
+        return self.order[self.at]
 
     @property
     def left(self) -> int:
-        """How many profiles of the lane come after this one."""
-        return len(self.lane.profiles) - self.profile - 1
+        """How many profiles come after this one."""
+        return len(self.order) - self.at - 1
 
     def passed(self, failed: ModelFailed) -> int:
         """How often this profile was turned to in vain, turns that have not come included where
@@ -86,12 +101,19 @@ class _Attempts(Struct):
         turns = self.turns[self.profile] if _was_held_back(failed) else 0
         return self.held[self.profile] + turns
 
-    @property
-    def before(self) -> Sequence[int]:
-        """The profiles before this one that were only held back when their turn was."""
-        return [
-            profile for profile in range(self.profile) if self.held[profile] or self.turns[profile]
-        ]
+    def before_ms(self, now: int) -> int | UnsetType:
+        """In how many milliseconds the first of the profiles before this one may be asked that were
+        only left alone; UNSET where none was.
+        """
+        due = [self.due[profile] for profile in self.order[: self.at] if profile in self.due]
+        return max(0, -((now - min(due)) // 1000)) if due else UNSET
+
+    def go_back(self, failed: ModelFailed) -> None:
+        """To the profiles before this one that were only left alone, and this one if it was so,
+        too: whatever else the lane has failed by itself.
+        """
+        back = [profile for profile in self.order[: self.at] if profile in self.due]
+        self.order, self.at = (*back, *([self.profile] if failed.apart else [])), 0
 
     def count(self, profile: int, result: ModelResult | Beside) -> None:
         """One more attempt at this profile, unless it is told apart."""
@@ -100,14 +122,17 @@ class _Attempts(Struct):
         self.made[profile] += 1
         self.total += 1
 
-    def judged(self, failed: ModelFailed) -> None:
+    def judged(self, failed: ModelFailed, now: int) -> None:
         """A failure is judged now: another one of those that are no attempt, or the end of what was
         held back in a row.
         """
-        self.known = self.known or failed.known
         if failed.apart and failed.code is ModelErrorCode.LOST:
             self.lost += 1
-        elif failed.apart:
+            return
+        self.due.pop(self.profile, None)
+        if failed.known:
+            self.due[self.profile] = now + (failed.retry_after_ms or UNTURNED_MS) * 1000
+        if failed.apart:
             (self.turns if _was_held_back(failed) else self.held)[self.profile] += 1
         else:
             for counted in (self.held, self.turns, self.waited_ms):
@@ -133,14 +158,14 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
                 if failed.apart:
                     attempts.waited_ms[attempts.profile] += outcome.wait_ms
                 if isinstance(outcome, LaneAgain):
-                    attempts.profile = attempts.before[0]
+                    attempts.go_back(failed)
                 if outcome.wait_ms:
                     deadline = context.now() + outcome.wait_ms * 1000
                     await context.fx.perform(
                         Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline)
                     )
             case NextProfile():
-                attempts.profile += 1
+                attempts.at += 1
             case NextLane():
                 facts = LaneFacts(
                     purpose=prompt.purpose,
@@ -153,11 +178,7 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
                 attempts = _Attempts(
-                    chosen.outcome,
-                    calls=attempts.calls,
-                    total=attempts.total,
-                    lost=attempts.lost,
-                    known=attempts.known,
+                    chosen.outcome, calls=attempts.calls, total=attempts.total, lost=attempts.lost
                 )
             case GiveUp():
                 return AskFailed(code=failed.code, message=failed.message)
@@ -340,7 +361,7 @@ def _after(
     """
     outcome = _fallback(context, attempts, failed, most)
     if isinstance(outcome, NextProfile) and attempts.waiting is not None:
-        attempts.profile += 1
+        attempts.at += 1
         failed, attempts.waiting = attempts.waiting, None
         outcome = _fallback(context, attempts, failed, most)
     return failed, outcome
@@ -349,9 +370,10 @@ def _after(
 def _fallback(
     context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int
 ) -> FallbackOutcome:
-    attempts.judged(failed)
+    attempts.judged(failed, context.now())
     lost = failed.apart and failed.code is ModelErrorCode.LOST
     held = failed.apart and not lost
+    before = UNSET if lost else attempts.before_ms(context.now())
     lanes = context.catalog.policy.lanes
     following = lanes.next_lane.get(attempts.lane.lane)
     facts = FallbackFacts(
@@ -365,9 +387,9 @@ def _fallback(
         held=attempts.passed(failed) if held else UNSET,
         waited_ms=attempts.waited_ms[attempts.profile] if held else UNSET,
         lost=attempts.lost if lost else UNSET,
-        unanswered=True if held and failed.unanswered and not attempts.known else UNSET,
+        unanswered=True if held and failed.unanswered and before is UNSET else UNSET,
         turn=failed.turn or UNSET,
-        before=len(attempts.before) or UNSET if held and attempts.known else UNSET,
+        before=before,
         rests=True if held and failed.live else UNSET,
         lower=True if failed.lower else UNSET,
         most=most or UNSET,

@@ -37,8 +37,8 @@ class FallbackReason(Reason):
     LANE_AGAIN = (
         "fallback.lane_again",
         (
-            "No model of the lane could be asked, and one before this one has answered before: "
-            "after the wait it is asked first."
+            "A model before this one was only left alone, and has answered before: after the wait "
+            "it is asked again."
         ),
     )
     LOWER = (
@@ -116,11 +116,12 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     at this profile, for whose sake ``waited_ms`` were waited already; ``unanswered``: and nothing
     was ever heard of it, nor of a model before it in the lane; ``rests``: it was asked and named a
     delay. ``turn``: it is left alone by all until ``retry_after_ms`` have passed, or somebody is
-    finding out just now; ``before``: so many models before it were only left alone, one of which
-    has answered before. ``lost``: this time the outcome was lost with its process, so often in all.
-    Runs of earlier builds have none of these, or not all, and the first of them count all that
-    among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and has a
-    lower way that was not tried. ``most`` is how many attempts the question itself leaves.
+    finding out just now. ``before``: a model before it in the lane was only left alone, has
+    answered before, and may be asked in so many milliseconds. ``lost``: this time the outcome was
+    lost with its process, so often in all. Runs of earlier builds have none of these, or not all,
+    and the first of them count all that among the attempts. ``lower``: the endpoint does not hold
+    answers as it was told to, and has a lower way that was not tried. ``most`` is how many attempts
+    the question itself leaves.
     """
 
     code: ModelErrorCode
@@ -191,20 +192,17 @@ def decide_fallback(
     last = facts.profiles_left <= 0 and not facts.lane_left
     retries = answer is OnModelError.RETRY or (answer is OnModelError.NEXT_OR_RETRY and last)
     waited = 0 if facts.waited_ms is UNSET else facts.waited_ms
-    wait = _wait_ms(facts, policy)
-    given_up = (
-        facts.unanswered is True
-        and waited >= table.unanswered_max_ms
-        and not (_is_near(facts, wait) and waited < 2 * table.unanswered_max_ms)
-    )
-    if facts.unanswered is True and (facts.turn is UNSET or wait > table.unanswered_max_ms):
-        wait = min(wait, table.unanswered_max_ms - waited)
+    wait, bound = _wait_ms(facts, policy), table.unanswered_max_ms
+    near = facts.turn is not UNSET and wait <= NEAR_MS and waited < 2 * bound
+    given_up = facts.unanswered is True and waited >= bound and not near
+    if facts.unanswered is True and not near and (facts.turn is UNSET or wait > bound):
+        wait = max(0, min(wait, bound - waited))
     again = (
         retries and not given_up and _may_be_asked(facts, table, last=last) and wait < facts.left_ms
     )
     too_long = bool(table.wait_max_ms) and wait + waited > table.wait_max_ms and not last
-    if again and last and facts.held is not UNSET and facts.before is not UNSET:
-        return Decision(outcome=LaneAgain(wait), reason=FallbackReason.LANE_AGAIN)
+    if last and (back := _back_ms(facts, wait if again else facts.left_ms)) is not None:
+        return Decision(outcome=LaneAgain(back), reason=FallbackReason.LANE_AGAIN)
     if again and not too_long:
         return Decision(outcome=RetryProfile(wait), reason=_again(facts))
     if not last:
@@ -237,9 +235,14 @@ def _wait_ms(facts: FallbackFacts, policy: Policy) -> int:
     return max(facts.retry_after_ms, wait)
 
 
-def _is_near(facts: FallbackFacts, wait: int) -> bool:
-    """Whether its turn is about to come: whoever gave up now would do so unasked."""
-    return facts.turn is not UNSET and wait <= NEAR_MS
+def _back_ms(facts: FallbackFacts, wait: int) -> int | None:
+    """After how long the lane is gone back in: when the first of its models may be asked, this one
+    included; None where none before it can be had within the time, or this one is tried again.
+    """
+    if facts.before is UNSET or (facts.held is UNSET and wait < facts.left_ms):
+        return None
+    back = min(wait, max(PROBE_MS, facts.before))
+    return back if back < facts.left_ms else None
 
 
 def _may_be_asked(facts: FallbackFacts, table: FallbackPolicy, *, last: bool) -> bool:

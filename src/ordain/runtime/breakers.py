@@ -20,8 +20,12 @@ from ordain.ports.model import Charge, ModelError, ModelReply
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
 NAMED_A_DELAY = frozenset({ModelErrorCode.RATE_LIMITED, ModelErrorCode.OVERLOADED})
-SILENT = frozenset({ModelErrorCode.TIMED_OUT, ModelErrorCode.ADAPTER_BUG})
-"""Failures in which nothing need have been heard of the endpoint."""
+SILENT = frozenset(
+    {ModelErrorCode.TIMED_OUT, ModelErrorCode.CONNECTION, ModelErrorCode.ADAPTER_BUG}
+)
+"""Failures in which nothing need have been heard of the endpoint: who only hangs up may be a
+forwarder before nobody.
+"""
 FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the call had nearly all of the profile's own time."""
 PAUSE_MS = 1000

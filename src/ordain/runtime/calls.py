@@ -26,6 +26,7 @@ from ordain.effects.results import (
     VerbUnknown,
     VerbWithdrawn,
 )
+from ordain.errors import OrdainError
 from ordain.ports.store import StoredRun
 from ordain.ports.verb import (
     WITHDRAWN,
@@ -206,11 +207,14 @@ async def _attempt(
 
     async def last_look() -> str | None:
         nonlocal found
-        found = (
-            STOPPED
-            if await by.stopping()
-            else await _withdrawn(services, catalog, call.authorized.call, by)
-        )
+        try:
+            found = (
+                STOPPED
+                if await by.stopping()
+                else await _withdrawn(services, catalog, call.authorized.call, by)
+            )
+        except OrdainError as error:
+            found = f"nobody can tell whether it may still go out: {error.code}"
         return found
 
     leaf = structs.replace(
@@ -220,12 +224,23 @@ async def _attempt(
     )
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
-    if found is not None and isinstance(returned, LeafFailed) and returned.code == WITHDRAWN:
+    if found is not None and _is_withdrawn(returned):
         return VerbWithdrawn(message=found)
     began = perf_counter_ns()
     result = result_of(verb, returned)
     services.counters.validate_ns += perf_counter_ns() - began
     return result
+
+
+def _is_withdrawn(returned: AnyLeafResult) -> bool:
+    """Whether what the last look said has kept all of it back: who has let something go before says
+    that it may have happened.
+    """
+    return (
+        isinstance(returned, LeafFailed)
+        and returned.code == WITHDRAWN
+        and returned.happened is False
+    )
 
 
 async def _withdrawn(services: Services, catalog: Catalog, call: Call, by: OnBehalf) -> str | None:

@@ -221,9 +221,7 @@ class _ModelAttempt(Struct, frozen=True):
         )
         leading = services.breakers.admit_first(profile, _steady(services), policy)
         if isinstance(leading, HeldBack):
-            failure = Failure(profile.provider, profile.model)
-            alone = failure.held_back(leading, "left alone as the first of two", known=True)
-            return await self._hedge_alone(alone)
+            return await self._hedge_alone(leading)
         second = self._second()
         spoke = overtaken = False
 
@@ -281,11 +279,14 @@ class _ModelAttempt(Struct, frozen=True):
             ),
         )
 
-    async def _hedge_alone(self, first: ModelFailed) -> ModelResult:
-        """The hedge's answer, where the call's own profile has failed already: who waits for it
-        waits no longer than without a hedge.
+    async def _hedge_alone(self, leading: HeldBack) -> ModelResult:
+        """The hedge's answer, where the call's own profile is left alone: who waits for it waits no
+        longer than without a hedge.
         """
-        call = self.call
+        call, profile = self.call, self.catalog.data.profiles[self.call.profile]
+        first = Failure(profile.provider, profile.model).held_back(
+            leading, "left alone as the first of two", known=self._knows(call.profile, profile)
+        )
         result = await self._second().one(call.hedge, self.attempt.heard)
         beside = self._failed_beside(call.profile, first)
         return structs.replace(result, profile=call.hedge, beside=beside)

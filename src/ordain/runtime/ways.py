@@ -23,6 +23,7 @@ from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 from ordain.ports.ways import Learnt, LearntWays, WaysStore
 from ordain.rules.enforcement import passed_over
 from ordain.rules.meant import means_call
+from ordain.runtime.breakers import endpoint_of
 
 LOG = logging.getLogger("ordain.models")
 
@@ -56,6 +57,13 @@ def endpoint_digest(profile: ModelProfile) -> str:
 @lru_cache(1024)
 def _digest(*said: str) -> str:
     return content_digest("\n".join(said).encode())
+
+
+def _answers(profile: ModelProfile) -> str:
+    """Under which key it stands that an endpoint has answered: all profiles there share it, and no
+    profile is named so.
+    """
+    return f"answers:{_digest(endpoint_of(profile))}"
 
 
 def way_of(profile: ModelProfile, without: Container[Structured]) -> Structured:
@@ -107,13 +115,18 @@ class Ways:
         )
 
     def has_answered(self, name: str, profile: ModelProfile) -> bool:
-        """Whether the profile's endpoint has said anything yet, to this process or one before."""
-        return self._of(name, profile).answered
+        """Whether the profile's endpoint has said anything yet, to this process or one before: to
+        whatever profile, or the ways of this one would not be known.
+        """
+        known, at = self._of(name, profile), self._learnt.get(_answers(profile))
+        learnt = known.ways or known.left or known.words_first is not None
+        return bool(learnt) or (at is not None and at.answered)
 
     def answered(self, name: str, profile: ModelProfile, now: int) -> None:
         """It has: an outage from here on is one, and no address that is wrong."""
-        if not self._of(name, profile).answered and profile.provider not in WITHIN:
-            self._now(name, profile, now, answered=True)
+        at = _answers(profile)
+        if at not in self._learnt and profile.provider not in WITHIN:
+            self._learnt[at] = LearntWays(endpoint="", at=now, ways={}, answered=True)
             self._keep(name)
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
@@ -254,6 +267,8 @@ class Ways:
         if self._store is None:
             return
         try:
+            # what another process has learnt meanwhile of others is kept
+            self._learnt = {**self._store.read(), **self._learnt}
             self._store.write(self._learnt)
         except OSError as error:
             LOG.warning(

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from ordain import Ordain, VerbContext, verb
+from ordain import Ordain, VerbContext, VerbError, verb
 from ordain.app import Extras, with_profile
 from ordain.catalogs import build_catalog
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Activation
+from ordain.errors import StorageUnavailable
 from ordain.journal.records import Status
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
@@ -121,7 +122,8 @@ async def test_a_mail_is_looked_at_once_more_before_its_text(says: str | None) -
 class Slow:
     """A verb that waits for somebody before it acts, and what it did."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, begins: bool = False) -> None:
+        self.begins = begins
         self.waits, self.goes_on = asyncio.Event(), asyncio.Event()
         self.done = list[str]()
         slow = self
@@ -134,9 +136,16 @@ class Slow:
                 text: what.
                 context: the call.
             """
+            if slow.begins:
+                slow.done.append("begun")
             slow.waits.set()
             await slow.goes_on.wait()
-            await context.still_allowed()
+            try:
+                await context.still_allowed()
+            except VerbError:
+                if slow.begins:
+                    raise VerbError("withdrawn", "its beginning is out") from None
+                raise
             slow.done.append(text)
             return "done"
 
@@ -207,6 +216,35 @@ async def test_a_verb_that_is_switched_off_keeps_back_what_waits(tmp_path: Path)
         view = await ordain.runtime.wait(run)
         assert (view.stored.status, slow.done) == (Status.COMPLETED, [])
         assert "shelf.put · withdrawn" in view.header
+
+
+async def test_of_what_has_begun_nobody_says_that_it_has_not_happened(tmp_path: Path) -> None:
+    """Its author knows: the outcome is unknown, whatever the last look said."""
+    slow = Slow(begins=True)
+    async with planning(tmp_path, slow) as (ordain, run):
+        await ordain.runtime.operators.cancel(run, by="user:ada", why="no more")
+        slow.goes_on.set()
+        await ordain.runtime.wait(run)
+        assert slow.done == ["begun"]
+        assert b'"result":"outcome_unknown"' in observed(ordain, run)[0]
+
+
+async def test_where_nobody_can_tell_nothing_goes_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The storage cannot be read just then: the verb has done nothing, and is told so."""
+    slow = Slow()
+    async with planning(tmp_path, slow) as (ordain, run):
+
+        async def unread(_: str) -> Any:
+            raise StorageUnavailable("away")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(ordain.store, "mail", unread)
+            slow.goes_on.set()
+            view = await asyncio.wait_for(ordain.runtime.wait(run), 20)
+        assert (view.stored.status, slow.done) == (Status.COMPLETED, [])
+        assert b'"result":"withdrawn"' in observed(ordain, run)[0]
 
 
 async def test_who_may_go_on_does(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ordain.contracts.model_policy import FallbackPolicy, ModelErrorCode, OnModelError
 from ordain.contracts.policy import Policy
@@ -222,3 +224,23 @@ def test_what_is_not_held_so_is_asked_for_in_the_next_way(shipped: Policy) -> No
     spent = shipped.fallback.attempts_total
     assert after(shipped, ModelErrorCode.MALFORMED, spent, lower=True)[0] == GiveUp()
     assert after(shipped, ModelErrorCode.MALFORMED, 1, lower=True, left_ms=0)[0] == GiveUp()
+
+
+@given(st.integers(0, 5000), st.integers(1, 3000), st.sampled_from(["rest", "probe"]))
+def test_no_turn_is_asked_for_without_end(bound_ms: int, ms: int, turn: str) -> None:
+    """Of a model that never answered, whatever policy's wait is: no wait is none, and all of them
+    come to twice that and a turn at most.
+    """
+    table = FallbackPolicy(
+        on_error={OPEN: OnModelError.RETRY}, unanswered_max_ms=bound_ms, wait_max_ms=0
+    )
+    policy, waited, why = Policy(version=1, fallback=table), 0, FallbackReason.HELD
+    facts = {"turn": turn, "retry_after_ms": ms, "unanswered": True, "left_ms": 10**9}
+    for held in range(1, 20_000):
+        outcome, why = after(policy, OPEN, 0, held=held, waited_ms=waited, **facts)
+        if not isinstance(outcome, RetryProfile):
+            break
+        assert outcome.wait_ms > 0
+        waited += outcome.wait_ms
+    assert why is FallbackReason.UNANSWERED
+    assert waited <= 2 * bound_ms + max(ms, 1000)

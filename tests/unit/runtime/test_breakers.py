@@ -159,6 +159,8 @@ def test_an_endpoint_has_answered_once_anything_was_heard_of_it() -> None:
     refused = ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.NOTHING_SENT)
     assert not is_answer(refused)
     assert not is_answer(ModelError(code=ModelErrorCode.TIMED_OUT, message=""))
+    hung_up = ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.POSSIBLE)
+    assert not is_answer(hung_up)
     assert is_answer(ModelError(code=ModelErrorCode.AUTHENTICATION, message=""))
     assert not breakers.answered(NEAR)
     breakers.heard_from(NEAR)

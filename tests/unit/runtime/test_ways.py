@@ -327,8 +327,8 @@ def test_whatever_comes_there_is_a_way(met: list[tuple[Structured, object]]) -> 
 
 
 def test_that_an_endpoint_answers_is_known_from_then_on() -> None:
-    """To the next process as well, written once; another endpoint of that name is another one, and
-    what lies behind no network is not written down.
+    """To the next process and to every profile there, written once; another address is another
+    endpoint, and what lies behind no network is not written down.
     """
     shelf, elsewhere = Shelf(), PROFILE.model_copy(update={"base_url": "http://far.test/v1"})
     ways = Ways(shelf)
@@ -337,6 +337,8 @@ def test_that_an_endpoint_answers_is_known_from_then_on() -> None:
         ways.answered("m", PROFILE, NOW)
     assert shelf.written == 1
     assert Ways(shelf).has_answered("m", PROFILE)
+    large = PROFILE.model_copy(update={"model": "large"})
+    assert Ways(shelf).has_answered("another", large)
     assert not Ways(shelf).has_answered("m", elsewhere)
     script = ModelProfile(provider="scripted", model="small", script="a.json")
     ways.answered("s", script, NOW)
@@ -348,3 +350,23 @@ def test_what_cannot_be_kept_is_known_all_the_same() -> None:
     ways = Ways(Shelf(full=True))
     ways.answered("m", PROFILE, NOW)
     assert ways.has_answered("m", PROFILE)
+
+
+def test_what_two_processes_learn_is_kept_of_both() -> None:
+    """Each of another endpoint, on one folder."""
+    shelf, elsewhere = Shelf(), PROFILE.model_copy(update={"base_url": "http://far.test/v1"})
+    one, two = Ways(shelf), Ways(shelf)
+    one.answered("m", PROFILE, NOW)
+    two.answered("n", elsewhere, NOW)
+    later = Ways(shelf)
+    assert later.has_answered("m", PROFILE)
+    assert later.has_answered("n", elsewhere)
+
+
+def test_whose_ways_are_known_has_answered() -> None:
+    """As builds before have written it down."""
+    shelf = Shelf()
+    shelf.kept["m"] = LearntWays(
+        endpoint=endpoint_digest(PROFILE), at=NOW, ways={NATIVE: Learnt.REFUSED}
+    )
+    assert Ways(shelf).has_answered("m", PROFILE)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from ordain.catalogs import DECLARED
 from ordain.errors import ConfigurationError
 from ordain.store.folder import FILE, LOCK, NEEDED, RESTS, SERVER_FILE
 
@@ -18,7 +19,7 @@ HOUSE_NAMES = frozenset(
         *(f"{FILE}{rest}" for rest in RESTS),
         SERVER_FILE,
         *("ordain.toml", "policy.toml", "confirmed-verbs.json", "model-ways.json"),
-        *("cards", "council", "keys", "local", "playbooks", "verbs", "wording", "workflows"),
+        *("keys", "local", "playbooks", "verbs", "wording", *DECLARED),
     }
 )
 """What Ordain itself reads, writes or removes in a data folder, and the folders whose files it

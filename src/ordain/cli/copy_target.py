@@ -7,28 +7,34 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from ordain.catalogs import DECLARED
 from ordain.errors import ConfigurationError
 from ordain.store.folder import FILE, LOCK, NEEDED, RESTS, SERVER_FILE
 
-HOUSE_NAMES = frozenset(
-    {
-        *NEEDED,
-        *(f"{FILE}{rest}" for rest in RESTS),
-        SERVER_FILE,
-        *("ordain.toml", "policy.toml", "confirmed-verbs.json", "model-ways.json"),
-        *("keys", "local", "playbooks", "verbs", "wording", *DECLARED),
-    }
-)
-"""What Ordain itself reads, writes or removes in a data folder, and the folders whose files it
-reads; further names begin with a dot.
-"""
 _UNLINKED = frozenset(
     {errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
 )
 """How a file system says that a file has no second name there (FAT), or may get none."""
+
+
+@cache
+def house_names() -> frozenset[str]:
+    """What Ordain itself reads, writes or removes in a data folder, and the folders whose files it
+    reads; further names begin with a dot.
+    """
+    from ordain.catalogs import DECLARED  # lazy: replay, which reads backups, needs no verbs
+
+    return frozenset(
+        {
+            *NEEDED,
+            *(f"{FILE}{rest}" for rest in RESTS),
+            SERVER_FILE,
+            *("ordain.toml", "policy.toml", "confirmed-verbs.json", "model-ways.json"),
+            *("keys", "local", "playbooks", "verbs", "wording", *DECLARED),
+        }
+    )
 
 
 def check_target(file: Path, home: Path) -> None:
@@ -125,7 +131,7 @@ def _within(file: Path, home: Path) -> Path | None:
     real = file.absolute().parent.resolve() / file.name
     for folder in _data_folders(real, home):
         first = real.relative_to(folder).parts[0]
-        if first.startswith(".") or first.casefold() in HOUSE_NAMES:
+        if first.startswith(".") or first.casefold() in house_names():
             return folder / first
     return None
 

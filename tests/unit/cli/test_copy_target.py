@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ordain.catalogs import DECLARED
-from ordain.cli.copy_target import HOUSE_NAMES, check_target, place
+from ordain.cli.copy_target import check_target, house_names, place
 from ordain.cli.wording import FOLDER as WORDING
 from ordain.errors import ConfigurationError
 from ordain.models.local import FOLDER as LOCAL
@@ -28,12 +28,12 @@ def refused(file: Path, home: Path) -> str:
 
 def test_what_a_data_folder_has_is_no_backup_s_name() -> None:
     """Every file and folder that some part of the house reads there by a name of its own."""
-    assert {CONFIG_FILE, POLICY_FILE, CONFIRMED, WAYS, LOCAL, WORDING, *DECLARED} <= HOUSE_NAMES
+    assert {CONFIG_FILE, POLICY_FILE, CONFIRMED, WAYS, LOCAL, WORDING, *DECLARED} <= house_names()
 
 
 @pytest.mark.parametrize(
     "name",
-    [*sorted(HOUSE_NAMES), "Policy.TOML", ".fsync", ".probe-7", "verbs/a.py", "local/.lock"],
+    [*sorted(house_names()), "Policy.TOML", ".fsync", ".probe-7", "verbs/a.py", "local/.lock"],
 )
 @pytest.mark.parametrize("of", ["home", "another", "link"])
 def test_a_name_in_a_data_folder_is_refused(tmp_path: Path, name: str, of: str) -> None:

@@ -101,19 +101,20 @@ class _Attempts(Struct):
         turns = self.turns[self.profile] if _was_held_back(failed) else 0
         return self.held[self.profile] + turns
 
+    @property
+    def left_alone(self) -> list[int]:
+        """The profiles before this one that were only left alone, and have answered before."""
+        return [profile for profile in self.order[: self.at] if profile in self.due]
+
     def before_ms(self, now: int) -> int | UnsetType:
-        """In how many milliseconds the first of the profiles before this one may be asked that were
-        only left alone; UNSET where none was.
-        """
-        due = [self.due[profile] for profile in self.order[: self.at] if profile in self.due]
+        """In how many milliseconds the first of these may be asked; UNSET where there is none."""
+        due = [self.due[profile] for profile in self.left_alone]
         return max(0, -((now - min(due)) // 1000)) if due else UNSET
 
     def go_back(self, failed: ModelFailed) -> None:
-        """To the profiles before this one that were only left alone, and this one if it was so,
-        too: whatever else the lane has failed by itself.
-        """
-        back = [profile for profile in self.order[: self.at] if profile in self.due]
-        self.order, self.at = (*back, *([self.profile] if failed.apart else [])), 0
+        """To these, and this one where it was only left alone: all others failed by themselves."""
+        self.order = (*self.left_alone, *([self.profile] if failed.apart else []))
+        self.at = 0
 
     def count(self, profile: int, result: ModelResult | Beside) -> None:
         """One more attempt at this profile, unless it is told apart."""

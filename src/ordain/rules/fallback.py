@@ -88,7 +88,9 @@ class RetryProfile(Struct, frozen=True, tag="retry"):
 
 
 class LaneAgain(Struct, frozen=True, tag="lane_again"):
-    """After ``wait_ms`` the lane's models from the first on that was only left alone."""
+    """After ``wait_ms`` the models before this one that were only left alone and have answered
+    before, and this one where it was left alone, too.
+    """
 
     wait_ms: int
 

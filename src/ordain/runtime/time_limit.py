@@ -10,6 +10,7 @@ sleep, in which that one stands.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -21,23 +22,148 @@ PAUSE_US = 500_000
 """What is late by less, in microseconds, is no pause."""
 
 
-class TimeLimit:
-    """``async with TimeLimit(seconds):`` as ``asyncio.timeout``; None is no limit. Time is counted
-    in slices, and one of which some was lost is given again.
+class _Countdown:
+    """Time that is counted in slices, one of which some was lost is given again. ``_over`` is what
+    happens when none is left.
+    """
+
+    def __init__(self, wall: Callable[[], int] | None = None) -> None:
+        """Begins with ``_next``; ``wall`` is the wall clock, in microseconds."""
+        self.left_s: float | None = None
+        self._wall = wall
+        self._began = self._lost = 0
+        self._timer: asyncio.Handle | _Ticks | None = None
+        self._slice_s = self._due = 0.0
+
+    def lost_us(self) -> int:
+        """Microseconds of all pauses, until now or the end; 0 where there is no clock."""
+        if self._timer is None:
+            return self._lost
+        return self._lost + self._late_us(asyncio.get_running_loop().time())
+
+    def _over(self) -> None:
+        raise NotImplementedError
+
+    def _stop(self) -> None:
+        """Time is no longer counted."""
+        if (timer := self._timer) is None:
+            return
+        now = asyncio.get_running_loop().time()
+        if self._wall is not None:
+            self._lost += self._late_us(now)
+        if isinstance(timer, _Ticks):
+            timer.forget(self)
+        else:
+            timer.cancel()
+        self._timer = None
+        left_s = self.left_s or 0.0
+        self.left_s = max(0.0, left_s - self._slice_s + max(0.0, self._due - now))
+
+    def _late_us(self, now: float) -> int:
+        if self._wall is None or not self._slice_s:
+            return 0
+        here = int((now - self._due) * 1e6)
+        late = max(here, self._wall() - self._began - int(self._slice_s * 1e6))
+        return late if late >= PAUSE_US else 0
+
+    def _next(self, left_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        self.left_s = left_s
+        if left_s <= 0:  # not at once: an answer that came in the same moment is taken
+            self._slice_s = self._due = 0.0
+            self._timer = loop.call_soon(self._ended)
+            return
+        now = loop.time()
+        if left_s > 2 * SLICE_S:
+            self._timer = ticks = _Ticks.of(loop)
+            self._due = ticks.due(self, now)
+            self._slice_s = self._due - now
+        else:
+            self._slice_s = min(SLICE_S, left_s)
+            self._due = now + self._slice_s
+            self._timer = loop.call_at(self._due, self.sliced)
+        if self._wall is not None:
+            self._began = self._wall()
+
+    def sliced(self) -> None:
+        """A slice has passed."""
+        left_s = self.left_s or 0.0
+        now = asyncio.get_running_loop().time()
+        self._lost += self._late_us(now)
+        late_s = now - self._due
+        self._next(left_s - self._slice_s - max(0.0, late_s) if late_s <= LATE_S else left_s)
+
+    def _ended(self) -> None:
+        self._timer = None
+        self._over()
+
+
+class _Ticks:
+    """One timer of an event loop for all countdowns that have more than a slice or two to go: nearly
+    every one is stopped long before it is over, and a timer of its own costs more than what it
+    measures.
+    """
+
+    _here = threading.local()
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Nothing ticks before there is something to tell of it."""
+        self._loop = loop
+        self._timer: asyncio.TimerHandle | None = None
+        self._at = 0.0
+        self._now, self._later = dict[_Countdown, None](), dict[_Countdown, None]()
+
+    @classmethod
+    def of(cls, loop: asyncio.AbstractEventLoop) -> _Ticks:
+        """Those of the loop that runs in this thread."""
+        found: _Ticks | None = getattr(cls._here, "ticks", None)
+        if found is None or found._loop is not loop:
+            found = cls._here.ticks = cls(loop)
+        return found
+
+    def due(self, countdown: _Countdown, now: float) -> float:
+        """Tell the countdown once, one slice from now or up to two; when that is, by the loop's
+        clock.
+        """
+        if self._timer is None:
+            self._begin(now + SLICE_S)
+        if self._at - now >= SLICE_S:
+            self._now[countdown] = None
+            return self._at
+        self._later[countdown] = None
+        return max(self._at, now) + SLICE_S  # a tick that is late tells those behind it later
+
+    def forget(self, countdown: _Countdown) -> None:
+        """It is not told any more."""
+        self._now.pop(countdown, None)
+        self._later.pop(countdown, None)
+
+    def _begin(self, at: float) -> None:
+        self._at = at
+        self._timer = self._loop.call_at(at, self._tick)
+
+    def _tick(self) -> None:
+        told, self._now, self._later = self._now, self._later, {}
+        self._timer = None
+        if self._now:
+            self._begin(max(self._at, self._loop.time()) + SLICE_S)
+        for countdown in told:
+            countdown.sliced()
+
+
+class TimeLimit(_Countdown):
+    """``async with TimeLimit(seconds):`` as ``asyncio.timeout``; None is no limit.
 
     With a clock it also tells how long the process stood still meanwhile (``lost_us``).
     """
 
     def __init__(self, seconds: float | None, wall: Callable[[], int] | None = None) -> None:
         """Begins when it is entered; ``wall`` is the wall clock, in microseconds."""
+        super().__init__(wall)
         self.left_s = seconds
-        self._wall = wall
-        self._began = self._lost = 0
         self._task: asyncio.Task[Any] | None = None
         self._cancels = 0
-        self._timer: asyncio.Handle | None = None
-        self._slice_s = self._due = 0.0
-        self._over = False
+        self._is_over = False
 
     async def __aenter__(self) -> TimeLimit:
         """Begin."""
@@ -60,61 +186,48 @@ class TimeLimit:
             TimeoutError: the time was over, and what was under way has been cancelled.
         """
         task, self._task = self._task, None
-        if task is None or self.left_s is None:
+        if task is None:
             return
-        if self._timer is not None:
-            now = asyncio.get_running_loop().time()
-            self._lost += self._late_us(now)
-            self._timer.cancel()
-            self._timer = None
-            self.left_s = max(0.0, self.left_s - self._slice_s + max(0.0, self._due - now))
-        if self._over and task.uncancel() <= self._cancels and kind is asyncio.CancelledError:
+        self._stop()
+        if self._is_over and task.uncancel() <= self._cancels and kind is asyncio.CancelledError:
             # else somebody else cancelled it, too
             raise TimeoutError from error
 
-    def lost_us(self) -> int:
-        """Microseconds of all pauses, until now or the end; 0 where there is no clock."""
-        if self._timer is None:
-            return self._lost
-        return self._lost + self._late_us(asyncio.get_running_loop().time())
-
-    def _late_us(self, now: float) -> int:
-        if self._wall is None or not self._slice_s:
-            return 0
-        here = int((now - self._due) * 1e6)
-        late = max(here, self._wall() - self._began - int(self._slice_s * 1e6))
-        return late if late >= PAUSE_US else 0
-
-    def _next(self, left_s: float) -> None:
-        loop = asyncio.get_running_loop()
-        self.left_s = left_s
-        if left_s <= 0:  # not at once: an answer that came in the same moment is taken
-            self._slice_s = self._due = 0.0
-            self._timer = loop.call_soon(self._end)
-            return
-        self._slice_s = min(SLICE_S, left_s)
-        self._due = loop.time() + self._slice_s
-        if self._wall is not None:
-            self._began = self._wall()
-        self._timer = loop.call_at(self._due, self._sliced, left_s)
-
-    def _sliced(self, left_s: float) -> None:
-        now = asyncio.get_running_loop().time()
-        self._lost += self._late_us(now)
-        late_s = now - self._due
-        self._next(left_s - self._slice_s - max(0.0, late_s) if late_s <= LATE_S else left_s)
-
-    def _end(self) -> None:
-        self._timer, self._over = None, True
+    def _over(self) -> None:
+        self._is_over = True
         if self._task is not None:
             self._task.cancel()
 
 
+class _Awaited(_Countdown):
+    """Until a task has ended, or the time is over: then ``told`` is done."""
+
+    def __init__(self, task: asyncio.Future[Any], seconds: float) -> None:
+        super().__init__()
+        self.told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = task
+        task.add_done_callback(self._tell)
+        self._next(seconds)
+
+    def stop(self) -> None:
+        """Nobody awaits it any more."""
+        self._stop()
+        self._task.remove_done_callback(self._tell)
+
+    def _tell(self, _: object) -> None:
+        if not self.told.done():
+            self.told.set_result(None)
+
+    def _over(self) -> None:
+        self._tell(None)
+
+
 async def ended_within(task: asyncio.Future[Any], seconds: float) -> bool:
     """Whether a task ends within the time; it is left alone whatever comes of it."""
-    try:
-        async with TimeLimit(seconds):
-            await asyncio.wait((task,))
-    except TimeoutError:
-        pass
+    if not task.done():
+        awaited = _Awaited(task, seconds)
+        try:
+            await awaited.told
+        finally:
+            awaited.stop()
     return task.done()

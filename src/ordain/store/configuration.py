@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 
@@ -38,15 +39,32 @@ class SqliteConfiguration:
     def __init__(self, store: SqliteStore) -> None:
         """Reads only."""
         self._store = store
+        self._empty_at: int | None = None
 
     async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
         """See ``Configuration.current``."""
-        # in most folders nothing is configured, and each call asks: to note that it was so until
-        # somebody commits costs a statement more, since whatever is written here is such a commit
-        if not self._store.query("SELECT 1 FROM configuration LIMIT 1"):
+        if self._is_empty():
             return []
         asked = json.dumps([[key.place, key.resource, key.id] for key in keys])
         return [record_of(row) for row in self._store.query(_CURRENT, (asked,))]
+
+    def _is_empty(self) -> bool:
+        """Whether nothing was ever configured, as in most folders; each call of each run asks.
+
+        That it was so holds until somebody commits here, and for one turn of the loop: a commit of
+        another process within it cannot be told from one that came a moment later.
+        """
+        commits = self._store.writer.commits
+        if self._empty_at == commits:
+            return True
+        if self._store.query("SELECT 1 FROM configuration LIMIT 1"):
+            return False
+        self._empty_at = commits
+        asyncio.get_running_loop().call_soon(self._look_anew)
+        return True
+
+    def _look_anew(self) -> None:
+        self._empty_at = None
 
     async def records(
         self, place: str, resource: str, *, limit: int, after: str

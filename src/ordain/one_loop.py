@@ -68,17 +68,25 @@ class OneLoop:
         """Why whoever asks here is not where this belongs; "" where they are. Outside of any loop
         nothing can be awaited, so that is no elsewhere.
         """
-        if _process is not self._process:  # ``copied``, without a call more
-            return "what is asked here works in another process, of which this one is a copy (fork)"
+        return self.asked()[1]
+
+    def asked(self) -> tuple[asyncio.AbstractEventLoop | None, str]:
+        """The loop that runs here, with ``elsewhere``: who needs both asks once, since asyncio asks
+        the system each time which process this is.
+        """
         loop = asyncio._get_running_loop()  # noqa: SLF001 - asyncio's own way to ask without an exception
+        if _process is not self._process:  # ``copied``, without a call more
+            return loop, (
+                "what is asked here works in another process, of which this one is a copy (fork)"
+            )
         if loop is None or loop is self._loop:
-            return ""
+            return loop, ""
         if self._loop is None or (self._moves and self._loop.is_closed()):
             self._loop = loop
-            return ""
+            return loop, ""
         if self._loop.is_closed():
-            return "what is asked here worked in an event loop that is closed"
-        return "what is asked here works in another event loop"
+            return loop, "what is asked here worked in an event loop that is closed"
+        return loop, "what is asked here works in another event loop"
 
     def awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """What the work comes to in this loop; called in a thread that has none.

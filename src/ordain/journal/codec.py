@@ -58,21 +58,21 @@ class Scribe:
                 body, result_digest=self._digest(bytes(body.result)).hex()
             )
         encoded = ENCODER.encode(body)
-        self.at = max(self.at, at)
-        self.seq += 1
+        at = max(at, self.at)
+        self.at, self.seq = at, (seq := self.seq + 1)
         version = CURRENT_VERSION[kind]
         body_digest = self._digest(_covered(encoded)[0] if kind is _ENDED else encoded)
-        self._chain = chain(
-            self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest
+        self._chain = link = chain(
+            self._chain, self.run, seq, (kind, name, version, at), body_digest
         )
         return Record(
-            seq=self.seq,
+            seq=seq,
             kind=kind,
             name=name,
             v=version,
-            at=self.at,
+            at=at,
             digest=body_digest,
-            chain=self._chain,
+            chain=link,
             body=encoded,
         )
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.records import Body, Record, RecordKind, ResumedBody
 
@@ -43,7 +45,7 @@ class Loss(NamedTuple):
     lost_us: int
 
 
-class Reckoning(NamedTuple):
+class Reckoning(Struct, frozen=True, gc=False):
     """Since when (microseconds since 1970) a run's time has not been accounted for, and how much of
     that, up to when, is on record as lost all the same.
     """

@@ -68,7 +68,7 @@ class FlowTime:
     def wrote(self, record: Record, body: Body) -> None:
         """A record was written."""
         moves = record.kind in MOVING
-        if moves or record.kind is _RESUMED:  # most are decisions, which say nothing of time
+        if moves or record.kind is _RESUMED:
             self._reckoning = self._reckoning.after(record, body)
         if moves:
             self._below, self.still, self._wakes = [], False, None
@@ -82,9 +82,11 @@ class FlowTime:
         reckoning = self._reckoning
         if self.still:
             return max(0, until - reckoning.since - reckoning.booked)
-        self._services.lost.look(now)
-        spans = self._services.lost.since(reckoning.since)
-        return reckoning.beyond((*spans, *self._below), until) if spans or self._below else 0
+        lost = self._services.lost
+        lost.look(now)
+        if lost.last_at <= reckoning.since and not self._below:
+            return 0  # as nearly always, and every record asks
+        return reckoning.beyond((*lost.since(reckoning.since), *self._below), until)
 
     def now(self) -> int:
         """The run's time now, in microseconds: the clock, which steps back for no run, less what

@@ -25,6 +25,8 @@ class LostTime:
     def __init__(self) -> None:
         """No pauses are known."""
         self._spans: list[tuple[int, int]] = []
+        self.last_at = 0
+        """When the last pause was over; 0 where there was none."""
         self._clock: Callable[[], int] | None = None
         self._seen = 0
         self.found = 0
@@ -48,7 +50,7 @@ class LostTime:
         unknown.
         """
         self._clock, self._seen = clock, clock()
-        self._spans = [(began, ended) for began, ended in known]
+        self._known([(began, ended) for began, ended in known])
         if last_beat is not None and last_beat > self._seen:
             self._set_back(self._seen, last_beat - self._seen)
         elif last_beat is not None and last_beat < self._seen:
@@ -83,8 +85,7 @@ class LostTime:
         if self._spans and self._spans[-1][0] <= began:
             began = max(began, self._spans[-1][1])
         if began < ended:
-            self._spans.append((began, ended))
-            self.unsaved.append((began, ended))
+            self._add(began, ended)
 
     def since(self, moment: int) -> Sequence[Pause]:
         """The pauses that ended after it."""
@@ -100,12 +101,18 @@ class LostTime:
 
     def _found(self, began: int, ended: int) -> None:
         self.found += 1
-        self._spans.append((began, ended))
+        self._add(began, ended)
+
+    def _add(self, began: int, ended: int) -> None:
         self.unsaved.append((began, ended))
+        self._known([*self._spans, (began, ended)])
+
+    def _known(self, spans: list[tuple[int, int]]) -> None:
+        self._spans, self.last_at = spans, spans[-1][1] if spans else 0
 
     def _set_back(self, now: int, by: int) -> None:
         """What is said of moments to come would be taken for lost when they come again."""
-        self._spans = [(began, min(ended, now)) for began, ended in self._spans if began < now]
+        self._known([(began, min(ended, now)) for began, ended in self._spans if began < now])
         self.unsaved = [(began, min(ended, now)) for began, ended in self.unsaved if began < now]
         self.cut_at = now
         self.back_us += by

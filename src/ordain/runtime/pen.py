@@ -159,6 +159,11 @@ class Pen:
         self._unwritten[:0] = unit.records
         self._writes[:0] = unit.writes
 
+    async def refused(self, unit: Append | ClaimUnit) -> None:
+        """Another engine holds the run now; what the unit says of calls that were made may have to
+        be handed to it.
+        """
+
     async def offer(self, unit: Append | ClaimUnit) -> bool:
         """Commit a unit, however long storage stays away; whether its condition held. That another
         engine holds the store is kept in ``lost``.
@@ -167,6 +172,7 @@ class Pen:
             outcome = await offered(self.services, unit)
         except LeaseLost as error:
             self.lost = error
+            await self.refused(unit)
             raise
         if not outcome.refused:
             self._status = None

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from ordain.effects.results import Abandoned, AnyResult
-from ordain.errors import LeaseLost
 from ordain.journal.records import (
     Body,
     DeliveredBody,
@@ -33,6 +32,7 @@ from ordain.runtime.recorded_form import result_form
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
+_DECISION, _OBSERVATION = RecordKind.DECISION, RecordKind.OBSERVATION
 _TELLS_TIME = frozenset(
     {RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
 )
@@ -66,6 +66,10 @@ class RunJournal(Pen):
         self.time.wrote(record, body)
         return record
 
+    def decision(self, name: str, body: Body) -> None:
+        """As ``write``. Decisions say nothing of time, and most records are some."""
+        super().write(_DECISION, name, body)
+
     def book_lost(self) -> None:
         """Put on record what of the run's time was lost until now."""
         self._book_lost(now := self.services.clock.now(), now)
@@ -78,13 +82,9 @@ class RunJournal(Pen):
             self.write(RecordKind.RESUMED, "lost", body, at=moment)
             self.state.lost_us += lost_us
 
-    async def offer(self, unit: Append | ClaimUnit) -> bool:
-        """See ``Pen.offer``; whoever holds the run now is told what became of its calls."""
-        try:
-            return await super().offer(unit)
-        except LeaseLost:
-            await hand_over(self.services, self.stored, unit, self._attempts)
-            raise
+    async def refused(self, unit: Append | ClaimUnit) -> None:
+        """Whoever holds the run now is told what became of its calls."""
+        await hand_over(self.services, self.stored, unit, self._attempts)
 
     def mark(self) -> tuple[Any, ...]:
         """Where the run stands, to go back to if what follows is refused."""
@@ -133,7 +133,7 @@ class RunJournal(Pen):
         body = ObservationBody(
             addr=addr, result=form[0], catalog=under, mail=0 if mail is None else mail.id
         )
-        record = self.write(RecordKind.OBSERVATION, name, body, at=at)
+        record = self.write(_OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
             self.beside(answered(self.stored, addr, record.at))
         if addr in self.approving:

@@ -27,6 +27,9 @@ class _Countdown:
     happens when none is left.
     """
 
+    _loop: asyncio.AbstractEventLoop
+    """Of whoever counts; kept, since asyncio asks the system each time which process this is."""
+
     def __init__(self, wall: Callable[[], int] | None = None) -> None:
         """Begins with ``_next``; ``wall`` is the wall clock, in microseconds."""
         self.left_s: float | None = None
@@ -39,7 +42,7 @@ class _Countdown:
         """Microseconds of all pauses, until now or the end; 0 where there is no clock."""
         if self._timer is None:
             return self._lost
-        return self._lost + self._late_us(asyncio.get_running_loop().time())
+        return self._lost + self._late_us(self._loop.time())
 
     def _over(self) -> None:
         raise NotImplementedError
@@ -48,7 +51,7 @@ class _Countdown:
         """Time is no longer counted."""
         if (timer := self._timer) is None:
             return
-        now = asyncio.get_running_loop().time()
+        now = self._loop.time()
         if self._wall is not None:
             self._lost += self._late_us(now)
         if isinstance(timer, _Ticks):
@@ -67,7 +70,7 @@ class _Countdown:
         return late if late >= PAUSE_US else 0
 
     def _next(self, left_s: float) -> None:
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         self.left_s = left_s
         if left_s <= 0:  # not at once: an answer that came in the same moment is taken
             self._slice_s = self._due = 0.0
@@ -88,7 +91,7 @@ class _Countdown:
     def sliced(self) -> None:
         """A slice has passed."""
         left_s = self.left_s or 0.0
-        now = asyncio.get_running_loop().time()
+        now = self._loop.time()
         self._lost += self._late_us(now)
         late_s = now - self._due
         self._next(left_s - self._slice_s - max(0.0, late_s) if late_s <= LATE_S else left_s)
@@ -99,16 +102,16 @@ class _Countdown:
 
 
 class _Ticks:
-    """One timer of an event loop for all countdowns that have more than a slice or two to go: nearly
-    every one is stopped long before it is over, and a timer of its own costs more than what it
-    measures.
+    """One timer of an event loop for all countdowns that have more than a slice or two to go:
+    nearly every one is stopped long before it is over, and a timer of its own costs more than what
+    it measures.
     """
 
     _here = threading.local()
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Nothing ticks before there is something to tell of it."""
-        self._loop = loop
+        self.loop = loop
         self._timer: asyncio.TimerHandle | None = None
         self._at = 0.0
         self._now, self._later = dict[_Countdown, None](), dict[_Countdown, None]()
@@ -117,7 +120,7 @@ class _Ticks:
     def of(cls, loop: asyncio.AbstractEventLoop) -> _Ticks:
         """Those of the loop that runs in this thread."""
         found: _Ticks | None = getattr(cls._here, "ticks", None)
-        if found is None or found._loop is not loop:
+        if found is None or found.loop is not loop:
             found = cls._here.ticks = cls(loop)
         return found
 
@@ -140,13 +143,13 @@ class _Ticks:
 
     def _begin(self, at: float) -> None:
         self._at = at
-        self._timer = self._loop.call_at(at, self._tick)
+        self._timer = self.loop.call_at(at, self._tick)
 
     def _tick(self) -> None:
         told, self._now, self._later = self._now, self._later, {}
         self._timer = None
         if self._now:
-            self._begin(max(self._at, self._loop.time()) + SLICE_S)
+            self._begin(max(self._at, self.loop.time()) + SLICE_S)
         for countdown in told:
             countdown.sliced()
 
@@ -168,7 +171,8 @@ class TimeLimit(_Countdown):
     async def __aenter__(self) -> TimeLimit:
         """Begin."""
         if self.left_s is not None:
-            self._task = task = asyncio.current_task()
+            self._loop = asyncio.get_running_loop()
+            self._task = task = asyncio.current_task(self._loop)
             assert task is not None
             self._cancels = task.cancelling()
             self._next(self.left_s)
@@ -204,7 +208,8 @@ class _Awaited(_Countdown):
 
     def __init__(self, task: asyncio.Future[Any], seconds: float) -> None:
         super().__init__()
-        self.told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._loop = task.get_loop()
+        self.told: asyncio.Future[None] = self._loop.create_future()
         self._task = task
         task.add_done_callback(self._tell)
         self._next(seconds)

@@ -100,9 +100,11 @@ class Writer:
 
     def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """Queue a unit for the next batch."""
-        loop = asyncio.get_running_loop()
+        loop, elsewhere = self._home.asked()
+        if loop is None:
+            raise RuntimeError("a unit is submitted in an event loop, and none runs here")
         future: asyncio.Future[Outcome] = loop.create_future()
-        if why := "the store is closed" if self._closed else self._home.elsewhere():
+        if why := "the store is closed" if self._closed else elsewhere:
             future.set_exception(self._unwritten(why))
             future.exception()  # retrieved here: the caller may have gone
             return future

@@ -177,12 +177,16 @@ class LeafExecutor(VerbPort):
             _caught(verb, call.spec, arguments), name=call.spec.name
         )
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
         try:
             done = await ended_within(task, call.timeout_s)
         except asyncio.CancelledError:
             task.cancel()
             raise
+        finally:
+            if task.done():
+                self._tasks.discard(task)
+            else:
+                task.add_done_callback(self._tasks.discard)
         if not done:
             task.cancel()
             await asyncio.sleep(0)  # lets a well-behaved verb clean up before its time-out is told

@@ -337,6 +337,7 @@ class _Called(Struct):
 _CALLED = msgspec.json.Decoder(_Called)
 _DENIED, _ASKED = b'"type":"deny"', b'"type":"needs_approval"'
 _GIVEN = {AuthorizeReason.APPROVED.value: "approved", AuthorizeReason.GRANTED.value: "granted"}
+_AS_READ, _PERMITTED = AuthorizeReason.READ.value, ActEnd.PERMITTED
 UNTRACED = "where its arguments come from is not traced"
 
 
@@ -358,8 +359,8 @@ def _tells(recorded: Recorded) -> HeaderShare:
             )
         )
     if _DENIED not in outcome:
-        reads = recorded.reason == AuthorizeReason.READ.value
-        act = Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads)
+        reads = recorded.reason == _AS_READ
+        act = Act(verb=called.verb, call=called.call, end=_PERMITTED, reads=reads)
         if (given := _GIVEN.get(recorded.reason)) is None:
             return HeaderShare(act=act, lines=ground)
         said = f"{called.verb}: {given} by {called.by}; {UNTRACED}"

@@ -132,6 +132,8 @@ def _unfit(header: str) -> str:
     failure as one that is not held to its form: "" where it ended otherwise, or nobody can say
     which it was. What is played from a file is as it was written.
     """
+    if not any(map(header.__contains__, _NO_STEP)):
+        return ""  # as of most headers, whose first line is not read for that
     title = TITLE.fullmatch(header.partition("\n")[0])
     if (
         title is None

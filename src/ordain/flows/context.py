@@ -37,6 +37,8 @@ def advice_of(catalog: Catalog, session: str, held: HeldProfile | None) -> str:
     """What models are asked to heed: who the assistant is, in a conversation, and what the profile
     that holds says.
     """
+    if not session and held is None:
+        return ""
     assistant = catalog.data.assistant if session else None
     return "\n".join(
         filter(

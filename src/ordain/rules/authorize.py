@@ -253,12 +253,16 @@ def decide_authorize(
             outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]),
             reason=AuthorizeReason.SCHEMA,
         )
-    if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:
+    if (
+        facts.safety
+        and facts.safety == SafetyMode.READ_ONLY
+        and verb.spec.effect is not VerbEffect.READ
+    ):
         return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.SAFETY)
     if (out_of_bounds := _out_of_bounds(verb, facts, inputs)) is not None:
         return out_of_bounds
     handed = None if inputs.catalog.card_of(facts.verb) is None else facts.handed or Handed.REFUSED
-    if handed is Handed.REFUSED:
+    if handed is not None and handed is Handed.REFUSED:
         return Decision(outcome=Deny(), reason=AuthorizeReason.NO_ENVELOPE)
     return _by_effect(verb, facts, inputs.args, delegation_tier(handed, facts.safety, policy))
 

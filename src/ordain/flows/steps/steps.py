@@ -24,7 +24,7 @@ from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import PromptKind
 from ordain.flows.observations import observation
-from ordain.flows.steps.trace import filled_tools, proposal_of, step_wire
+from ordain.flows.steps.trace import OfferedTool, filled_tools, proposal_of, step_wire
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import content_digest
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
@@ -75,7 +75,8 @@ class Progress(Struct, kw_only=True):
     """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop,
     rebuilt by re-execution.
 
-    ``beside`` are records that prompts show beside the steps, each with its size in bytes. With
+    ``beside`` are records that prompts show beside the steps, each with its size in bytes;
+    ``sizes`` those of the steps' wire form, of as many as a prompt was asked for with. With
     ``counts`` a refused directive that means a call counts as a proposed one.
     """
 
@@ -83,7 +84,7 @@ class Progress(Struct, kw_only=True):
     limits: LimitsSet
     prompt: PromptKind[Progress]
     began: int
-    tools: tuple[ToolRef, ...] = ()
+    tools: tuple[OfferedTool, ...] = ()
     schemas: Mapping[str, tuple[Schema, ...]] = field(
         default_factory=dict[str, "tuple[Schema, ...]"]
     )
@@ -94,6 +95,7 @@ class Progress(Struct, kw_only=True):
     narrative: str = ""
     role: str = ""
     steps: list[Step] = field(default_factory=list[Step])
+    sizes: list[int] = field(default_factory=list[int])
     tools_called: list[str] = field(default_factory=list[str])
     tokens_reason: int = 0
     tokens_answer: int = 0
@@ -199,10 +201,9 @@ def begin(
     have it that began before that was counted.
     """
     limits = _limits(context, request)
-    context = context.until(min(context.deadline, context.now() + limits.timeout_ms * 1000))
-    progress = Progress(
-        request=request, limits=limits, prompt=prompt, began=context.now(), counts=counts
-    )
+    began = context.now()
+    context = context.until(min(context.deadline, began + limits.timeout_ms * 1000))
+    progress = Progress(request=request, limits=limits, prompt=prompt, began=began, counts=counts)
     asked = tuple(tool.tool_id for tool in request.toolset)
     digest = content_digest("\n".join(asked).encode())
     inputs = ScopeInputs(asked=asked, catalog=context.catalog)

@@ -46,6 +46,7 @@ from ordain.rules.spend import Carved, Spend
 from ordain.runtime.consents import Consents
 from ordain.runtime.handings import Handings, OwnBounds
 
+_READ = VerbEffect.READ
 RUNS_MAX = 10_000
 """Runs below one root. A join lends its children what is left of it in equal shares, and gets back
 what they did not use.
@@ -140,7 +141,7 @@ class Authority:
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:
         """The scopes that the verb needs and the token that asked for the run has not."""
-        return lacking(verb.scopes, self._scopes, reads=verb.effect is VerbEffect.READ)
+        return lacking(verb.scopes, self._scopes, reads=verb.effect is _READ)
 
     def _reserved(self, entry: VerbSpec) -> bool:
         """Whether the run does not enter by it, nor escalates to it, which is the one way to a

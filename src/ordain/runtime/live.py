@@ -52,6 +52,8 @@ from ordain.runtime.setup import RunSetup
 from ordain.runtime.waits import ask, carry_wait
 
 R = TypeVar("R")
+_DECISION, _INTENT = RecordKind.DECISION, RecordKind.INTENT
+"""What is asked for at each record has a name of its own (``journal.codec``)."""
 UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one
 there are a dozen.
@@ -119,7 +121,7 @@ class LiveRun(RunJournal):
         counters, state = self.services.counters, self.state
         counters.decisions += 1
         counters.decide_ns, state.decide_ns = counters.decide_ns + state.decide_ns, 0
-        self.write(RecordKind.DECISION, rule.name, body)
+        self.write(_DECISION, rule.name, body)
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """See ``Beyond.claim``: one unit, its own barrier, behind the run's own records."""
@@ -186,7 +188,7 @@ class LiveRun(RunJournal):
         children = list(new_children(self, addr, effect)) if isinstance(effect, Children) else []
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
-        self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=encoded))
+        self.write(_INTENT, str(name), IntentBody(addr=addr, effect=encoded))
         if isinstance(effect, Say):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:

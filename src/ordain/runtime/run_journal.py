@@ -33,8 +33,9 @@ from ordain.runtime.recorded_form import result_form
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
+_OBSERVATION = RecordKind.OBSERVATION
 _TELLS_TIME = frozenset(
-    {RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
+    {RecordKind.INTENT, _OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
 )
 """Before these it is on record what was lost: the flow gets its time by them, or the effect its
 moments. A claim's record is its transaction's.
@@ -133,7 +134,7 @@ class RunJournal(Pen):
         body = ObservationBody(
             addr=addr, result=form[0], catalog=under, mail=0 if mail is None else mail.id
         )
-        record = self.write(RecordKind.OBSERVATION, name, body, at=at)
+        record = self.write(_OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
             self.beside(answered(self.stored, addr, record.at))
         if addr in self.approving:

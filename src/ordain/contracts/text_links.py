@@ -82,10 +82,10 @@ first group says (None).
 _ALONE: Final = ("=", "\\")
 _PAIRS: Final = (("]", ("](", "][", "]:")), ("[", ("![[",)), ("/", (":/", "//")))
 _WORDS: Final = (
-    ("[", ("[i", "[I"), "[img"),
-    ("@", ("@i", "@I"), "@import"),
-    ("<", ("<s", "<S"), "<style"),
-    (".", ("w.", "W."), "www."),
+    ("[", frozenset("iI"), "[img"),
+    ("@", frozenset("iI"), "@import"),
+    ("<", frozenset("sS"), "<style"),
+    (".", frozenset("wW"), "www."),
 )
 _BEHIND: Final = (("(", ("url", "src")), (":", MARKUP_BEFORE_COLON))
 """One of these stands in whatever a pattern finds: a sign by itself; two, looked for where there is
@@ -170,10 +170,20 @@ def _may_hold(text: str) -> bool:
     for sign, pairs in _PAIRS:
         if sign in text and any(map(text.__contains__, pairs)):
             return True
-    for sign, parts, word in _WORDS:
-        if sign in text and any(map(text.__contains__, parts)) and word in text.lower():
+    for sign, letters, word in _WORDS:
+        if (
+            sign in text
+            and not letters.isdisjoint(_beside(text, sign, behind=word.startswith(sign)))
+            and word in text.lower()
+        ):
             return True
     return any(_stands_behind(text, sign, words) for sign, words in _BEHIND if sign in text)
+
+
+def _beside(text: str, sign: str, *, behind: bool) -> list[str]:
+    """What stands straight behind a sign, or before it, wherever it is."""
+    parts = text.split(sign)
+    return [one[:1] for one in parts[1:]] if behind else [one[-1:] for one in parts[:-1]]
 
 
 def _stands_behind(text: str, sign: str, words: tuple[str, ...]) -> bool:

@@ -197,10 +197,12 @@ def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) 
             "error": uncriticised,
             "final_answer": salvaged(body["final_answer"], NOT_CRITICISED),
         }
-    code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
-    if code is None or not any(
+    if not ending.verdict or not any(
         by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())
     ):
+        return {}
+    code = FAILED_BY.get(RunVerdict(ending.verdict))
+    if code is None:
         return {}
     trace = _trace(ending, steps)
     if trace is not None and not any(

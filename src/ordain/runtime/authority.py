@@ -8,7 +8,7 @@ computed here.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +46,6 @@ from ordain.rules.spend import Carved, Spend
 from ordain.runtime.consents import Consents
 from ordain.runtime.handings import Handings, OwnBounds
 
-_READ = VerbEffect.READ
 RUNS_MAX = 10_000
 """Runs below one root. A join lends its children what is left of it in equal shares, and gets back
 what they did not use.
@@ -84,8 +83,8 @@ class Authority:
         self.handings = Handings(started.chain)
         self._permits: dict[str, str] = {}
         self._consented: dict[str, Consent] = {}
-        self._called: Counter[str] = Counter()
-        self._attempts: Counter[str] = Counter()
+        self._called: defaultdict[str, int] = defaultdict(int)
+        self._attempts: defaultdict[str, int] = defaultdict(int)
         self._profiles: dict[str, set[str]] = {}
         self.owes_profile = started.profiled
         self.held = started.profile
@@ -141,7 +140,7 @@ class Authority:
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:
         """The scopes that the verb needs and the token that asked for the run has not."""
-        return lacking(verb.scopes, self._scopes, reads=verb.effect is _READ)
+        return lacking(verb.scopes, self._scopes, reads=verb.effect is VerbEffect.READ)
 
     def _reserved(self, entry: VerbSpec) -> bool:
         """Whether the run does not enter by it, nor escalates to it, which is the one way to a

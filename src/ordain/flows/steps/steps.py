@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -85,25 +85,23 @@ class Progress(Struct, kw_only=True):
     prompt: PromptKind[Progress]
     began: int
     tools: tuple[OfferedTool, ...] = ()
-    schemas: Mapping[str, tuple[Schema, ...]] = field(
-        default_factory=dict[str, "tuple[Schema, ...]"]
-    )
+    schemas: Mapping[str, tuple[Schema, ...]] = {}
     answer_schema: Schema | None = None
     counts: bool = False
     base: Any = None
     history: HistoryRef | None = None
     narrative: str = ""
     role: str = ""
-    steps: list[Step] = field(default_factory=list[Step])
-    sizes: list[int] = field(default_factory=list[int])
-    tools_called: list[str] = field(default_factory=list[str])
+    steps: list[Step] = []
+    sizes: list[int] = []
+    tools_called: list[str] = []
     tokens_reason: int = 0
     tokens_answer: int = 0
     estimated: bool = False
     reasks: int = 0
     reask: str | None = None
     first_refusal: RefusedStep | None = None
-    beside: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    beside: dict[str, tuple[int, int]] = {}
 
 
 NextStep = ProposedCall | ProposedFinish | RefusedStep | AskFailed

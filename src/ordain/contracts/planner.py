@@ -177,12 +177,15 @@ class Preferences(Open):
         """The first experiment that is asked for with something else than a truth value; None where
         there is none.
         """
-        switches = (
-            name
-            for name, field in Preferences.model_fields.items()
-            if isinstance(field.default, bool)
-        )
-        return next((name for name in switches if not isinstance(getattr(self, name), bool)), None)
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                return name
+        return None
+
+
+_SWITCHES = tuple(
+    name for name, field in Preferences.model_fields.items() if isinstance(field.default, bool)
+)
 
 
 class PlannerRequest(Strict):

@@ -20,6 +20,7 @@ class Structured(StrEnum):
     TEXT = "text"
 
 
+_NATIVE, _TEXT = Structured.NATIVE, Structured.TEXT
 _WAYS = {
     (local, held): order[
         order.index(Structured.NATIVE if local and held is Structured.TOOL else held) :
@@ -158,7 +159,7 @@ class ModelProfile(Strict):
     @property
     def held_by(self) -> Structured:
         """How an answer is held to its schema."""
-        return self.structured or (Structured.NATIVE if self.native_schema else Structured.TEXT)
+        return self.structured or (_NATIVE if self.native_schema else _TEXT)
 
 
 class EmbedderProfile(Strict):

@@ -82,10 +82,10 @@ first group says (None).
 _ALONE: Final = ("=", "\\")
 _PAIRS: Final = (("]", ("](", "][", "]:")), ("[", ("![[",)), ("/", (":/", "//")))
 _WORDS: Final = (
-    ("[", ("[i", "[I"), "[img"),
-    ("@", ("@i", "@I"), "@import"),
-    ("<", ("<s", "<S"), "<style"),
-    (".", ("w.", "W."), "www."),
+    ("[", frozenset("iI"), "[img"),
+    ("@", frozenset("iI"), "@import"),
+    ("<", frozenset("sS"), "<style"),
+    (".", frozenset("wW"), "www."),
 )
 _BEHIND: Final = (("(", ("url", "src")), (":", MARKUP_BEFORE_COLON))
 """One of these stands in whatever a pattern finds: a sign by itself; two, looked for where there is
@@ -168,23 +168,35 @@ def _may_hold(text: str) -> bool:
         if sign in text:
             return True
     for sign, pairs in _PAIRS:
-        if sign in text and any(pair in text for pair in pairs):
+        if sign in text and any(map(text.__contains__, pairs)):
             return True
-    for sign, parts, word in _WORDS:
-        if sign in text and any(part in text for part in parts) and word in text.lower():
+    for sign, letters, word in _WORDS:
+        if (
+            sign in text
+            and not letters.isdisjoint(_beside(text, sign, behind=word.startswith(sign)))
+            and word in text.lower()
+        ):
             return True
-    return any(_stands_behind(text, sign, words) for sign, words in _BEHIND)
+    return any(_stands_behind(text, sign, words) for sign, words in _BEHIND if sign in text)
+
+
+def _beside(text: str, sign: str, *, behind: bool) -> list[str]:
+    """What stands straight behind a sign, or before it, wherever it is."""
+    parts = text.split(sign)
+    return [one[:1] for one in parts[1:]] if behind else [one[-1:] for one in parts[:-1]]
 
 
 def _stands_behind(text: str, sign: str, words: tuple[str, ...]) -> bool:
     """Whether the sign stands straight behind one of the words."""
     *before, _ = text.split(sign)
     ends = _ENDS[sign]
-    # what is empty begins the text, or has a sign before it
-    return any(
-        (one[-1:] in ends and one[-_LONGEST:].lower().endswith(words)) if one else sign in words
-        for one in before
-    )
+    for one in before:
+        if not one:  # it begins the text, or has a sign before it
+            if sign in words:
+                return True
+        elif one[-1] in ends and one[-_LONGEST:].lower().endswith(words):
+            return True
+    return False
 
 
 def _add_html(text: str, found: dict[str, tuple[int, bool]]) -> str:

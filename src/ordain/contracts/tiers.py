@@ -25,23 +25,24 @@ def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier 
     """What a call needs somebody's yes for, by the verb's effect and the safety mode that holds;
     None where it needs none.
     """
-    tier = (
-        None
-        if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args)
-        else TIERS.get(verb.spec.effect)
-    )
-    return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
+    effect = verb.spec.effect
+    tier = TIERS.get(effect)
+    if tier is not None and effect is VerbEffect.EGRESS and _all_declared(verb, args):
+        tier = None
+    return GUARDED.get(effect) if tier is None and safety and safety == SafetyMode.GUARDED else tier
 
 
 def delegation_tier(handed: Handed | None, safety: str, policy: Policy) -> Tier | None:
     """What handing work to a card needs somebody's yes for; None where it needs none, or the call
     hands nothing on.
     """
+    if handed is None:
+        return None
     asks = policy.approvals.delegation
     more = handed is Handed.MORE and (
         asks is Delegation.BEYOND_READ or safety == SafetyMode.GUARDED
     )
-    always = handed is not None and asks is Delegation.ALWAYS
+    always = asks is Delegation.ALWAYS
     return Tier.DELEGATION if handed is Handed.PERSON or more or always else None
 
 

@@ -7,10 +7,9 @@ by a rule.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, TypeVar, assert_never
 
-from msgspec import UNSET, Struct, UnsetType, field, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
@@ -73,11 +72,11 @@ class _Attempts(Struct):
     calls: int = 0
     total: int = 0
     lost: int = 0
-    held: Counter[int] = field(default_factory=Counter[int])
-    turns: Counter[int] = field(default_factory=Counter[int])
-    waited_ms: Counter[int] = field(default_factory=Counter[int])
-    made: Counter[int] = field(default_factory=Counter[int])
-    due: dict[int, int] = field(default_factory=dict[int, int])
+    held: dict[int, int] = {}
+    turns: dict[int, int] = {}
+    waited_ms: dict[int, int] = {}
+    made: dict[int, int] = {}
+    due: dict[int, int] = {}
     waiting: ModelFailed | None = None
 
     def __post_init__(self) -> None:
@@ -98,8 +97,8 @@ class _Attempts(Struct):
         """How often this profile was turned to in vain, turns that have not come included where
         this one has not.
         """
-        turns = self.turns[self.profile] if _was_held_back(failed) else 0
-        return self.held[self.profile] + turns
+        turns = self.turns.get(self.profile, 0) if _was_held_back(failed) else 0
+        return self.held.get(self.profile, 0) + turns
 
     @property
     def left_alone(self) -> list[int]:
@@ -120,7 +119,7 @@ class _Attempts(Struct):
         """One more attempt at this profile, unless it is told apart."""
         if not isinstance(result, ModelAnswer) and result.apart:
             return
-        self.made[profile] += 1
+        self.made[profile] = self.made.get(profile, 0) + 1
         self.total += 1
 
     def judged(self, failed: ModelFailed, now: int) -> None:
@@ -134,7 +133,8 @@ class _Attempts(Struct):
         if failed.known:
             self.due[self.profile] = now + (failed.retry_after_ms or UNTURNED_MS) * 1000
         if failed.apart:
-            (self.turns if _was_held_back(failed) else self.held)[self.profile] += 1
+            counted = self.turns if _was_held_back(failed) else self.held
+            counted[self.profile] = counted.get(self.profile, 0) + 1
         else:
             for counted in (self.held, self.turns, self.waited_ms):
                 counted[self.profile] = 0
@@ -157,7 +157,8 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
         match outcome:
             case RetryProfile() | LaneAgain():
                 if failed.apart:
-                    attempts.waited_ms[attempts.profile] += outcome.wait_ms
+                    waited = attempts.waited_ms.get(attempts.profile, 0)
+                    attempts.waited_ms[attempts.profile] = waited + outcome.wait_ms
                 if isinstance(outcome, LaneAgain):
                     attempts.go_back(failed)
                 if outcome.wait_ms:
@@ -379,14 +380,14 @@ def _fallback(
     following = lanes.next_lane.get(attempts.lane.lane)
     facts = FallbackFacts(
         code=failed.code,
-        attempts=attempts.made[attempts.profile],
+        attempts=attempts.made.get(attempts.profile, 0),
         attempts_total=attempts.total,
         profiles_left=attempts.left,
         lane_left=following is not None and bool(lanes.profiles.get(following)),
         left_ms=max(0, context.left_ms()),
         retry_after_ms=failed.retry_after_ms or 0,
         held=attempts.passed(failed) if held else UNSET,
-        waited_ms=attempts.waited_ms[attempts.profile] if held else UNSET,
+        waited_ms=attempts.waited_ms.get(attempts.profile, 0) if held else UNSET,
         lost=attempts.lost if lost else UNSET,
         unanswered=True if held and failed.unanswered and before is UNSET else UNSET,
         turn=failed.turn or UNSET,

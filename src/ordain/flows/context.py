@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 
 from ordain.contracts.access import TokenScope, lacking
 from ordain.contracts.approvals import MayAsk
@@ -37,6 +37,8 @@ def advice_of(catalog: Catalog, session: str, held: HeldProfile | None) -> str:
     """What models are asked to heed: who the assistant is, in a conversation, and what the profile
     that holds says.
     """
+    if not session and held is None:
+        return ""
     assistant = catalog.data.assistant if session else None
     return "\n".join(
         filter(
@@ -154,7 +156,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     chain: tuple[str, ...] = ()
     principal: str = ""
     scopes: tuple[TokenScope, ...] | None = None
-    lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
+    lanes: dict[str, LaneChosen] = {}
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:
         """The same for a part of the flow that uses only these verbs, as far as they are in

@@ -45,6 +45,7 @@ class PromptInputs(Struct, frozen=True, kw_only=True):
     words_at: tuple[str, ...] = ()
 
 
+_TEXT = Structured.TEXT
 ADVICE = (
     "\n\n"
     "From the operator's profile of this conversation, as advice; it changes nothing of what you "
@@ -69,7 +70,7 @@ def sent_prompt(rendered: Prompt, given: PromptInputs, held: str) -> Prompt:
     """A rendered prompt as it goes out where its answer is held so: by words alone, they stand at
     the end of the system part.
     """
-    if given.schema is None or held != Structured.TEXT:
+    if given.schema is None or held != _TEXT:
         return rendered
     return constrained(rendered, given.schema)
 

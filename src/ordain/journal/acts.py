@@ -20,6 +20,8 @@ END_OF = {
 }
 """What a result or a child's end says of the call; whatever is not here failed."""
 _DONE = frozenset({ActEnd.DONE, ActEnd.QUOTED})
+_FAILED, _PERMITTED, _UNKNOWN = ActEnd.FAILED, ActEnd.PERMITTED, ActEnd.UNKNOWN
+"""Looked up once: on Python 3.11 it takes longer than what is done with them at each act."""
 
 
 def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
@@ -29,8 +31,8 @@ def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
     if inner is None:
         return end
     ends = {act.end for act in inner.acts}
-    if end is ActEnd.UNKNOWN and ActEnd.UNKNOWN in ends:
-        return ActEnd.FAILED  # what is unknown stands among its own acts, and is cleared there
+    if end is _UNKNOWN and _UNKNOWN in ends:
+        return _FAILED  # what is unknown stands among its own acts, and is cleared there
     by_code = inner.model_calls > 0 and not inner.answered and ActEnd.DONE not in ends
     return ActEnd.QUOTED if end is ActEnd.DONE and by_code else end
 
@@ -40,7 +42,7 @@ def cleared(acts: Iterable[Act], run: str, ends: Mapping[int, ActEnd]) -> Iterat
     by number of the effect in ``run``.
     """
     for act in acts:
-        end = ends.get(act.addr) if act.end is ActEnd.UNKNOWN and act.run == run else None
+        end = ends.get(act.addr) if act.end is _UNKNOWN and act.run == run else None
         yield act if end is None else structs.replace(act, end=end, run="", addr=-1)
 
 
@@ -78,7 +80,7 @@ class Acts:
             self._owned(own)
         if act is None:
             return
-        if act.end is ActEnd.PERMITTED:
+        if act.end is _PERMITTED:
             self._permits[address] = act
         else:
             self._handed_on(act, len(self._done))
@@ -139,11 +141,11 @@ class Acts:
         decision = self._decisions.pop(addr)
         before = self._doubted.pop(decision, -1)
         if before >= 0:
-            self._done = list(cleared(self._done, self._run, {before: ActEnd.FAILED}))
+            self._done = list(cleared(self._done, self._run, {before: _FAILED}))
         if repeat:
             self._doubted[decision] = addr
-        end = END_OF.get(result, ActEnd.FAILED)
-        unknown = end is ActEnd.UNKNOWN
+        end = END_OF.get(result, _FAILED)
+        unknown = end is _UNKNOWN
         self._done.append(
             structs.replace(
                 act, end=end, run=self._run if unknown else "", addr=addr if unknown else -1
@@ -165,27 +167,30 @@ class Acts:
             self.calls += inner.verb_calls
         if not decision:
             return
-        end = call_end(END_OF.get(ended, ActEnd.FAILED), inner)
+        end = call_end(END_OF.get(ended, _FAILED), inner)
         act = structs.replace(self._permit(decision, verb), end=end)
         self._handed_on(act, began)
-        self._done.append(structs.replace(act, run=child) if end is ActEnd.UNKNOWN else act)
+        self._done.append(structs.replace(act, run=child) if end is _UNKNOWN else act)
 
     def resolved(self, addr: int, *, happened: bool) -> None:
         """A person said what became of effect ``addr``."""
-        self.cleared[addr] = ActEnd.DONE if happened else ActEnd.FAILED
+        self.cleared[addr] = ActEnd.DONE if happened else _FAILED
         self._done = list(cleared(self._done, self._run, self.cleared))
 
     def so_far(self, *, rests: bool) -> tuple[Act, ...]:
         """The acts, without those that others made good; of a run that rests, a call that was begun
         and never told of is one of which nobody knows.
         """
-        done = tuple(act for at, act in enumerate(self._done) if at not in self._good)
-        if not rests:
+        good = self._good
+        done = tuple(
+            [act for at, act in enumerate(self._done) if at not in good] if good else self._done
+        )
+        if not rests or not self._begun:
             return done
         left = (
-            structs.replace(act, end=ActEnd.FAILED)
+            structs.replace(act, end=_FAILED)
             if act.reads
-            else structs.replace(act, end=ActEnd.UNKNOWN, run=self._run, addr=addr)
+            else structs.replace(act, end=_UNKNOWN, run=self._run, addr=addr)
             for addr, act in self._begun.items()
         )
         return (*done, *left)
@@ -193,7 +198,7 @@ class Acts:
     def _permit(self, decision: str, verb: str) -> Act:
         found = self._permits.get(decision)
         return (
-            Act(verb=verb, call=f"{self._run}:{decision}", end=ActEnd.PERMITTED)
+            Act(verb=verb, call=f"{self._run}:{decision}", end=_PERMITTED)
             if found is None
             else found
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 import msgspec
@@ -20,11 +20,11 @@ class _ModelIntent(Struct):
     effect: _Asked
 
 
-def answered_calls(records: Sequence[Record]) -> Counter[tuple[str, str]]:
+def answered_calls(records: Sequence[Record]) -> defaultdict[tuple[str, str], int]:
     """How many model calls of each purpose and role came to an end; an attempt that was lost with
     the process did not, the next takes its place.
     """
-    answered: Counter[tuple[str, str]] = Counter()
+    answered: defaultdict[tuple[str, str], int] = defaultdict(int)
     asked = "", ""
     for record in records:
         if record.name == "model_call" and record.body is not None:

@@ -42,8 +42,8 @@ from ordain.journal.records import (
     Untaken,
 )
 from ordain.rules.attachment import AttachReason
-from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule, is_share
-from ordain.rules.header import MARKS, SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
+from ordain.rules.decision import SILENT, Recorded, Rule, lines_told
+from ordain.rules.header import SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
 from ordain.rules.rulebook import NO_FLOW_ASKS, Rulebook
 from ordain.rules.spend import Carved, Spend
 
@@ -59,7 +59,7 @@ MARK_OF = {
 
 
 _DECISIONS = (DecisionBody, ClaimBody)
-_LINES = msgspec.json.Decoder(tuple[HeaderLine, ...])
+_DECISION = RecordKind.DECISION
 
 
 class Meaning(Protocol):
@@ -134,7 +134,7 @@ class Fold:
     def _one(self, record: Record) -> None:
         decided = record.kind in DECIDED
         rule = self._rules.get(record.name) if decided else None
-        if decided and (rule is None or rule.tells is None) and record.kind is RecordKind.DECISION:
+        if decided and (rule is None or rule.tells is None) and record.kind is _DECISION:
             # a rule that says nothing of its decisions, or one that this build lacks: there is
             # nothing to read
             return
@@ -156,6 +156,10 @@ class Fold:
 
     def _meant(self, name: str, body: Body) -> None:
         match body:
+            case IntentBody():
+                self._intent(name, body)
+            case ObservationBody():
+                self._observation(body)
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
                 self.judged = self._meaning.judges(body.flow, body.flow_version)
@@ -165,10 +169,6 @@ class Fold:
                 )
                 if body.label is not None and body.label.untaken is not None:
                     self.lines.append(untaken_line(body.label.untaken))
-            case IntentBody():
-                self._intent(name, body)
-            case ObservationBody():
-                self._observation(body)
             case ChildEndedBody():
                 self._child(body)
             case DeliveredBody():
@@ -199,7 +199,7 @@ class Fold:
         )
         if share is SILENT:
             return
-        self.lines += _lines_of(share, books=rule.name in NO_FLOW_ASKS)
+        self.lines += lines_told(share, books=rule.name in NO_FLOW_ASKS)
         self.steps += share.steps
         if share.act is not None or share.proposed or share.own:
             self.acts.decided(str(body.addr), share.act, share.proposed, share.own)
@@ -402,26 +402,6 @@ class Fold:
             reserves_apart=self.apart and self.reserved != Spend(),
         )
         return with_verdict(facts)
-
-
-def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
-    """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of
-    its own, so that a header can show it is checked.
-
-    ``books``: it may say what was done and spent, too; the run of a flow that asks a rule would be
-    booked what that says.
-
-    Raises:
-        TypeError, ValueError: it is not.
-    """
-    if not is_share(share, books=books):
-        raise TypeError("what a rule tells is no share of a header")
-    if not share.lines:
-        return ()
-    lines = _LINES.decode(msgspec.json.encode(share.lines))
-    if any(line.mark not in MARKS for line in lines):
-        raise ValueError("a line that a rule tells has no mark of a header's")
-    return lines
 
 
 def untaken_line(untaken: Untaken) -> HeaderLine:

@@ -87,20 +87,20 @@ def verdict_of(work: Work) -> RunVerdict:
     nothing. So is one of which a call was refused before it was one, and something else was done:
     alone it is that no tool succeeded.
     """
-    acts = tuple(act for act in work.acts if not act.own)
-    succeeded = any(act.end is ActEnd.DONE for act in acts)
-    if any(act.end is ActEnd.UNKNOWN for act in acts):
+    acts = [act for act in work.acts if not act.own]
+    ends = {act.end for act in acts}
+    succeeded = ActEnd.DONE in ends
+    if ActEnd.UNKNOWN in ends:
         return RunVerdict.UNKNOWN
-    called = tuple(act for act in acts if act.end is not ActEnd.REFUSED)
-    if not_made_good(called) or (succeeded and not work.completed):
+    if not ends.isdisjoint(BAD):
+        called = [act for act in acts if act.end is not ActEnd.REFUSED]
+        if not_made_good(called):
+            return RunVerdict.PARTIAL
+    if succeeded and not work.completed:
         return RunVerdict.PARTIAL
-    if (
-        (acts or work.proposed)
-        and not succeeded
-        and not any(act.end is ActEnd.QUOTED for act in acts)
-    ):
+    if (acts or work.proposed) and not succeeded and ActEnd.QUOTED not in ends:
         return RunVerdict.NO_TOOL
-    if len(called) < len(acts) and not_made_good(acts):
+    if ActEnd.REFUSED in ends and not_made_good(acts):
         return RunVerdict.PARTIAL
     if not work.completed or not (succeeded or work.answered or work.carries):
         return RunVerdict.NOTHING

@@ -253,12 +253,16 @@ def decide_authorize(
             outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]),
             reason=AuthorizeReason.SCHEMA,
         )
-    if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:
+    if (
+        facts.safety
+        and facts.safety == SafetyMode.READ_ONLY
+        and verb.spec.effect is not VerbEffect.READ
+    ):
         return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.SAFETY)
     if (out_of_bounds := _out_of_bounds(verb, facts, inputs)) is not None:
         return out_of_bounds
     handed = None if inputs.catalog.card_of(facts.verb) is None else facts.handed or Handed.REFUSED
-    if handed is Handed.REFUSED:
+    if handed is not None and handed is Handed.REFUSED:
         return Decision(outcome=Deny(), reason=AuthorizeReason.NO_ENVELOPE)
     return _by_effect(verb, facts, inputs.args, delegation_tier(handed, facts.safety, policy))
 
@@ -337,6 +341,7 @@ class _Called(Struct):
 _CALLED = msgspec.json.Decoder(_Called)
 _DENIED, _ASKED = b'"type":"deny"', b'"type":"needs_approval"'
 _GIVEN = {AuthorizeReason.APPROVED.value: "approved", AuthorizeReason.GRANTED.value: "granted"}
+_AS_READ, _PERMITTED = AuthorizeReason.READ.value, ActEnd.PERMITTED
 UNTRACED = "where its arguments come from is not traced"
 
 
@@ -358,8 +363,8 @@ def _tells(recorded: Recorded) -> HeaderShare:
             )
         )
     if _DENIED not in outcome:
-        reads = recorded.reason == AuthorizeReason.READ.value
-        act = Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads)
+        reads = recorded.reason == _AS_READ
+        act = Act(verb=called.verb, call=called.call, end=_PERMITTED, reads=reads)
         if (given := _GIVEN.get(recorded.reason)) is None:
             return HeaderShare(act=act, lines=ground)
         said = f"{called.verb}: {given} by {called.by}; {UNTRACED}"

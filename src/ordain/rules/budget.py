@@ -95,16 +95,22 @@ def decide_reserve(
         return Decision(outcome=BudgetRefused(), reason=ReserveReason.TOKENS)
     if facts.usd_micros > facts.left_usd_micros:
         return Decision(outcome=BudgetRefused(), reason=ReserveReason.MONEY)
-    return Decision(outcome=Reserved(), reason=ReserveReason.RESERVED)
+    return _RESERVED
 
 
 def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[Settled]:
     """Book what was used, and an overrun as such."""
-    overrun = max(0, facts.tokens - facts.reserved)
-    return Decision(
-        outcome=Settled(overrun_tokens=overrun),
-        reason=SettleReason.OVERRUN if overrun else SettleReason.SETTLED,
-    )
+    overrun = facts.tokens - facts.reserved
+    if overrun <= 0:
+        return _SETTLED
+    return Decision(outcome=Settled(overrun_tokens=overrun), reason=SettleReason.OVERRUN)
+
+
+_RESERVED: Decision[Reserved | BudgetRefused] = Decision(
+    outcome=Reserved(), reason=ReserveReason.RESERVED
+)
+_SETTLED = Decision(outcome=Settled(), reason=SettleReason.SETTLED)
+"""Decisions that hold nothing of the call that they are about, and are made about nearly each."""
 
 
 class _Booked(Struct):

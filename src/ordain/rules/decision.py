@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from ordain.contracts.policy import Policy
 from ordain.rules.acts import Act, ActEnd, MadeGood
-from ordain.rules.header import HeaderLine
+from ordain.rules.header import MARKS, HeaderLine
 from ordain.rules.reasons import Reason
 from ordain.rules.spend import Carved, Spend
 
@@ -90,6 +90,45 @@ def is_share(share: object, *, books: bool) -> bool:
     )
 
 
+def lines_told(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
+    """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of
+    its own, so that a header can show it is checked.
+
+    ``books``: it may say what was done and spent, too; the run of a flow that asks a rule would be
+    booked what that says.
+
+    Raises:
+        TypeError, ValueError: it is not.
+    """
+    if not is_share(share, books=books):
+        raise TypeError("what a rule tells is no share of a header")
+    lines = share.lines
+    if not lines:
+        return ()
+    if type(lines) is not tuple or not all(map(_is_as_recorded, lines)):
+        lines = _LINES.decode(msgspec.json.encode(lines))
+    for line in lines:
+        if line.mark not in MARKS:
+            raise ValueError("a line that a rule tells has no mark of a header's")
+    return lines
+
+
+def _is_as_recorded(line: HeaderLine) -> bool:
+    """Whether a line is read from its record as it is: most are, and to write and read it takes
+    three times as long.
+    """
+    return (
+        type(line) is HeaderLine
+        and type(line.mark) is type(line.what) is type(line.reason) is type(line.excerpt) is str
+        and line.what.isascii()
+        and line.reason.isascii()
+        and line.excerpt.isascii()
+        and line.depth == 0
+        and type(line.depth) is int
+    )
+
+
+_LINES = msgspec.json.Decoder(tuple[HeaderLine, ...])
 _NO_CALL = frozenset({ActEnd.DENIED, ActEnd.REFUSED})
 SILENT = HeaderShare()
 """A decision that adds nothing."""

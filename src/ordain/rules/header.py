@@ -98,16 +98,18 @@ def plain(text: str, bound: int) -> str:
     kept = text[: bound * 4]
     if not kept.isprintable():
         kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in kept)
-    line = " ".join(kept.split())
+    # the only white space that is printable is the blank, and most texts have none too many
+    line = " ".join(kept.split()) if "  " in kept else kept.strip(" ")
     return line if len(line) <= bound else line[: bound - 1] + "…"
 
 
 def quoted(text: str, bound: int) -> str:
     """Foreign text in quotes that it cannot close, without the header's own signs."""
+    kept = text[: bound * 4]  # no more than that is looked at; each sign stays one sign
     for sign, instead in _SIGNS.items():
         # as ``str.translate``, which looks at every character: most texts hold none of three
-        text = text.replace(sign, instead)
-    return f'"{plain(text, bound)}"'
+        kept = kept.replace(sign, instead)
+    return f'"{plain(kept, bound)}"'
 
 
 def quotable(facts: HeaderFacts) -> HeaderFacts:
@@ -137,9 +139,8 @@ def render_header(facts: HeaderFacts) -> str:
         lines.append(
             f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}"
         )
-    if facts.verdict == RunVerdict.OK and not (
-        any(not act.own for act in facts.acts) or facts.proposed or facts.carries
-    ):
+    asked = facts.proposed or facts.carries or any(not act.own for act in facts.acts)
+    if not asked and facts.verdict == RunVerdict.OK:
         lines.append(f"{MARKS['info']} {NO_TOOL_USED}")
     tokens = (
         f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
@@ -169,9 +170,10 @@ def _verdict_mark(facts: HeaderFacts) -> str:
     """Of a run that was to do nothing, as one that tells how things stand, it is no failure that
     nothing was done.
     """
-    if facts.verdict == RunVerdict.NOTHING:
-        return "info" if facts.status == "completed" else "fail"
-    return VERDICT_MARKS.get(facts.verdict, "fail")
+    mark = VERDICT_MARKS.get(facts.verdict, "fail")
+    if mark == "fail" and facts.verdict == RunVerdict.NOTHING and facts.status == "completed":
+        return "info"
+    return mark
 
 
 def with_verdict(facts: HeaderFacts) -> HeaderFacts:

@@ -60,14 +60,19 @@ def decide_proceed(facts: ProceedFacts, inputs: None, policy: Policy) -> Decisio
     if facts.answer_tokens is not None:
         if facts.answer_tokens < 0 or facts.tokens < 0:
             return Decision(outcome=Stop(Bound.TOKENS), reason=ProceedReason.TOKENS)
-        return Decision(outcome=GoOn(), reason=ProceedReason.ANSWERED)
+        return _ANSWERED
     if facts.tokens < 0:
         return Decision(outcome=Stop(Bound.TOKENS), reason=ProceedReason.TOKENS)
     if facts.steps <= 0:
         return Decision(outcome=Stop(Bound.STEPS), reason=ProceedReason.STEPS)
     if facts.ms <= 0:
         return Decision(outcome=Stop(Bound.TIME), reason=ProceedReason.TIME)
-    return Decision(outcome=GoOn(), reason=ProceedReason.GO_ON)
+    return _GO_ON
+
+
+_ANSWERED: Decision[GoOn | Stop] = Decision(outcome=GoOn(), reason=ProceedReason.ANSWERED)
+_GO_ON: Decision[GoOn | Stop] = Decision(outcome=GoOn(), reason=ProceedReason.GO_ON)
+"""What most steps are told, which holds nothing of the step."""
 
 
 PROCEED: Rule[ProceedFacts, None, Any] = Rule(

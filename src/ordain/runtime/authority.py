@@ -8,7 +8,7 @@ computed here.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,8 +83,8 @@ class Authority:
         self.handings = Handings(started.chain)
         self._permits: dict[str, str] = {}
         self._consented: dict[str, Consent] = {}
-        self._called: Counter[str] = Counter()
-        self._attempts: Counter[str] = Counter()
+        self._called: defaultdict[str, int] = defaultdict(int)
+        self._attempts: defaultdict[str, int] = defaultdict(int)
         self._profiles: dict[str, set[str]] = {}
         self.owes_profile = started.profiled
         self.held = started.profile

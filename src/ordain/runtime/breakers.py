@@ -26,6 +26,7 @@ SILENT = frozenset(
 """Failures in which nothing need have been heard of the endpoint: who only hangs up may be a
 forwarder before nobody.
 """
+_NO_REST = 0, ModelErrorCode.RATE_LIMITED
 FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the call had nearly all of the profile's own time."""
 PAUSE_MS = 1000
@@ -111,7 +112,7 @@ class Breakers:
         self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy
     ) -> CircuitAdmission | HeldBack:
         """The call, which is under way from now on, or why the profile is not asked."""
-        until, code = self._rests.get(name, (0, ModelErrorCode.RATE_LIMITED))
+        until, code = self._rests.get(name, _NO_REST)
         if until > now:
             return HeldBack(code, -(-(until - now) // 1000))
         self._rests.pop(name, None)

@@ -134,9 +134,10 @@ def read_brief(header: str) -> Brief | None:
 
 def _totals_of(lines: Sequence[str]) -> re.Match[str] | None:
     """The sums of a header: its last line that is of their form."""
-    return next(
-        (found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None
-    )
+    for line in reversed(lines):
+        if _SUMS in line and (found := _TOTALS.fullmatch(line)) is not None:
+            return found
+    return None
 
 
 def _asked_in(lines: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -331,7 +332,7 @@ def counted(header: str) -> str:
     def told(found: re.Match[str]) -> str:
         return _NO_MONEY.sub("", found[0]) if costs else f"{found['counted']}, {found['ms']} ms"
 
-    return "\n".join(_TOTALS.sub(told, line) if _SUMS in line else line for line in lines)
+    return "\n".join([_TOTALS.sub(told, line) if _SUMS in line else line for line in lines])
 
 
 def _time(ms: int) -> str:

@@ -46,6 +46,7 @@ from ordain.runtime.handed_on import narrows, no_longer_named
 from ordain.runtime.repeated_calls import why_in_doubt
 from ordain.runtime.services import Services
 
+_FOREIGN = Trust.FOREIGN
 STOPPED = "the run is being stopped"
 
 
@@ -325,7 +326,7 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
             )
         spec = verb.spec
         trust = {
-            name: spec.output[name].trust if name in spec.output else Trust.FOREIGN
+            name: spec.output[name].trust if name in spec.output else _FOREIGN
             for name in result.output
         }
         trust |= {
@@ -335,7 +336,7 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
         }
         return VerbReturned(
             output=result.output,
-            trust={name: one for name, one in trust.items() if one is not Trust.FOREIGN},
+            trust={name: one for name, one in trust.items() if one is not _FOREIGN},
         )
     if isinstance(result, LeafFailed):
         if result.happened is None and not is_harmless(verb):

@@ -32,6 +32,8 @@ from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, Refuse
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GrantTaken
 
+_APPROVED, _GRANTED = AuthorizeReason.APPROVED, AuthorizeReason.GRANTED
+
 
 class PendingCall(Struct, frozen=True, kw_only=True):
     """A call that needs a yes, as its decision has it."""
@@ -119,10 +121,10 @@ class Consents:
             self._pending[outcome.call] = PendingCall(call=call, tier=outcome.tier)
         elif isinstance(outcome, Allow):
             self._pending.pop(outcome.call, None)
-            if decision.reason is AuthorizeReason.APPROVED:
+            if decision.reason is _APPROVED:
                 approved = self._approved[outcome.call]
                 return approved.pop(0) if approved else None
-            if decision.reason is AuthorizeReason.GRANTED:
+            if decision.reason is _GRANTED:
                 self._looked.discard(outcome.call)
                 return self._granted.pop(outcome.call, None)
         return None

@@ -53,6 +53,7 @@ from ordain.runtime.waits import ask, carry_wait
 
 R = TypeVar("R")
 _INTENT = RecordKind.INTENT
+"""What is asked for at each record has a name of its own (``journal.codec``)."""
 UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one
 there are a dozen.

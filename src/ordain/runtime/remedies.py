@@ -132,7 +132,10 @@ def _unfit(header: str) -> str:
     failure as one that is not held to its form: "" where it ended otherwise, or nobody can say
     which it was. What is played from a file is as it was written.
     """
-    title = TITLE.fullmatch(header.partition("\n")[0])
+    first = header.partition("\n")[0]
+    if not any(map(first.__contains__, _NO_STEP)):
+        return ""  # as of most, and that is told in less time than a title is read
+    title = TITLE.fullmatch(first)
     if (
         title is None
         or not title["flow"].startswith(_PLANNER)

@@ -34,7 +34,7 @@ from ordain.runtime.setup import RunSetup
 
 _DECISION, _OBSERVATION = RecordKind.DECISION, RecordKind.OBSERVATION
 _TELLS_TIME = frozenset(
-    {RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
+    {RecordKind.INTENT, _OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED}
 )
 """Before these it is on record what was lost: the flow gets its time by them, or the effect its
 moments. A claim's record is its transaction's.

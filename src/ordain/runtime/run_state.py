@@ -5,7 +5,7 @@ end behind it, both know.
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections import Counter
+from collections import defaultdict
 from types import TracebackType
 from typing import Any, cast
 
@@ -75,7 +75,7 @@ class RunState:
         self.fault: Exception | None = None
         self.under_way = False
         self.decide_ns = 0
-        self.lost_calls: Counter[str] = Counter()
+        self.lost_calls: defaultdict[str, int] = defaultdict(int)
 
     def recover_facts(self, call: VerbCall, catalog: Catalog, found: FoundOut) -> RecoverFacts:
         """One more attempt at the call was cut off with its process."""

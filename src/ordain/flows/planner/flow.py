@@ -47,9 +47,10 @@ async def run_planner_4(context: FlowContext, request: PlannerRequest) -> Planne
 async def _run(context: FlowContext, request: PlannerRequest, *, counts: bool) -> PlannerOutcome:
     whole = context
     context, progress, refused = begin(context, request, PROMPT, counts=counts)
-    context = context.narrowed(
-        tool.tool_id for tool in progress.tools if tool.tool_id != CHAIN_VERB
-    )
+    if context.scope.permits(CHAIN_VERB):  # else it is narrowed to just these
+        context = context.narrowed(
+            tool.tool_id for tool in progress.tools if tool.tool_id != CHAIN_VERB
+        )
     planning = _Planning(context, progress, SecondLooks(whole, context, progress))
     if refused is not None:
         return planning.failed(refused.code, f"toolset: {refused.verb}")
@@ -117,6 +118,8 @@ class _Planning:
 
     def _bounded(self) -> PlannerOutcome | None:
         match bound_met(self._context, self._progress):
+            case None:  # first, as most steps are told it
+                return None
             case Bound.TIME:
                 return self._timeout()
             case Bound.TOKENS:
@@ -128,8 +131,6 @@ class _Planning:
                 return self.failed(
                     "max_steps_exhausted", message, self._salvage("max_steps_exhausted")
                 )
-            case None:
-                return None
 
     async def _finish(self, step: ProposedFinish) -> PlannerOutcome | None:
         """The answer, once it was looked at as the request asks; None: it is to be bettered."""

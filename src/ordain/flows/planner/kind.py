@@ -46,10 +46,13 @@ def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
     chain that a council may hand over to. No model calls these, whatever its toolset names
     (ACH-03).
     """
-    looks = {CRITIC} if request.preferences.self_critique is True else set[str]()
-    looks |= {CHAIN_VERB} if request.preferences.council is True else set()
-    tools = set(_grant_3(request, catalog).allowed) - {CHAIN_VERB}
-    return CapabilityScope(allowed=tuple(sorted(tools | looks.intersection(catalog.verbs))))
+    asked = request.preferences
+    tools = catalog.lendable([tool.tool_id for tool in request.toolset]) - {CHAIN_VERB}
+    if asked.self_critique is True and CRITIC in catalog.verbs:
+        tools |= {CRITIC}
+    if asked.council is True and CHAIN_VERB in catalog.verbs:
+        tools |= {CHAIN_VERB}
+    return CapabilityScope(allowed=tuple(sorted(tools)))
 
 
 def _grant_3(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:

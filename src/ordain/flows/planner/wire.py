@@ -29,6 +29,7 @@ from ordain.rules.second_look import SECOND_LOOK, SecondLookReason
 SCHEMA_BYTES = 16_384
 TOOLSET_BYTES = 131_072
 NOT_CRITICISED = "not_criticised"
+_CRITIQUE = SecondLookReason.CRITIQUE.value
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 NO_USAGE: dict[str, Any] = {
     "steps": 0,
@@ -137,7 +138,10 @@ def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
     return Taken(
         input=Raw(msgspec.json.encode(named, order="sorted")),
         request_id=request.request_id,
-        digest=content_digest(msgspec.json.encode(body, order="sorted")),
+        # nobody asks for the digest of what comes without an id: it is another request each time
+        digest=""
+        if request.request_id is None
+        else content_digest(msgspec.json.encode(body, order="sorted")),
         keep_thoughts=request.preferences.allow_internal_thought_logging,
     )
 
@@ -193,10 +197,12 @@ def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) 
             "error": uncriticised,
             "final_answer": salvaged(body["final_answer"], NOT_CRITICISED),
         }
-    code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
-    if code is None or not any(
+    if not ending.verdict or not any(
         by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())
     ):
+        return {}
+    code = FAILED_BY.get(RunVerdict(ending.verdict))
+    if code is None:
         return {}
     trace = _trace(ending, steps)
     if trace is not None and not any(
@@ -214,7 +220,7 @@ def _uncriticised(ending: Ending) -> dict[str, Any] | None:
     """Of an answer that was to be criticised before it counts and whose critic gave nothing to go
     by: the error. As a council that comes to none, it is no answer (FUT-04).
     """
-    if SecondLookReason.CRITIQUE.value not in ending.reasons(SECOND_LOOK.name):
+    if _CRITIQUE not in ending.reasons(SECOND_LOOK.name):
         return None
     ended = ending.carried(CRITIC, SECOND_LOOK.name)
     if isinstance(ended, Completed):

@@ -8,7 +8,7 @@ bound before it is rendered.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from ordain.effects.effect import ModelCall
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
-from ordain.flows.steps.trace import NOTHING_LIVE, filled_tools, shown_steps
+from ordain.flows.steps.trace import NOTHING_LIVE, OfferedTool, filled_tools, shown_steps
 from ordain.flows.transcript import Spoken
 from ordain.flows.values import PromptInputs, Values, advice_bytes
 from ordain.ports.model import ByCode
@@ -74,12 +74,15 @@ def with_progress(
     )
 
 
-def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> PlannerPrompt:
+def planner_base(request: PlannerRequest, tools: Sequence[ToolRef | OfferedTool]) -> PlannerPrompt:
     """The request's part of the prompt, cut and arranged: the same for every step of a run."""
     goal, context = request.goal, request.context
     history = context.conversation_history[-HISTORY_MESSAGES:]
     newest = len(history) - 1
-    facts = context.external_facts.model_dump(exclude_none=True)
+    # of what a request leaves out, as most do, pydantic has nothing to say
+    outside, known = context.external_facts, context.orion_state_snapshot
+    facts = outside.model_dump(exclude_none=True) if outside.model_fields_set else {}
+    state = known.model_dump(exclude_defaults=True) if known.model_fields_set else {}
     if isinstance(facts.get("text"), str):
         facts["text_cut"] = len(facts["text"]) > FACTS_CHARS
         facts["text"] = facts["text"][:FACTS_CHARS]
@@ -99,7 +102,7 @@ def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> Planner
             for i, m in enumerate(history)
         ),
         facts=_bounded(facts, FACTS_CHARS + STATE_CHARS),
-        state=_bounded(context.orion_state_snapshot.model_dump(exclude_defaults=True), STATE_CHARS),
+        state=_bounded(state, STATE_CHARS),
         tools=tuple(
             {
                 "tool_id": tool.tool_id,
@@ -124,18 +127,27 @@ def fixed_size(base: PlannerPrompt) -> int:
     )
 
 
-def size_bound(source: str, prompt: PlannerPrompt, fixed: int | None = None) -> int:
+def size_bound(source: str, prompt: PlannerPrompt) -> int:
     """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per
     repeated part.
-
-    ``fixed`` is ``fixed_size`` of the same request, where it is known already.
     """
-    repeats = 1 + len(prompt.tools) + len(prompt.history) + len(prompt.trace)
-    shown = sum(min(len(msgspec.json.encode(step)), 4 * (TRACE_CHARS + 1)) for step in prompt.trace)
-    moving = len(str(prompt.steps_left)) + len(prompt.reask or "")
-    return len(source.encode()) * repeats + 2 * (
-        shown + moving + (fixed_size(prompt) if fixed is None else fixed)
-    )
+    shown = [_step_size(step) for step in prompt.trace]
+    fixed = fixed_size(prompt) + _moving_size(prompt.steps_left, prompt.reask)
+    return _bound(len(source.encode()), prompt, shown, fixed)
+
+
+def _bound(template: int, base: PlannerPrompt, shown: Sequence[int], others: int) -> int:
+    """The same by sizes: of the template, of the steps that are shown, and of all else that is."""
+    repeats = 1 + len(base.tools) + len(base.history) + len(shown)
+    return template * repeats + 2 * (sum(shown) + others)
+
+
+def _step_size(wire: dict[str, Any]) -> int:
+    return min(len(msgspec.json.encode(wire)), 4 * (TRACE_CHARS + 1))
+
+
+def _moving_size(left: int, reask: str | None) -> int:
+    return len(str(left)) + len(reask or "")
 
 
 def _cut(text: str, bound: int) -> str:
@@ -160,9 +172,11 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     if progress.base is None:
         base = planner_base(progress.request, progress.tools)
         more = 0 if progress.history is None else 2 * progress.history.size_bytes
-        progress.base = base, fixed_size(base) + more
-    base, fixed = progress.base
-    prompt = with_progress(base, tuple(step.wire for step in shown), left, progress.reask)
+        template = len(context.catalog.data.prompts[TEMPLATE].encode())
+        progress.base = base, fixed_size(base) + more, template
+    base, fixed, template = progress.base
+    sizes = progress.sizes
+    sizes += [_step_size(step.wire) for step in progress.steps[len(sizes) :]]
     first = index - len(shown)
     args: dict[str, Any] = {"left": left}
     if first:
@@ -171,21 +185,21 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
         args["denied"] = denied
     if progress.reask is not None:
         args["reask"] = progress.reask
+    refs = [0]
+    for step in shown:
+        refs += (step.answer, step.acted or NOTHING_LIVE)
     if progress.beside:
         args["beside"] = {name: seq for name, (seq, _) in progress.beside.items()}
-    fixed += 2 * sum(size for _, size in progress.beside.values())
-    source = context.catalog.data.prompts[TEMPLATE]
+        refs += [seq for seq, _ in progress.beside.values()]
+        fixed += 2 * sum(size for _, size in progress.beside.values())
+    fixed += _moving_size(left, progress.reask)
     # each repeats its part of the template
     entries = 0 if progress.history is None else progress.history.entries + 1
     return ModelQuestion(
-        refs=(
-            0,
-            *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE)),
-            *(seq for seq, _ in progress.beside.values()),
-        ),
+        refs=tuple(refs),
         args=args,
-        prompt_tokens=size_bound(source, prompt, fixed)
-        + entries * len(source.encode())
+        prompt_tokens=_bound(template, base, sizes[-TRACE_STEPS:], fixed)
+        + entries * template
         + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
         narrative=progress.narrative,
@@ -222,8 +236,8 @@ def build_step(given: GivenReader, beside: BesideReader | None = None) -> Builde
         prompt = with_progress(
             base, shown_steps(call, values), call.args["left"], call.args.get("reask")
         )
-        if beside is not None:
-            prompt = msgspec.structs.replace(prompt, facts={**prompt.facts, **beside(call, values)})
+        if beside is not None and (found := beside(call, values)):
+            prompt = msgspec.structs.replace(prompt, facts={**prompt.facts, **found})
         return PromptInputs(
             inputs=msgspec.structs.asdict(prompt),
             schema=schema,
@@ -271,7 +285,7 @@ def built_prompt(build: Builder) -> PromptKind[Progress]:
 
 
 def planner_step_schema(
-    tools: tuple[ToolRef, ...], answer: dict[str, Any] | None = None
+    tools: Sequence[ToolRef | OfferedTool], answer: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """The directive's JSON Schema for this toolset: ``oneOf`` on ``finish``, every string bounded,
     each tool with its own input.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -24,7 +24,7 @@ from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import PromptKind
 from ordain.flows.observations import observation
-from ordain.flows.steps.trace import filled_tools, proposal_of, step_wire
+from ordain.flows.steps.trace import OfferedTool, filled_tools, proposal_of, step_wire
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import content_digest
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
@@ -75,7 +75,8 @@ class Progress(Struct, kw_only=True):
     """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop,
     rebuilt by re-execution.
 
-    ``beside`` are records that prompts show beside the steps, each with its size in bytes. With
+    ``beside`` are records that prompts show beside the steps, each with its size in bytes;
+    ``sizes`` those of the steps' wire form, of as many as a prompt was asked for with. With
     ``counts`` a refused directive that means a call counts as a proposed one.
     """
 
@@ -83,25 +84,24 @@ class Progress(Struct, kw_only=True):
     limits: LimitsSet
     prompt: PromptKind[Progress]
     began: int
-    tools: tuple[ToolRef, ...] = ()
-    schemas: Mapping[str, tuple[Schema, ...]] = field(
-        default_factory=dict[str, "tuple[Schema, ...]"]
-    )
+    tools: tuple[OfferedTool, ...] = ()
+    schemas: Mapping[str, tuple[Schema, ...]] = {}
     answer_schema: Schema | None = None
     counts: bool = False
     base: Any = None
     history: HistoryRef | None = None
     narrative: str = ""
     role: str = ""
-    steps: list[Step] = field(default_factory=list[Step])
-    tools_called: list[str] = field(default_factory=list[str])
+    steps: list[Step] = []
+    sizes: list[int] = []
+    tools_called: list[str] = []
     tokens_reason: int = 0
     tokens_answer: int = 0
     estimated: bool = False
     reasks: int = 0
     reask: str | None = None
     first_refusal: RefusedStep | None = None
-    beside: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    beside: dict[str, tuple[int, int]] = {}
 
 
 NextStep = ProposedCall | ProposedFinish | RefusedStep | AskFailed
@@ -199,10 +199,9 @@ def begin(
     have it that began before that was counted.
     """
     limits = _limits(context, request)
-    context = context.until(min(context.deadline, context.now() + limits.timeout_ms * 1000))
-    progress = Progress(
-        request=request, limits=limits, prompt=prompt, began=context.now(), counts=counts
-    )
+    began = context.now()
+    context = context.until(min(context.deadline, began + limits.timeout_ms * 1000))
+    progress = Progress(request=request, limits=limits, prompt=prompt, began=began, counts=counts)
     asked = tuple(tool.tool_id for tool in request.toolset)
     digest = content_digest("\n".join(asked).encode())
     inputs = ScopeInputs(asked=asked, catalog=context.catalog)

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -47,17 +49,28 @@ def step_wire(
     return {"step_index": index, "thought": thought, "action": action, "observation": observed}
 
 
-def filled_tools(catalog: Catalog, request: PlannerRequest) -> tuple[ToolRef, ...]:
+class OfferedTool(Struct, frozen=True, kw_only=True):
+    """A tool of a request with what the registry says of it; as ``ToolRef``, and made from what
+    was checked before.
+    """
+
+    tool_id: str
+    description: str | None
+    input_schema: dict[str, Any] | None
+    output_schema: dict[str, Any] | None
+
+
+def filled_tools(catalog: Catalog, request: PlannerRequest) -> tuple[OfferedTool, ...]:
     """The request's tools without repeats; the registry fills what the request leaves out
     (PLN-17).
     """
     by_id = {tool.tool_id: tool for tool in request.toolset}
-    return tuple(_filled(catalog, tool) for tool in by_id.values())
+    return tuple([_filled(catalog, tool) for tool in by_id.values()])
 
 
-def _filled(catalog: Catalog, tool: ToolRef) -> ToolRef:
+def _filled(catalog: Catalog, tool: ToolRef) -> OfferedTool:
     spec = catalog.verbs[tool.tool_id].spec
-    return ToolRef.model_construct(
+    return OfferedTool(
         tool_id=tool.tool_id,
         description=tool.description if tool.description is not None else spec.description,
         input_schema=tool.input_schema if tool.input_schema is not None else spec.input_schema,
@@ -90,7 +103,7 @@ def shown_steps(call: ModelCall, values: Values) -> tuple[dict[str, Any], ...]:
     """The past steps that a prompt's arguments name, in their wire form."""
     first: int = call.args.get("first", 0)
     return tuple(
-        _known_step(first + offset, item, values) for offset, item in enumerate(steps_of(call))
+        [_known_step(first + offset, item, values) for offset, item in enumerate(steps_of(call))]
     )
 
 

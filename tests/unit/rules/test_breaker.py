@@ -49,7 +49,8 @@ def test_nothing_goes_out_while_the_circuit_is_open(
         circuit = after(admission.circuit, call, code, now, policy)
         faults = faults + 1 if code in FAULTS else 0
         if code not in FAULTS:
-            more = Circuit(opened_at=opened, answered=admission.circuit.answered + 1)
+            answers = admission.circuit.answered + 1
+            more = Circuit(opened_at=opened, answered=answers, probed_at=now)
             assert circuit == (more if opened and more.answered < policy.failures else Circuit())
         elif opened:
             assert circuit == Circuit(opened_at=now)

@@ -17,6 +17,8 @@ _MADE: Final[ContextVar[dict[tuple[object, str], Any] | None]] = ContextVar(
     "made of a text", default=None
 )
 
+_NOT_MADE: Final = object()
+
 
 @contextmanager
 def one_reading() -> Generator[None]:
@@ -41,6 +43,7 @@ def made_once(make: Callable[[str], T], text: str) -> T:
     if made is None:
         return make(text)
     key = make, text
-    if key not in made:
-        made[key] = make(text)
-    return made[key]
+    found = made.get(key, _NOT_MADE)
+    if found is _NOT_MADE:
+        found = made[key] = make(text)
+    return found

@@ -57,6 +57,10 @@ _TOKEN: Final = re.compile(
 _QUOTES: Final = re.compile(r"\"[^\"]*(?:\"|$)|(?<!\w)'[^'\n]{2,}'(?!\w)")
 _WHOLE_QUOTE: Final = re.compile(r"\s*\"([^\"]*)\"\s*")
 _LONG: Final = re.compile(r"([^\W\d_])\1\1+")
+LENGTHENED: Final = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
+"""A letter three times in a row, or more often."""
+_LENGTHENED_ASCII: Final = re.compile(r"([a-z])\1\1")
+"""The same of small letters, where a text has no others: looked for in half the time."""
 _EMOTICON: Final = re.compile(
     r"[:;=x<^](?<!\S.)(?:(?<=[:;=x])['-]?[)(dpo3*|/]+|(?<=<)3+|(?<=\^)_*\^|(?<=:)')(?!\w)"
 )
@@ -72,16 +76,26 @@ def fold(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    if not text.isascii():
-        text = (
-            unicodedata.normalize("NFKD", text.replace("´", "'"))[: 2 * LOOKED_AT]
-            .casefold()
-            .translate(_FOLDED)
-        )
-        text = unicodedata.normalize("NFC", text)
-    else:
-        text = text.lower().replace("_", " ").replace("`", '"')
-    return _LONG.sub(r"\1", text)
+    if text.isascii():
+        small = text.lower().replace("_", " ").replace("`", '"')
+        return _LONG.sub(r"\1", small) if is_lengthened(text) else small
+    text = (
+        unicodedata.normalize("NFKD", text.replace("´", "'"))[: 2 * LOOKED_AT]
+        .casefold()
+        .translate(_FOLDED)
+    )
+    return _LONG.sub(r"\1", unicodedata.normalize("NFC", text))
+
+
+def is_lengthened(text: str) -> bool:
+    """Whether a letter stands three times in a row, large or small."""
+    return made_once(_is_lengthened, text)
+
+
+def _is_lengthened(text: str) -> bool:
+    if text.isascii():
+        return _LENGTHENED_ASCII.search(text.lower()) is not None
+    return LENGTHENED.search(text) is not None
 
 
 def tokens(folded: str) -> list[str]:

@@ -402,11 +402,11 @@ def take_place(db: sqlite3.Connection, workspace: str, number: int, place: NewPl
 
 def give_up_place(
     db: sqlite3.Connection, workspace: str, run: int, changes: Sequence[ThreadChange]
-) -> str | None:
+) -> tuple[str, ...] | None:
     """A run came to rest: what it says of its thread holds, and its place goes to the thread's next
-    turn, whose id is returned.
+    turn, whose id is returned where there is one.
 
-    A run that held no place changes nothing.
+    A run that held no place changes nothing, and is told by None.
     """
     row = db.execute(
         "SELECT session, thread, id, state FROM turns WHERE run = ?", (run,)
@@ -420,7 +420,7 @@ def give_up_place(
     )
     if state == "over" and db.execute(others, (session, thread, run)).fetchone() is not None:
         # it had stopped and given up its place before, and the thread is another turn's now
-        return None
+        return ()
     db.execute("UPDATE turns SET state = 'over' WHERE run = ?", (run,))
     change_threads(db, workspace, [change for change in changes if thread and change.id == thread])
     db.execute(
@@ -429,21 +429,21 @@ def give_up_place(
         (session, thread, own),
     )
     if db.execute(others, (session, thread, run)).fetchone() is not None:
-        return None
+        return ()
     following = db.execute(
         "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' AND "
         "state <> 'over' ORDER BY run LIMIT 1",
         (session, thread),
     ).fetchone()
     if following is None:
-        return None
+        return ()
     db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (following[0],))
     db.execute(MADE_NEXT, (following[0],))
     db.execute(
         "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?",
         (ThreadStatus.IN_PROGRESS, following[1], session, thread),
     )
-    return following[1]
+    return (following[1],)
 
 
 def take_place_again(db: sqlite3.Connection, run: str) -> bool:

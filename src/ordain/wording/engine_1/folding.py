@@ -49,11 +49,13 @@ _FOLDED: Final = {
 }
 _ALONE: Final = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _INNER: Final = "\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff"
+_BREAK: Final = r"\?|[.!]+(?!\w)|!|[,;:](?!\d)|\n|(?<=\s)[-~]+(?=\s)|[()/]"
 _TOKEN: Final = re.compile(
     rf"[{_ALONE}]|[^\W_{_ALONE}]+(?:[{_INNER}]+[^\W_{_ALONE}]*)*|"
-    r"[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]|▢"
-    rf"|\?|[.!]+(?!\w)|!|[,;:](?!\d)|\n|(?<=\s)[-~]+(?=\s)|[()/]"
+    rf"[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]|▢|{_BREAK}"
 )
+_TOKEN_ASCII: Final = re.compile(rf"[a-zA-Z0-9]+|{_BREAK}")
+"""The same of a text that has nothing else: most have not, and it takes half the time."""
 _QUOTES: Final = re.compile(r"\"[^\"]*(?:\"|$)|(?<!\w)'[^'\n]{2,}'(?!\w)")
 _WHOLE_QUOTE: Final = re.compile(r"\s*\"([^\"]*)\"\s*")
 _LONG: Final = re.compile(r"([^\W\d_])\1\1+")
@@ -113,4 +115,5 @@ def _tokens(folded: str) -> tuple[str, ...]:
         text = _APOSTROPHE.sub("", _EMOTICON.sub(" ☺ ", text))
     else:
         text = _EMOTICON.sub(" ☺ ", text)
-    return tuple(_TOKEN.findall(text)[:TOKENS_MAX])
+    token = _TOKEN_ASCII if text.isascii() else _TOKEN
+    return tuple(token.findall(text)[:TOKENS_MAX])

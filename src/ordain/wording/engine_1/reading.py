@@ -141,6 +141,11 @@ class CompiledReading:
             ),
         )
 
+    def may_stop(self, text: str) -> bool:
+        """Whether any of its words begins what a stop consists of: of most texts none does."""
+        words = self._phrases.keys() & tokens(fold(text.strip()[:LOOKED_AT]))
+        return any(not HALTING.isdisjoint(self._phrases[word].known.values()) for word in words)
+
     def cues(self, text: str, look: Look | None = None) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.

@@ -89,7 +89,8 @@ class WholeReading:
         """Of the cues of a text these two: whether it clearly orders to stop, and whether it says
         *wait*.
         """
-        return stops(text, self.look(text)), says_hold(self._lists.ways(text))
+        stopped = self._second.may_stop(text) and stops(text, self.look(text))
+        return stopped, says_hold(self._lists.ways(text))
 
     def cues(self, text: str, look: Look | None = None) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text

@@ -175,7 +175,11 @@ def is_plain(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    return not is_lengthened(text) and _BROKEN_OFF.search(text) is None
+    if is_lengthened(text):
+        return False
+    if text.isascii():
+        return not (".." in text or '"' in text or "`" in text)
+    return _BROKEN_OFF.search(text) is None
 
 
 def with_smiles(text: str, drawn: str) -> str:

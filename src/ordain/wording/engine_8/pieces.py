@@ -71,7 +71,7 @@ class ListedPhrases:
         self._longest: dict[str, int] = {}
         for key in self._known:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
-        self._begins = self._longest.keys()
+        self._begins = frozenset(self._longest)
 
     def __contains__(self, said: str) -> bool:
         """Whether the words of a piece are one of the phrases."""

@@ -77,6 +77,7 @@ _STATES: Final = re.compile(f"^[{PAD}]*(?:[{_SUBJECT}]|{Sign.USE}{Sign.NOT})")
 """It begins with whom or what it is about, or with what somebody does not want."""
 _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _UNKNOWN: Final = Sign.OWN.value
+_COMMA: Final = Sign.COMMA.value
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
 _STOPPING: Final = frozenset((Sign.STOP, Sign.STOP_OPEN, Sign.GO_ON))
 _NOT_BRIEF: Final = frozenset((Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS))
@@ -154,7 +155,7 @@ class Stops:
 
     def wished(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether somebody wants that it stops, and that it waits, whatever is put between."""
-        words = [piece for piece in pieces if piece.sign != Sign.COMMA]
+        words = [piece for piece in pieces if piece.sign != _COMMA]
         said = text_of(words).split()
         size = self._wishes.size(said, 0)
         if not size or not said[size:] or not _is_brief(signs_of(pieces)):

@@ -112,17 +112,20 @@ def _all(
     """All parts, each asked for before it is told that one cannot be had: what is not there yet is
     then read together.
     """
-    try:
-        return [transcript(session, first, last) for first, last in parts]
-    except JournalError:
-        # bound to no name: an error that a frame of its own traceback holds is a cycle, with all
-        # that those frames hold
-        for first, last in parts:
-            try:
-                transcript(session, first, last)
-            except JournalError:
-                continue
-        raise
+    read: list[Sequence[EntryText]] = []
+    for at, (first, last) in enumerate(parts):
+        try:
+            read.append(transcript(session, first, last))
+        except JournalError:
+            # bound to no name: an error that a frame of its own traceback holds is a cycle, with
+            # all that those frames hold
+            for later, end in parts[at + 1 :]:
+                try:
+                    transcript(session, later, end)
+                except JournalError:
+                    continue
+            raise
+    return read
 
 
 CUT = "… (cut)"

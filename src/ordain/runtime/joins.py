@@ -357,16 +357,19 @@ class _Joining:
 
 
 async def join_children(
-    parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded]
+    parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded], *, begun: bool = False
 ) -> tuple[AnyEnded, ...]:
     """Wait, costing nothing, until every child has settled; interrupt the rest once the join is
-    over or the parent is.
+    over or the parent is. ``begun``: the children are a moment old.
     """
     joining = _Joining(parent, addr, effect, ended)
     await joining.begin()
+    # there is hardly mail of them yet, and where there is any the wait is refused
+    look = not begun or not effect.spawns
     while True:
-        mail = await parent.look()
-        await joining.collect(mail)
+        if look:
+            await joining.collect(await parent.look())
+        look = True
         interrupt = parent.interrupt() if not parent.state.masked else None
         if len(joining.ended) == len(effect.spawns):
             parent.observe(

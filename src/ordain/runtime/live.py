@@ -232,7 +232,7 @@ class LiveRun(RunJournal):
         if isinstance(effect, Wait):
             return await carry_wait(self, addr, effect, again=again)
         if isinstance(effect, Children):
-            return await join_children(self, addr, effect, ended)
+            return await join_children(self, addr, effect, ended, begun=not again)
         if isinstance(effect, (ModelCall, VerbCall, Read)):
             effect = self.time.timed(effect, self.catalog)
         if isinstance(effect, ModelCall):

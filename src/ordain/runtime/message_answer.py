@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question, Reply
-from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent
-from ordain.ports.sessions import Entry
-from ordain.runtime.streams import event_of
+from ordain.ports.sessions import Entry, EntryKind
+from ordain.runtime.brief import readable_header
+from ordain.runtime.entry_events import EntryBody, shown_body
+from ordain.runtime.remedies import remedies
 
 
 def answer_of(
@@ -17,41 +18,20 @@ def answer_of(
     was taken for.
 
     Raises:
-        JournalCorrupt: the answer's entry holds no such event.
+        JournalCorrupt: the answer's entry cannot be read.
     """
-    event = None if answer is None else event_of(answer)  # of one that was erased there is neither
     reply, question, approval = None, None, None
-    if isinstance(event, ReplyEvent):
-        reply = Reply.model_validate(
-            {
-                "header": event.header,
-                "narrative": event.narrative,
-                "ok": event.ok,
-                "verdict": event.verdict or None,
-                "remedies": event.remedies,
-            }
-        )
-    elif isinstance(event, QuestionEvent):
-        question = Question.model_validate(
-            {
-                "key": event.key,
-                "expected_type": event.expected_type,
-                "text": event.text,
-                "options": msgspec.to_builtins(list(event.options)),
-                "message_id": event.message_id,
-                "expires_at_ms": event.expires_at_ms,
-            }
-        )
-    elif isinstance(event, ApprovalEvent):
-        approval = ApprovalOpen(
-            approval_id=event.approval,
-            digest=event.digest,
-            subject=event.subject,
-            tier=event.tier,
-            text=event.text,
-            message_id=event.message_id,
-            expires_at_ms=event.expires_at_ms,
-        )
+    body = None if answer is None else shown_body(answer)  # of one that was erased there is neither
+    if answer is not None and body is not None:
+        match answer.kind:
+            case EntryKind.REPLY:
+                reply = _reply(body)
+            case EntryKind.QUESTION:
+                question = _question(answer, body)
+            case EntryKind.APPROVAL:
+                approval = _approval(answer, body)
+            case _:
+                pass
     return MessageAnswer(
         session_id=session,
         message_id=message.message_id,
@@ -65,4 +45,41 @@ def answer_of(
         question=question,
         approval=approval,
         anchor=message.anchor or None,
+    )
+
+
+def _reply(body: EntryBody) -> Reply:
+    return Reply.model_validate(
+        {
+            "header": readable_header(body.header),
+            "narrative": body.text,
+            "ok": body.ok,
+            "verdict": body.verdict or None,
+            "remedies": list(remedies(body.header)),
+        }
+    )
+
+
+def _question(entry: Entry, body: EntryBody) -> Question:
+    return Question.model_validate(
+        {
+            "key": body.key,
+            "expected_type": body.expects,
+            "text": body.text,
+            "options": msgspec.to_builtins(list(body.options)),
+            "message_id": entry.message_id,
+            "expires_at_ms": body.until // 1000,
+        }
+    )
+
+
+def _approval(entry: Entry, body: EntryBody) -> ApprovalOpen:
+    return ApprovalOpen(
+        approval_id=body.approval,
+        digest=body.digest,
+        subject=body.subject,
+        tier=body.tier,
+        text=body.text,
+        message_id=entry.message_id,
+        expires_at_ms=body.until // 1000,
     )

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import Refused
-from ordain.runtime.streams import event_of
+from ordain.runtime.entry_events import event_of
 from ordain.server.answers import acknowledged, answered, wire
 from ordain.server.documents import shown, streamed
 from ordain.server.examples import MESSAGE_ANSWER, TRANSCRIPT

@@ -25,9 +25,11 @@ _NEWEST = (
 )
 _COUNTED = "SELECT count(*) FROM configuration WHERE place = ? AND version = 1"
 _STANDS = (
-    "SELECT config IS NOT NULL FROM configuration WHERE place = ? AND resource = ? AND id = ? "
-    "ORDER BY version DESC LIMIT 1"
+    "coalesce((SELECT config IS NOT NULL FROM configuration WHERE place = ? AND resource = ? AND "
+    "id = ? ORDER BY version DESC LIMIT 1), 0)"
 )
+_ANY_STANDS = tuple(f"SELECT {' OR '.join([_STANDS] * pins)}" for pins in range(len(PinScope) + 1))
+"""By how many records are asked for: whether the newest version of one of them stands."""
 
 
 def record_of(row: tuple[Any, ...]) -> ConfigRecord:
@@ -75,8 +77,6 @@ def drop_pin(db: sqlite3.Connection, workspace: str, session: str) -> list[Ledge
 
 def is_profiled(db: sqlite3.Connection, workspace: str, session: str) -> bool:
     """Whether a pin that stands concerns a session: its own, its workspace's or the global one."""
-    for place, pin in pins_of(workspace, session).values():
-        row = db.execute(_STANDS, (place, ResourceType.POLICY, pin)).fetchone()
-        if row is not None and row[0]:
-            return True
-    return False
+    pins = pins_of(workspace, session).values()
+    asked = [part for place, pin in pins for part in (place, ResourceType.POLICY, pin)]
+    return bool(db.execute(_ANY_STANDS[len(pins)], asked).fetchone()[0])

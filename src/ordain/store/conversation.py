@@ -42,6 +42,7 @@ _KEYLESS = (
     "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE "
     "s.workspace = ? AND s.id = ?"
 )
+_MADE_ACTIVE = "UPDATE sessions SET active = ? WHERE workspace = ? AND id = ? RETURNING no"
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, "
     "timestamp_ms, attached, reason, anchor,"
@@ -390,23 +391,24 @@ def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, An
 
 def take_place(db: sqlite3.Connection, workspace: str, number: int, place: NewPlace) -> None:
     """A turn with row number ``number`` takes its place in its thread."""
-    no = session_number(db, workspace, place.session)
-    state = "queued" if place.queued else "live"
+    state, named = "queued" if place.queued else "live", (workspace, place.session)
+    if place.thread:
+        no = db.execute(_MADE_ACTIVE, (place.thread, *named)).fetchone()[0]
+    else:
+        no = session_number(db, *named)
     db.execute(
         "INSERT INTO turns VALUES (?,?,?,?,?,?)",
         (number, place.run, no, place.thread, state, place.counts),
     )
-    if place.thread:
-        db.execute("UPDATE sessions SET active = ? WHERE no = ?", (place.thread, no))
 
 
 def give_up_place(
     db: sqlite3.Connection, workspace: str, run: int, changes: Sequence[ThreadChange]
-) -> str | None:
+) -> tuple[str, ...] | None:
     """A run came to rest: what it says of its thread holds, and its place goes to the thread's next
-    turn, whose id is returned.
+    turn, whose id is returned where there is one.
 
-    A run that held no place changes nothing.
+    A run that held no place changes nothing, and is told by None.
     """
     row = db.execute(
         "SELECT session, thread, id, state FROM turns WHERE run = ?", (run,)
@@ -420,7 +422,7 @@ def give_up_place(
     )
     if state == "over" and db.execute(others, (session, thread, run)).fetchone() is not None:
         # it had stopped and given up its place before, and the thread is another turn's now
-        return None
+        return ()
     db.execute("UPDATE turns SET state = 'over' WHERE run = ?", (run,))
     change_threads(db, workspace, [change for change in changes if thread and change.id == thread])
     db.execute(
@@ -428,22 +430,20 @@ def give_up_place(
         "json_extract(asked, '$.root') = ?",
         (session, thread, own),
     )
-    if db.execute(others, (session, thread, run)).fetchone() is not None:
-        return None
     following = db.execute(
-        "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' AND "
-        "state <> 'over' ORDER BY run LIMIT 1",
+        "SELECT run, id, state FROM turns WHERE session = ? AND thread = ? AND state IN ('live', "
+        "'queued') AND state <> 'over' ORDER BY state = 'live' DESC, run LIMIT 1",
         (session, thread),
     ).fetchone()
-    if following is None:
-        return None
+    if following is None or following[2] == "live":
+        return ()
     db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (following[0],))
     db.execute(MADE_NEXT, (following[0],))
     db.execute(
         "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?",
         (ThreadStatus.IN_PROGRESS, following[1], session, thread),
     )
-    return following[1]
+    return (following[1],)
 
 
 def take_place_again(db: sqlite3.Connection, run: str) -> bool:

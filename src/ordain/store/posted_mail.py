@@ -117,14 +117,11 @@ class Mailboxes:
         """
         if self._db.execute(_HAS_MAIL, (run,)).fetchone() is None:
             return [], None
+        rows, items, searched = self._untaken(run)
+        if not searched:
+            return _sent(run, rows, items, items)
         with snapshot(self._db):  # mail and what the ledger says of it are of one commit
-            rows = self._db.execute(_UNTAKEN, (run,)).fetchall()
-            items = [_item(row) for row in rows]
-            searched = {
-                row[1]
-                for row, item in zip(rows, items, strict=True)
-                if self._put.get(row[1]) != item
-            }
+            rows, items, searched = self._untaken(run)
             if searched:
                 self._covered = self._covered or covers_mail(self._db)
             known = (
@@ -137,6 +134,17 @@ class Mailboxes:
             for row, item in zip(rows, items, strict=True)
         ]
         return _sent(run, rows, items, said)
+
+    def _untaken(self, run: str) -> tuple[list[tuple[Any, ...]], list[LedgerItem], set[int]]:
+        """A run's untaken mail, the item of each piece, and the numbers of what the ledger has to
+        be searched for.
+        """
+        rows = self._db.execute(_UNTAKEN, (run,)).fetchall()
+        items = [_item(row) for row in rows]
+        searched = {
+            row[1] for row, item in zip(rows, items, strict=True) if self._put.get(row[1]) != item
+        }
+        return rows, items, searched
 
 
 def _sent(

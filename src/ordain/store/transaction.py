@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.ledger_items import run_item
-from ordain.journal.records import Record, Status, content_class
+from ordain.journal.records import Record, Started, Status, content_class
 from ordain.ports.writes import NewRun, RowTable
 from ordain.store.ledger import LedgerDraft
 from ordain.store.run_records import asking, read_opening
 from ordain.store.sheets import INSERT_SHEET, lay_out
 from ordain.store.tables import RowTables
 
+_SUBJECT = "SELECT no FROM subjects WHERE workspace = ? AND id = ?"
 NUMBERS_KEPT = 5_000
 """How many runs' row numbers are remembered, 300 bytes each; they are found again by id."""
 
@@ -135,7 +136,7 @@ class Transaction:
             RunLost: there is another run of that id.
         """
         begun = new.started
-        subject = self._subject(begun.workspace, begun.subject, new.key)
+        subject = self._subject(begun, new.key)
         root = None if new.root is None else self.numbers(new.root).run
         addr = -1 if begun.parent_addr is None else begun.parent_addr
         status = Status.QUEUED if new.queued else Status.READY
@@ -209,16 +210,19 @@ class Transaction:
         known = self._numbers[run] = numbers._replace(workspace=intern(numbers.workspace))
         return known
 
-    def _subject(self, workspace: str, subject: str, key: bytes) -> int:
+    def _subject(self, begun: Started, key: bytes) -> int:
+        """The number of a run's subject; that of a session and of a parent is there already."""
+        named = begun.workspace, begun.subject
+        if begun.session or begun.parent:
+            known = self.db.execute(_SUBJECT, named).fetchone()
+            if known is not None:
+                return known[0]
         added = self.db.execute(
-            "INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)",
-            (workspace, subject, key),
+            "INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (*named, key)
         )
         if added.rowcount and added.lastrowid:
             return added.lastrowid
-        return self.db.execute(
-            "SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)
-        ).fetchone()[0]
+        return self.db.execute(_SUBJECT, named).fetchone()[0]
 
 
 def check_moved(moved: sqlite3.Cursor, run: str, rows: int = 1) -> None:

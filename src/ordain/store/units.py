@@ -268,9 +268,9 @@ class Applier:
             change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place
         ]
         following = give_up_place(self._db, of.workspace, resting, said)
-        self._transaction.ledger.turn(resting)
-        if following is not None:
-            self._transaction.touched.append(following)
+        if following is not None:  # else it was no turn: most runs are none
+            self._transaction.ledger.turn(resting)
+            self._transaction.touched += following
 
     def _operation(self, unit: Operation) -> Outcome:
         if unit.name == ERASE:

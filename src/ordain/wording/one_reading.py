@@ -7,9 +7,8 @@ nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -17,20 +16,31 @@ _MADE: Final[ContextVar[dict[tuple[object, str], Any] | None]] = ContextVar(
     "made of a text", default=None
 )
 
+_NOT_MADE: Final = object()
 
-@contextmanager
-def one_reading() -> Generator[None]:
+
+class OneReading:
+    """See ``one_reading``. A class: every message enters several, and a generator costs more than
+    what it does here.
+    """
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        """What is made from now on is kept, unless it is already."""
+        self._token: Token[Any] | None = None if _MADE.get() is not None else _MADE.set({})
+
+    def __exit__(self, *_: object) -> None:
+        """It is gone."""
+        if self._token is not None:
+            _MADE.reset(self._token)
+
+
+def one_reading() -> OneReading:
     """As long as this lasts nothing is made twice of the same text; one within another belongs to
     it.
     """
-    if _MADE.get() is not None:
-        yield
-        return
-    token = _MADE.set({})
-    try:
-        yield
-    finally:
-        _MADE.reset(token)
+    return OneReading()
 
 
 def made_once(make: Callable[[str], T], text: str) -> T:
@@ -41,6 +51,7 @@ def made_once(make: Callable[[str], T], text: str) -> T:
     if made is None:
         return make(text)
     key = make, text
-    if key not in made:
-        made[key] = make(text)
-    return made[key]
+    found = made.get(key, _NOT_MADE)
+    if found is _NOT_MADE:
+        found = made[key] = make(text)
+    return found

@@ -19,7 +19,7 @@ from ordain.cli.exit_codes import FAILED
 from ordain.contracts.planner import PlannerRequest
 from ordain.errors import OrdainError
 from ordain.journal.records import ENCODER
-from ordain.runtime.streams import event_of
+from ordain.runtime.entry_events import event_of
 from ordain.server.views import run_item, run_view, session_item, session_view
 from ordain.store.folder import FILE
 from tests.shapes.columns import COLUMNS

@@ -19,7 +19,7 @@ from ordain.runtime.approval_words import (
     MAYBE_DONE,
     PERHAPS_DONE,
 )
-from ordain.runtime.streams import event_of
+from ordain.runtime.entry_events import event_of
 from ordain.server.approval_shapes import item_of
 from ordain.testing import ModelScript, call, finish
 from ordain.verbs.functions import VerbError, verb

@@ -8,7 +8,6 @@ from contextlib import aclosing
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,8 +21,9 @@ from ordain.contracts.events import (
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, EntryKind, SessionRow
 from ordain.ports.store import Change, StoredRun
-from ordain.runtime.streams import Streams, event_of
+from ordain.runtime.streams import Streams
 from tests.at_once import awaited
+from tests.unit.runtime.test_entry_events import HOSTILE, SHOWN
 
 RUN = StoredRun(
     id="r1",
@@ -301,30 +301,6 @@ async def test_a_new_turns_text_comes_behind_a_look_at_whose_session_it_is() -> 
         transcript.erase()
         streams.attempt(RUN)("of another")
         assert await following == SessionErasedEvent(session="s1")
-
-
-HOSTILE = "pay \u202e001\u202c\x00\x07 now\x7f\u2066!\n\t\u05d9\u05d5\u05dd"
-SHOWN = "pay [U+202E]001[U+202C]␀␇ now␡[U+2066]!\n\t\u05d9\u05d5\u05dd"
-
-
-@pytest.mark.parametrize("kind", list(EntryKind))
-def test_what_was_said_commands_nobody_who_shows_it(kind: EntryKind) -> None:
-    """Of each kind of entry: NUL, DEL, other controls and what reorders a text are shown in its
-    event; ends of lines and right-to-left words stay.
-    """
-    told: dict[str, Any] = dict.fromkeys(("channel", "attached", "reason", "anchor"), "")
-    options = [{"key": "A", "label": HOSTILE}]
-    body = msgspec.json.encode({"text": HOSTILE, "header": "h", "ok": True, "options": options})
-    entry = Entry(
-        seq=1, kind=kind, at=0, thread=1, run="r", message_id="m", size=2, through=0,
-            timestamp_ms=0, digest=b"", chain=b"", body=body,
-        decision=None, **told,
-    )  # fmt: skip
-    event = event_of(entry)
-    assert getattr(event, "narrative" if kind is EntryKind.REPLY else "text") == SHOWN
-    assert [option.label for option in getattr(event, "options", ())] == (
-        [SHOWN] if kind is EntryKind.QUESTION else []
-    )
 
 
 async def test_a_piece_of_text_commands_nobody_who_shows_it() -> None:

@@ -232,4 +232,22 @@ ORDERS: Final = re.compile(
     rf"^[{PAD}{any_of(Sign.COMMA, Sign.STOPS, Sign.ALSO, Sign.SI)}]*(?:{Sign.ORDER}|[{Sign.WORK}"
     rf"{Sign.SEARCH}][{any_of(Sign.WITH, Sign.OWN, Sign.THE)}])"
 )
+MARKERS: Final = frozenset(
+    (
+        Sign.CHANGE,
+        Sign.CHANGED,
+        Sign.MEANT,
+        Sign.INSTEAD,
+        Sign.INSTEAD_OF,
+        Sign.RATHER,
+        Sign.RATHER_ADJ,
+    )
+)
+"""A clause without any of these replaces nothing: each pattern of a replacement has one."""
+HALTING: Final = frozenset((Sign.STOP, Sign.STOP_OPEN, Sign.HOLD, Sign.NEEDLESS, Sign.NEGATIVE))
+"""A message without any of these stops nothing: each pattern of a stop has one."""
+STEERING: Final = MARKERS | frozenset(
+    (Sign.ACTUALLY, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT, Sign.STOP, Sign.NOT, Sign.KEEP)
+)
+"""The same of a message that changes what runs, by markers or by what may stand before."""
 CLAUSES: Final = re.compile(rf"[{BREAKS}?]+")

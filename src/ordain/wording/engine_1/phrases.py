@@ -44,7 +44,13 @@ _BREAKS: Final = {
     "!": Sign.STOPS.value,
     "\n": Sign.STOPS.value,
 }
+_COMMA: Final = Sign.COMMA.value
+_EMOJI: Final = Sign.EMOJI.value
+_NUMBER: Final = Sign.NUMBER.value
 _OWN: Final = Sign.OWN.value
+_QUOTED: Final = Sign.QUOTED.value
+_SEARCH: Final = Sign.SEARCH.value
+_THANKS: Final = Sign.THANKS.value
 _SOFT: Final = frozenset(",;:-~()/")
 _LAUGH: Final = re.compile(
     r"a?(?:h[aeiou]){2,}h?|(?:ja){2,}j?|k{2,}|(?:rs){2,}|l(?:o|u)+l+z?|а?(?:х[аеи]){2,}х?|w{2,}|哈|"
@@ -107,7 +113,7 @@ def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
 
 
 def shape_of(
-    found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int] | None = None
+    found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int]
 ) -> str:
     """The signs of the tokens; ``searches`` are endings that make a word the name of a search:
     *Hotelsuche*.
@@ -134,25 +140,23 @@ def shape_of(
                 sign = known.get((token,))
         signs.append(_unlisted(token, searches) if sign is None else sign)
         at += step
-        if steps is not None:
-            steps.append(step)
+        steps.append(step)
     return "".join(signs)
 
 
 def _unlisted(token: str, searches: tuple[str, ...]) -> str:
     first = token[0]
-    if first in _BREAKS:
-        return _BREAKS[first]
-    if token in _SOFT or first in "-~":
-        return Sign.COMMA.value
-    if first == "▢":
-        return Sign.QUOTED.value
-    if first.isdigit():
-        return Sign.NUMBER.value
+    if not first.isalpha():  # as few are: what follows is of marks and figures
+        if first in _BREAKS:
+            return _BREAKS[first]
+        if token in _SOFT or first in "-~":
+            return _COMMA
+        if first == "▢":
+            return _QUOTED
+        if first.isdigit():
+            return _NUMBER
     if first in _LAUGHS and _LAUGH.fullmatch(token):
-        return Sign.THANKS.value
+        return _THANKS
     if token.endswith(searches):
-        return Sign.SEARCH.value
-    if not token[0].isalnum():
-        return Sign.EMOJI.value
-    return _OWN
+        return _SEARCH
+    return _OWN if first.isalnum() else _EMOJI

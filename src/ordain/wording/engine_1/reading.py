@@ -29,8 +29,10 @@ from ordain.wording.engine_1.patterns import (
     CLAUSES,
     CONTRAST,
     DECLINED,
+    HALTING,
     HAS_STOP,
     IMPATIENT,
+    MARKERS,
     MAYBE_NOT,
     MEANT,
     NO_FIRST,
@@ -55,6 +57,7 @@ from ordain.wording.engine_1.patterns import (
     RESERVES,
     SHORT_LEAD,
     SPEAKS_ON,
+    STEERING,
     STOP_FIRST,
     STOPPED,
     TROUBLED,
@@ -79,19 +82,6 @@ PLACE_SIGNS: Final = 10
 STOPS_CLEARLY: Final = 2
 """The strength of an order to stop that nothing weakens."""
 COUNTED: Final = 4000
-_MARKERS: Final = frozenset(
-    (
-        Sign.CHANGE,
-        Sign.CHANGED,
-        Sign.MEANT,
-        Sign.INSTEAD,
-        Sign.INSTEAD_OF,
-        Sign.RATHER,
-        Sign.RATHER_ADJ,
-    )
-)
-"""A clause without any of these replaces nothing: each pattern of a replacement has one."""
-
 
 _NAMES: Final = {letter: name for name, letter in BY_NAME.items()}
 
@@ -150,6 +140,11 @@ class CompiledReading:
                 ]
             ),
         )
+
+    def may_stop(self, text: str) -> bool:
+        """Whether any of its words begins what a stop consists of: of most texts none does."""
+        words = self._phrases.keys() & tokens(fold(text.strip()[:LOOKED_AT]))
+        return any(not HALTING.isdisjoint(self._phrases[word].known.values()) for word in words)
 
     def cues(self, text: str, look: Look | None = None) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
@@ -210,7 +205,7 @@ def _is_brief(text: str, look: Look) -> bool:
 
 def _count(text: str, found: list[str]) -> int:
     """Words; where a script writes none, half its characters."""
-    alone = len([token for token in found if len(token) == 1 and ord(token) >= 0x1100])
+    alone = len([said for said in found if said >= "\u1100" and len(said) == 1])
     spaced = len(text.split())
     return max(spaced, (alone + 1) // 2)
 
@@ -231,7 +226,7 @@ def _orders(signs: str) -> tuple[int, int]:
 
 
 def _stop(signs: str) -> int:
-    if UNSTOPPED.search(signs) is not None:
+    if HALTING.isdisjoint(signs) or UNSTOPPED.search(signs) is not None:
         return 0
     asked = Sign.ASKS in signs and Sign.CAN_YOU not in signs
     covered = STOPPED.fullmatch(signs.replace("?", ".")) is not None
@@ -266,6 +261,8 @@ def _stop(signs: str) -> int:
 
 def _steer(signs: str, stop: int) -> int:
     """A clear marker of replacement in a short message that is no question about something else."""
+    if STEERING.isdisjoint(signs):
+        return 0
     clauses = [clause for clause in CLAUSES.split(signs.replace("I,", "I")) if clause]
     if not clauses or any(sign in signs for sign in (Sign.SAID, Sign.KEEP, Sign.GO_ON)):
         return 0
@@ -297,7 +294,7 @@ def _steer(signs: str, stop: int) -> int:
 
 
 def _marked(clause: str) -> int:
-    if _MARKERS.isdisjoint(clause):
+    if MARKERS.isdisjoint(clause):
         return 0
     strong = (
         CHANGES,
@@ -344,9 +341,8 @@ def _filler(signs: str, size: int) -> int:
         return 2
     if BARE_ANSWER.fullmatch(signs) is not None:
         return 2 if size <= 2 or Sign.YES not in signs else 1
-    said = any(sign in signs for sign in (Sign.THANKS, Sign.OKAY, Sign.OKAY_IF, Sign.EMOJI))
     if ACKNOWLEDGES.fullmatch(signs) is not None:
-        if said:
+        if any(sign in signs for sign in (Sign.THANKS, Sign.OKAY, Sign.OKAY_IF, Sign.EMOJI)):
             return 2
         return int(
             any(
@@ -354,9 +350,11 @@ def _filler(signs: str, size: int) -> int:
                 for sign in (Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.GREETING, Sign.IMPATIENT)
             )
         )
-    first = signs[0] in (Sign.THANKS.value, Sign.OKAY.value)
     return int(
-        first and signs.count(Sign.OWN) <= 3 and Sign.ORDER not in signs and Sign.ASKS not in signs
+        signs[0] in (Sign.THANKS, Sign.OKAY)
+        and signs.count(Sign.OWN) <= 3
+        and Sign.ORDER not in signs
+        and Sign.ASKS not in signs
     )
 
 

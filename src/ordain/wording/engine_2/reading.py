@@ -60,6 +60,10 @@ class ClosedReading:
         """As engine 1 has it."""
         return self._first.look(text)
 
+    def may_stop(self, text: str) -> bool:
+        """As engine 1 has it."""
+        return self._first.may_stop(text)
+
     def cues(self, text: str, look: Look | None = None) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.

@@ -49,6 +49,10 @@ _LEADS: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*["
     rf"{_SAYS_SOMETHING}{any_of(Sign.HOLD)}]"
 )
+_MAY_GRANT: Final = re.compile(
+    rf"[{any_of(Sign.PLEASE, Sign.GREETING, Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI)}{BREAKS}]"
+)
+"""What grants begins with one of these, wherever it ends."""
 _GRANTS: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.GREETING)}{BREAKS}]*["
     rf"{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI)}{any_of(Sign.PLEASE)}{BREAKS}]+$"
@@ -85,8 +89,8 @@ class WholeReading:
         """Of the cues of a text these two: whether it clearly orders to stop, and whether it says
         *wait*.
         """
-        look = self.look(text)
-        return stops(text, look), says_hold(self._lists.ways(text, look))
+        stopped = self._second.may_stop(text) and stops(text, self.look(text))
+        return stopped, says_hold(self._lists.ways(text))
 
     def cues(self, text: str, look: Look | None = None) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
@@ -96,7 +100,7 @@ class WholeReading:
         """
         look = self.look(text) if look is None else look
         found, parts, signs = self._second.cues(text, look), look.parts, look.signs
-        ways = self._lists.ways(text, look)
+        ways = self._lists.ways(text)
         yes, no = says_yes(ways), says_no(ways)
         short = len(text.strip()) <= LOOKED_AT
         steer = self._steer(found, parts, signs) if short else found.steer
@@ -167,6 +171,8 @@ class WholeReading:
         """*yes but only to the German ones*: it grants, and then restricts, and takes nothing
         back.
         """
+        if _MAY_GRANT.match(signs) is None:
+            return False
         at = next(
             (
                 at

@@ -14,17 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntFlag
 from typing import Final
 
-from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.folding import fold, is_lengthened, tokens
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.reading import Look
 from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
 
 WHOLE_TOKENS: Final = 12
 """Most words and breaks of a message that says one thing whole."""
 _BREAKS: Final = frozenset(",.!\n")
-LENGTHENED: Final = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
-"""A letter three times in a row, or more often."""
 _BROKEN_OFF: Final = re.compile(r"\.{2,}|…|[\"“”„‟«»‹›「」『』`]")
 _SMILE: Final = re.compile(r"(?<!\S)[:=]-?\)(?!\S)")
 
@@ -101,16 +98,12 @@ class ClosedLists:
                 self._known.update(dict.fromkeys(named - seen, OWN_SIGNS[sign][1]))
             seen |= named
 
-    def ways(self, text: str, look: Look | None = None) -> frozenset[Part]:
+    def ways(self, text: str) -> frozenset[Part]:
         """What the message says in each way to cut all of it into known phrases; none where there
-        is no such way. ``look`` is engine 1's at it.
+        is no such way.
         """
-        if not is_plain(text):
-            return frozenset()
-        smiling = with_smiles(text, "🙂")
-        seen = look is not None and smiling == text.strip() and len(text) <= LOOKED_AT
-        found = look.tokens if look is not None and seen else tokens(fold(smiling))
-        if not found or len(found) > WHOLE_TOKENS:
+        found = made_once(_whole_tokens, text)
+        if not found:
             return frozenset()
         reached: list[set[Part]] = [{Part.COURTESY}, *(set[Part]() for _ in found)]
         for at, token in enumerate(found):
@@ -120,7 +113,7 @@ class ClosedLists:
                 reached[at + 1] |= reached[at]
                 continue
             for end in range(at + 1, min(at + self._longest, len(found)) + 1):
-                key = tuple(found[at:end])
+                key = found[at:end]
                 part = Part.CONSENT if at == 0 and key in self._leading else self._known.get(key)
                 if part is not None and not (part & Part.CONSENT and _said_before(found[:at], key)):
                     reached[end] |= {said | part for said in reached[at]}
@@ -162,7 +155,15 @@ def answering_phrases(table: Table) -> Iterator[str]:
     yield from listed_phrases(table)
 
 
-def _said_before(before: list[str], key: tuple[str, ...]) -> bool:
+def _whole_tokens(text: str) -> tuple[str, ...]:
+    """Those of a message that may say one thing whole; none of any other."""
+    if not is_plain(text):
+        return ()
+    found = tokens(fold(with_smiles(text, "🙂")))
+    return tuple(found) if len(found) <= WHOLE_TOKENS else ()
+
+
+def _said_before(before: Sequence[str], key: tuple[str, ...]) -> bool:
     """Whether the words just before are the same: *ja ja* and *sure, sure* agree to nothing."""
     said = [token for token in before if token[0] not in _BREAKS]
     return tuple(said[-len(key) :]) == key
@@ -174,7 +175,11 @@ def is_plain(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    return LENGTHENED.search(text) is None and _BROKEN_OFF.search(text) is None
+    if is_lengthened(text):
+        return False
+    if text.isascii():
+        return not (".." in text or '"' in text or "`" in text)
+    return _BROKEN_OFF.search(text) is None
 
 
 def with_smiles(text: str, drawn: str) -> str:

@@ -64,7 +64,7 @@ def is_clear(text: str, letters: Set[str]) -> bool:
         return False  # ``!yes`` negates where people program
     left = _HYPHEN.sub("", with_smiles(unicodedata.normalize("NFC", text.strip()), ""))
     if left.isascii():
-        return all(map(_is_known, set(left)))
+        return _ASCII_KNOWN.issuperset(left)
     left = _PICTURE.sub(_undrawn, left)
     return all(map(_is_known, set(left))) and all(
         char in letters for char in set(left.casefold()) if _is_accented(char)
@@ -96,3 +96,6 @@ def _is_known(char: str) -> bool:
         unicodedata.category(char) in {"Ll", "Lu", "Lo", "Nd"}
         and unicodedata.normalize("NFKC", char) == char
     )
+
+
+_ASCII_KNOWN: Final = frozenset(filter(_is_known, map(chr, range(128))))

@@ -103,7 +103,7 @@ class ClosedChoices:
         named = {
             at
             for at, option in enumerate(options)
-            if _same(option) and _same(option) == _same(text)
+            if option and _same(option) and _same(option) == _same(text)
         }
         if not is_plain(text):
             # *send it...* is broken off, unless it was offered so
@@ -142,9 +142,8 @@ class ClosedChoices:
             return set()
         before = self._padded(found)
         after = list(reversed(self._padded(found[::-1], reverse=True)))
-        polite = list(reversed(self._padded(found[::-1], reverse=True, around=self._courtesies)))
         words, spelled = (
-            [_words(option) for option in options],
+            [_words(option) if option else () for option in options],
             unicodedata.normalize("NFKC", text).casefold().split(),
         )
         named, partly = set[int](), set[int]()
@@ -159,11 +158,16 @@ class ClosedChoices:
                     and end < len(found)
                     and found[end].isascii()
                 )
-                if not letter or polite[end]:  # *a lo mejor* begins with a word, and with no letter
+                # *a lo mejor* begins with a word, and with no letter
+                if not letter or self._is_polite(found[end:]):
                     core = tuple(found[begin:end])
                     named |= self._named(core, words, spelled)
                     partly |= self._partly(core, words)
         return named or partly
+
+    def _is_polite(self, behind: Sequence[str]) -> bool:
+        """Whether all that stands behind is courtesies."""
+        return self._padded(behind[::-1], reverse=True, around=self._courtesies)[-1]
 
     def _padded(
         self,
@@ -216,7 +220,7 @@ class ClosedChoices:
         """The labels that have these words in this order; none where what is left out of it turns
         the only one round: *delete* is not *do not delete*.
         """
-        left = {at: _left_out(core, label) for at, label in enumerate(words)}
+        left = {at: _left_out(core, label) for at, label in enumerate(words) if label}
         found = {at for at, rests in left.items() if rests}
         if not found or not self._tells(core):
             return set()

@@ -40,6 +40,7 @@ _KEYS: Final = frozenset({"^c", "ctrl-c", "ctrl+c", "strg+c", "strg-c"})
 _STARRED: Final = re.compile(r"\*(?=\S)[^*?\n]+")
 _STARRED_WORDS: Final = 3
 _BREAK: Final = Sign.COMMA
+_PAUSING: Final = frozenset(",.!:;\n")
 _PAUSES: Final = frozenset((Sign.COMMA.name.lower(), Sign.STOPS.name.lower()))
 _SMALL: Final = f"[{any_of(Sign.IT, Sign.THE, Sign.BE, Sign.WITH)}]{{0,2}}"
 _FIGURE: Final = (
@@ -86,7 +87,7 @@ Halts = Callable[[str], tuple[bool, bool]]
 class Orders:
     """The closed lists of orders of one table, compiled, over the reading before."""
 
-    __slots__ = ("_amending", "_exclamations", "_longest", "_reversals", "_stops")
+    __slots__ = ("_amending", "_cried", "_exclamations", "_longest", "_reversals", "_stops")
 
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
@@ -95,6 +96,7 @@ class Orders:
             for name in (AMENDING, REVERSALS, EXCLAMATIONS, STOPS)
         )
         self._longest = max(map(len, self._exclamations), default=0)
+        self._cried = {key[0] for key in self._exclamations}
 
     def read(self, text: str, found: Cues, look: Look, before: Halts) -> Cues:
         """The cues with what is ordered; ``look`` is engine 1's at the text, ``before`` reads one
@@ -128,7 +130,9 @@ class Orders:
         bare = _unasked(text).strip()
         if len(bare) <= SPELLED_MAX and _SPELLED.fullmatch(bare) is not None:
             return re.sub(r"[\W_]", "", bare)
-        said = [token for token in _tokens(bare, text, look) if token[0] not in ",.!:;\n"]
+        said = [token for token in _tokens(bare, text, look) if token[0] not in _PAUSING]
+        if not said or said[0] not in self._cried:
+            return bare
         for size in range(min(self._longest, len(said) - 1), 0, -1):
             if tuple(said[:size]) in self._exclamations:
                 return " ".join(said[size:])

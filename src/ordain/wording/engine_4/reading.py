@@ -14,6 +14,7 @@ from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_3.reading import LISTS as THIRD_LISTS
 from ordain.wording.engine_3.reading import WholeReading
 from ordain.wording.engine_3.whole import closed_lists
@@ -43,6 +44,10 @@ class ClearReading:
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """As engine 1 has them."""
         return self._third.parts(text)
+
+    def look(self, text: str) -> Look:
+        """As engine 1 has it."""
+        return self._third.look(text)
 
     def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text

@@ -18,7 +18,7 @@ from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.signs import BY_NAME, Sign
+from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_3.whole import ClosedLists, Part, is_plain
 from ordain.wording.engine_4.alphabet import is_clear, listed_letters
 from ordain.wording.engine_4.reading import LISTS as FOURTH_LISTS
@@ -116,11 +116,7 @@ class WrittenReading:
 
     def _ordered(self, text: str, found: Cues) -> Cues:
         """The cues with what is no order to hold, and with one to go on."""
-        signs = (
-            "".join([BY_NAME[sign] for _, sign in self.parts(text)])
-            if found.words <= CONDITION_WORDS
-            else ""
-        )
+        signs = self._fourth.look(text).signs if found.words <= CONDITION_WORDS else ""
         if found.hold and _NEGATED.search(signs) is not None:
             found = structs.replace(found, hold=False)
         said = (
@@ -154,6 +150,8 @@ class WrittenReading:
         ):
             return False
         said = _small(text)
+        if not said.startswith(self._conditions):
+            return False
         begun = [phrase for phrase in self._conditions if said.startswith(phrase)]
         return any(
             said[len(phrase) : len(phrase) + 1].isspace()

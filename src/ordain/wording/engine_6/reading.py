@@ -16,9 +16,9 @@ from typing import Final
 from msgspec import structs
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.folding import LENGTHENED, LOOKED_AT, fold, is_lengthened, tokens
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_3.whole import LENGTHENED, ClosedLists, Part, closed_lists
+from ordain.wording.engine_3.whole import ClosedLists, Part, closed_lists
 from ordain.wording.engine_5.reading import LISTS as FIFTH_LISTS
 from ordain.wording.engine_5.reading import WrittenReading
 from ordain.wording.engine_5.spelling import is_spelled, marked_words, written_words
@@ -132,7 +132,7 @@ class InsistentReading:
 
     def _protest(self, text: str) -> bool:
         """Whether it is nothing but a no that is repeated, lengthened, or of the list."""
-        plain = LENGTHENED.sub(r"\1", text)
+        plain = LENGTHENED.sub(r"\1", text) if is_lengthened(text) else text
         said = [token for token in tokens(fold(plain)) if token[0] not in _BREAKS]
         if tuple(said) in self._protests:
             return True
@@ -144,11 +144,10 @@ class InsistentReading:
 
 def _names_no_day(text: str) -> bool:
     """Whether its only figure is that of a day, and no month has it: *the 32nd*."""
-    figures = re.findall(r"\d+", text)
     found = _ORDINAL.search(text)
     return (
         found is not None
-        and len(figures) == 1
+        and len(re.findall(r"\d+", text)) == 1
         and int(found[1]) > DAYS_MAX
         and _TIME.search(text) is None
     )

@@ -99,10 +99,9 @@ class Beginnings:
             for phrase in table.lists.get(name, ())
             for key in keys(phrase)
         )
-        self._longest = max(
-            map(len, (*self._known, *self._additions, *self._postponements, *self._undecided)),
-            default=1,
-        )
+        self._longest: dict[str, int] = {}
+        for key in (*self._known, *self._additions, *self._postponements, *self._undecided):
+            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
         said = (
             key[0]
             for key, begins in self._known.items()
@@ -138,7 +137,9 @@ class Beginnings:
         )
 
     def _size(self, found: list[str], at: int, among: Iterable[tuple[str, ...]]) -> int:
-        for size in range(min(self._longest, len(found) - at), 0, -1):
+        """How many tokens the longest of these phrases has that stands there; 0: none does."""
+        longest = self._longest.get(found[at], 0) if at < len(found) else 0
+        for size in range(min(longest, len(found) - at), 0, -1):
             if tuple(found[at : at + size]) in among:
                 return size
         return 0

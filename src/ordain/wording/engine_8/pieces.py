@@ -5,7 +5,9 @@ phrases of a list found among the words.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.phrases import keys
@@ -18,7 +20,7 @@ _ENDS: Final = frozenset((Sign.COMMA, Sign.STOPS, Sign.ASKS))
 _NUMBER: Final = Sign.NUMBER.value
 
 
-class SignedPiece(NamedTuple):
+class SignedPiece(Struct, frozen=True, gc=False):
     """One piece: its words, folded, and the letter of its sign."""
 
     said: str
@@ -58,21 +60,26 @@ def text_of(pieces: Sequence[SignedPiece]) -> str:
 class ListedPhrases:
     """The phrases of one list of a table, compiled."""
 
-    __slots__ = ("_begins", "_known", "_longest")
+    __slots__ = ("_begins", "_known", "_longest", "_said")
 
     def __init__(self, table: Table, *names: str) -> None:
         """Compile the lists of these names as one."""
         self._known = frozenset(
             key for name in names for phrase in table.lists.get(name, ()) for key in keys(phrase)
         )
+        self._said = frozenset(map(" ".join, self._known))
         self._longest: dict[str, int] = {}
         for key in self._known:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
-        self._begins = self._longest.keys()
+        self._begins = frozenset(self._longest)
 
     def __contains__(self, said: str) -> bool:
         """Whether the words of a piece are one of the phrases."""
-        return tuple(said.split(" ")) in self._known
+        return said in self._said
+
+    def named(self, pieces: Sequence[SignedPiece]) -> bool:
+        """Whether the words of one of the pieces are one of the phrases."""
+        return not self._said.isdisjoint([piece.said for piece in pieces])
 
     def size(self, found: Sequence[str], at: int) -> int:
         """How many tokens the longest phrase has that stands there; 0: none does."""

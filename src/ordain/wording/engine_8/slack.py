@@ -104,12 +104,10 @@ class Slack:
 
     def _masked(self, said: list[str]) -> list[str]:
         left: list[str] = said if self._idioms.nowhere(said) else self._without_idioms(said)
+        if not said or said[-1] != _ASKS or self._sufficient.nowhere(left):
+            return left
         asked = [token[0] for token in said if token[0] in "?!."]
-        return (
-            self._sufficient.without(left, _UNKNOWN)
-            if asked == [_ASKS] and said[-1] == _ASKS
-            else left
-        )
+        return self._sufficient.without(left, _UNKNOWN) if asked == [_ASKS] else left
 
     def _without_idioms(self, said: list[str]) -> list[str]:
         left: list[str] = []

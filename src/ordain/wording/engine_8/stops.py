@@ -77,7 +77,10 @@ _STATES: Final = re.compile(f"^[{PAD}]*(?:[{_SUBJECT}]|{Sign.USE}{Sign.NOT})")
 """It begins with whom or what it is about, or with what somebody does not want."""
 _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _UNKNOWN: Final = Sign.OWN.value
+_COMMA: Final = Sign.COMMA.value
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
+_STOPPING: Final = frozenset((Sign.STOP, Sign.STOP_OPEN, Sign.GO_ON))
+_NOT_BRIEF: Final = frozenset((Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS))
 _BRACKETS: Final = frozenset("()/")
 _YET: Final = any_of(Sign.ALSO, Sign.STILL)
 _AROUND: Final = any_of(
@@ -101,9 +104,7 @@ the name of a thing.
 
 def _is_brief(signs: str) -> bool:
     """Whether nothing in it is quoted, told, asked or kept up, and it is no text."""
-    return len(signs) <= MOST_SIGNS and all(
-        sign not in signs for sign in (Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS)
-    )
+    return len(signs) <= MOST_SIGNS and _NOT_BRIEF.isdisjoint(signs)
 
 
 class Stops:
@@ -154,10 +155,10 @@ class Stops:
 
     def wished(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether somebody wants that it stops, and that it waits, whatever is put between."""
-        words = [piece for piece in pieces if piece.sign != Sign.COMMA]
+        words = [piece for piece in pieces if piece.sign != _COMMA]
         said = text_of(words).split()
-        size = self._wishes.size(said, 0) if _is_brief(signs_of(pieces)) else 0
-        if not said[size:] or not size:
+        size = self._wishes.size(said, 0)
+        if not size or not said[size:] or not _is_brief(signs_of(pieces)):
             return False, False
         told = read(" ".join(said[size:]))
         return self._stopped(
@@ -175,6 +176,8 @@ class Stops:
 
     def _stopped(self, pieces: Sequence[SignedPiece], *, wished: bool) -> bool:
         """Whether all of it is an order to stop, with the lists' words for what they are."""
+        if not self._may_stop(pieces, wished=wished):
+            return False
         signs = "".join(
             [
                 self._sign(piece, wished=wished) if piece.sign == _UNKNOWN else piece.sign
@@ -187,6 +190,14 @@ class Stops:
         if UNSTOPPED.search(signs) is not None or MAYBE_NOT.search(signs) is not None:
             return False
         return STOPPED.fullmatch(signs) is not None and HAS_STOP.search(signs) is not None
+
+    def _may_stop(self, pieces: Sequence[SignedPiece], *, wished: bool) -> bool:
+        """Whether a word in it stops, or goes on: most messages have none."""
+        return (
+            not _STOPPING.isdisjoint(signs_of(pieces))
+            or self._continuings.named(pieces)
+            or (wished and self._stoppings.named(pieces))
+        )
 
     def _sign(self, piece: SignedPiece, *, wished: bool) -> str:
         """What a word that no phrase has is by the lists."""

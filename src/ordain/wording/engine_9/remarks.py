@@ -160,10 +160,11 @@ class Remarks:
         """*at most 5 pages please*: around it courtesies alone."""
         said, signs = _words_of(pieces)
         at, size = _first(self._bounds, said)
+        if not size:
+            return False
         behind = [sign for sign in signs[at + size + 1 :] if sign not in _PAD]
         return (
-            size > 0
-            and all(sign in _PAD for sign in signs[:at])
+            all(sign in _PAD for sign in signs[:at])
             and said[at + size : at + size + 1] != []
             and said[at + size][0].isdigit()
             and len(behind) == UNITS
@@ -174,12 +175,12 @@ class Remarks:
         """*could you hold off for an hour*: around it courtesies and how long alone."""
         said, signs = _words_of(clause)
         at, size = _first(self._pauses, said)
+        if not size:
+            return False
         behind = range(at + size, len(said))
         begins = next((place for place in behind if signs[place] not in _PAD), len(said))
-        return (
-            size > 0
-            and all(sign in _PAD for sign in signs[:at])
-            and (begins == len(said) or self._spans.size(said, begins) > 0)
+        return all(sign in _PAD for sign in signs[:at]) and (
+            begins == len(said) or self._spans.size(said, begins) > 0
         )
 
     def _is_final(self, clause: Sequence[SignedPiece]) -> bool:

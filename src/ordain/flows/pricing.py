@@ -178,10 +178,13 @@ def _at(
     written_tokens: int,
 ) -> int:
     base, read_price, write_price = _input_prices(prices)
+    output = output_tokens * prices.usd_micros_per_1k_output
+    if not cached_tokens and not written_tokens:  # as where nothing was said of a cache
+        return _rounded_up(input_tokens * base + output)
     cached = min(cached_tokens, input_tokens)
     written = min(written_tokens, input_tokens - cached)
     total = (input_tokens - cached - written) * base + cached * read_price + written * write_price
-    return _rounded_up(total + output_tokens * prices.usd_micros_per_1k_output)
+    return _rounded_up(total + output)
 
 
 def cheaper_part(cached: int, given: int | None) -> int:

@@ -79,24 +79,27 @@ _FOUND: Final = (
 """Patterns, and whether what they find is loaded (True), opened (False), or which of the two their
 first group says (None).
 """
-_ALONE: Final = ("=", "\\")
-_PAIRS: Final = (("]", ("](", "][", "]:")), ("[", ("![[",)), ("/", (":/", "//")))
-_WORDS: Final = (
-    ("[", frozenset("iI"), "[img"),
-    ("@", frozenset("iI"), "@import"),
-    ("<", frozenset("sS"), "<style"),
-    (".", frozenset("wW"), "www."),
+_BEFORE_COLON: Final = "|".join(f"(?<={re.escape(word)}:)" for word in MARKUP_BEFORE_COLON)
+_ENDS: Final = re.escape("".join(sorted({word[-1] for word in MARKUP_BEFORE_COLON})))
+_HELD: Final = tuple(
+    (sign, re.compile(pattern, re.IGNORECASE | re.ASCII))
+    for sign, pattern in (
+        ("=", r"="),
+        ("\\", r"\\"),
+        ("]", r"\][(\[:]"),
+        ("[", r"\[(?:img|(?<=!\[)\[)"),
+        ("/", r"/(?<=[:/]/)"),
+        ("@", r"@import"),
+        ("<", r"<style"),
+        (".", r"\.(?<=www\.)"),
+        ("(", r"\((?<=url\(|src\()"),
+        (":", rf":(?<=[{_ENDS}]:)(?:{_BEFORE_COLON})"),
+    )
 )
-_BEHIND: Final = (("(", ("url", "src")), (":", MARKUP_BEFORE_COLON))
-"""One of these stands in whatever a pattern finds: a sign by itself; two, looked for where there is
-the rarer of them; a word at a sign, in small letters, looked for where it may begin or end; a sign
-straight behind a word. Most texts have none, and an answer is looked at each time it is asked for.
+"""One of these stands in whatever a pattern finds; each is looked for where its sign is, with which
+it begins so that it is looked at nowhere else. Most texts have none, and an answer is looked at
+each time it is asked for.
 """
-_ENDS: Final = {
-    sign: frozenset(one for word in words for one in (word[-1], word[-1].upper()))
-    for sign, words in _BEHIND
-}
-_LONGEST: Final = max(len(word) for _, words in _BEHIND for word in words)
 _ODD: Final = (("\N{KELVIN SIGN}", "k"), ("\N{LATIN SMALL LETTER LONG S}", "s"), ("\u0130", "i"))
 """Letters beyond ASCII that are one of it where case does not count."""
 _TAIL: Final = ".,;:!?*_~"
@@ -159,44 +162,12 @@ def links_of(text: str) -> list[TextLink]:
 
 def _may_hold(text: str) -> bool:
     """Whether any pattern may find something. A sign is found in a moment; to make letters small
-    takes longer than all of it, and hardly ever has to be.
+    takes longer than all of it.
     """
     for odd, letter in _ODD:
         if odd in text:
             text = text.replace(odd, letter)
-    for sign in _ALONE:
-        if sign in text:
-            return True
-    for sign, pairs in _PAIRS:
-        if sign in text and any(map(text.__contains__, pairs)):
-            return True
-    for sign, letters, word in _WORDS:
-        if (
-            sign in text
-            and not letters.isdisjoint(_beside(text, sign, behind=word.startswith(sign)))
-            and word in text.lower()
-        ):
-            return True
-    return any(_stands_behind(text, sign, words) for sign, words in _BEHIND if sign in text)
-
-
-def _beside(text: str, sign: str, *, behind: bool) -> list[str]:
-    """What stands straight behind a sign, or before it, wherever it is."""
-    parts = text.split(sign)
-    return [one[:1] for one in parts[1:]] if behind else [one[-1:] for one in parts[:-1]]
-
-
-def _stands_behind(text: str, sign: str, words: tuple[str, ...]) -> bool:
-    """Whether the sign stands straight behind one of the words."""
-    *before, _ = text.split(sign)
-    ends = _ENDS[sign]
-    for one in before:
-        if not one:  # it begins the text, or has a sign before it
-            if sign in words:
-                return True
-        elif one[-1] in ends and one[-_LONGEST:].lower().endswith(words):
-            return True
-    return False
+    return any(sign in text and held.search(text) is not None for sign, held in _HELD)
 
 
 def _add_html(text: str, found: dict[str, tuple[int, bool]]) -> str:

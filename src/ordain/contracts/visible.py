@@ -88,7 +88,7 @@ _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 """The texts of a JSON text, and whether each is a key."""
 _SPELLED: Final = ("\\u", "\\b", "\\f", "\\r")
 """How JSON spells what controls with signs that are seen: by number, or by a letter."""
-_SPELLED_BYTES: Final = re.compile(rb"\\[ubfr]")
+_SPELLED_BYTES: Final = re.compile("|".join(map(re.escape, _SPELLED)).encode())
 _ASCII: Final = bytes(range(128))
 _PLAIN_JSON: Final = msgspec.json.Encoder()
 _NOWHERE: Final[Set[str]] = frozenset()
@@ -261,9 +261,11 @@ def _is_visible(value: Any) -> bool:
         return False
     if b"\x7f" in written or _SPELLED_BYTES.search(written) is not None:
         return False
-    signs = written.translate(None, _ASCII).decode()
+    signs = set(written.translate(None, _ASCII).decode())
     return (
-        signs.isprintable() and _MAY_HIDE.isdisjoint(signs) and not any(map(_is_mark, set(signs)))
+        "".join(signs).isprintable()
+        and _MAY_HIDE.isdisjoint(signs)
+        and not any(map(_is_mark, signs))
     )
 
 

@@ -249,11 +249,8 @@ class _Asking(Struct, frozen=True):
     @property
     def verb(self) -> str:
         """The verb whose prompt plan asks; "" for every other question."""
-        return (
-            self.contract.removeprefix(VERB_CONTRACT)
-            if self.contract.startswith(VERB_CONTRACT)
-            else ""
-        )
+        contract = self.contract
+        return contract.removeprefix(VERB_CONTRACT) if contract.startswith(VERB_CONTRACT) else ""
 
     async def once(self, attempts: _Attempts) -> ModelResult | AskFailed:
         """One attempt, or two beside each other. Where both fail the first one's failure is the

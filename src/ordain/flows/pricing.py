@@ -60,8 +60,11 @@ def call_bound(catalog: Catalog, asked: Iterable[tuple[str, int]], prompt_tokens
 
 def bound_of_call(catalog: Catalog, call: ModelCall) -> Spend:
     """The most that a model call can come to, its hedge included."""
-    hedge = ((call.hedge, call.hedge_max_tokens),) if call.hedge else ()
-    return call_bound(catalog, ((call.profile, call.max_tokens), *hedge), call.bound_tokens)
+    own = bound_of(catalog.data.profiles[call.profile], call.bound_tokens, call.max_tokens)
+    if not call.hedge:
+        return own
+    hedge = catalog.data.profiles[call.hedge]
+    return own.plus(bound_of(hedge, call.bound_tokens, call.hedge_max_tokens))
 
 
 def reserve_facts(account: Account, bound: Spend) -> ReserveFacts:
@@ -89,22 +92,26 @@ def price_of_call(catalog: Catalog, call: ModelCall, result: ModelAnswer | Model
     """What a model call came to, both of its attempts where it had two."""
     if call.hedge and isinstance(result, ModelFailed) and result.code is ModelErrorCode.LOST:
         return bound_of_call(catalog, call)  # nobody knows whether the second one had gone out
+    name = result.profile or call.profile
+    used = (
+        price_of(catalog.data.profiles[name], result)
+        if isinstance(result, ModelAnswer)
+        else _price_of_failure(catalog, call, name, result)
+    )
+    if (beside := result.beside) is None:
+        return used
+    return used.plus(_price_of_failure(catalog, call, beside.profile, beside))
+
+
+def _price_of_failure(
+    catalog: Catalog, call: ModelCall, name: str, failed: ModelFailed | Beside
+) -> Spend:
+    """The same of one of a call's attempts, at the profile ``name``."""
     limits = {call.profile: call.max_tokens} | (
         {call.hedge: call.hedge_max_tokens} if call.hedge else {}
     )
-    name = result.profile or call.profile
-    if isinstance(result, ModelAnswer):
-        used = price_of(catalog.data.profiles[name], result)
-    else:
-        used = price_of_failure(
-            catalog.data.profiles[name],
-            result,
-            call_bound(catalog, ((name, limits[name]),), call.bound_tokens),
-        )
-    if (beside := result.beside) is None:
-        return used
-    bound = call_bound(catalog, ((beside.profile, limits[beside.profile]),), call.bound_tokens)
-    return used.plus(price_of_failure(catalog.data.profiles[beside.profile], beside, bound))
+    profile = catalog.data.profiles[name]
+    return price_of_failure(profile, failed, bound_of(profile, call.bound_tokens, limits[name]))
 
 
 def price_of(profile: ModelProfile, answer: ModelAnswer | ModelFailed | Beside) -> Spend:
@@ -171,10 +178,13 @@ def _at(
     written_tokens: int,
 ) -> int:
     base, read_price, write_price = _input_prices(prices)
+    output = output_tokens * prices.usd_micros_per_1k_output
+    if not cached_tokens and not written_tokens:  # as where nothing was said of a cache
+        return _rounded_up(input_tokens * base + output)
     cached = min(cached_tokens, input_tokens)
     written = min(written_tokens, input_tokens - cached)
     total = (input_tokens - cached - written) * base + cached * read_price + written * write_price
-    return _rounded_up(total + output_tokens * prices.usd_micros_per_1k_output)
+    return _rounded_up(total + output)
 
 
 def cheaper_part(cached: int, given: int | None) -> int:

@@ -77,7 +77,8 @@ def sent_prompt(rendered: Prompt, given: PromptInputs, held: str) -> Prompt:
 
 def prompt_bytes(prompt: Prompt) -> bytes:
     """What the digest of a rendered prompt covers: its two parts, and one byte between them."""
-    return f"{prompt.system}\x1e{prompt.user}".encode()
+    # each by itself: a system part is ASCII most often, and that is copied in a moment
+    return b"\x1e".join((prompt.system.encode(), prompt.user.encode()))
 
 
 def prompt_digest(prompt: Prompt) -> str:

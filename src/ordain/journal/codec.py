@@ -58,8 +58,8 @@ class Scribe:
                 body, result_digest=self._digest(bytes(body.result)).hex()
             )
         encoded = ENCODER.encode(body)
-        at = max(at, self.at)
-        self.at, self.seq = at, (seq := self.seq + 1)
+        self.at = at = max(at, self.at)
+        self.seq = seq = self.seq + 1
         version = CURRENT_VERSION[kind]
         body_digest = self._digest(_covered(encoded)[0] if kind is _ENDED else encoded)
         self._chain = link = chain(

@@ -129,16 +129,14 @@ class ScriptedModel:
             )
             return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
         item = items[request.index]
-        waits = item.delay_ms or item.text_ms
         try:
-            async with TimeLimit(
-                min(request.timeout_s, request.profile.timeout_ms / 1000) if waits else None
-            ):
-                if item.delay_ms:
-                    await asyncio.sleep(item.delay_ms / 1000)
-                if heard is not None and isinstance(item.answer, str):
-                    early = early_text(place_of(request))
-                    await _speak(early.feed(item.said(request)) + early.rest(), item.text_ms, heard)
+            if item.delay_ms or item.text_ms:
+                async with TimeLimit(min(request.timeout_s, request.profile.timeout_ms / 1000)):
+                    if item.delay_ms:
+                        await asyncio.sleep(item.delay_ms / 1000)
+                    await _spoken(item, request, heard)
+            elif heard is not None:
+                await _spoken(item, request, heard)
         except TimeoutError:
             return ModelError(
                 code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out"
@@ -155,6 +153,13 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+async def _spoken(item: _Item, request: ModelRequest, heard: Heard | None) -> None:
+    """Let whoever listens hear what of an item may be shown early."""
+    if heard is not None and isinstance(item.answer, str):
+        early = early_text(place_of(request))
+        await _speak(early.feed(item.said(request)) + early.rest(), item.text_ms, heard)
 
 
 async def _speak(text: str, text_ms: int, heard: Heard) -> None:

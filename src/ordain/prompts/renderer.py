@@ -80,11 +80,15 @@ def _measured(value: Any, bound: int) -> int:
     return size
 
 
+_WHOLES = frozenset({list, tuple})
+"""What loops of most prompts go through."""
+
+
 def _turned(part: _Part, values: Any, work: int) -> Any:
     """What a loop goes through: of a whole that has a length all its turns are charged before the
     first.
     """
-    if not isinstance(values, list | tuple | str | Mapping):
+    if type(values) not in _WHOLES and not isinstance(values, list | tuple | str | Mapping):
         return _turned_singly(part, values, work)
     _turn(part, len(cast("Sized", values)), work)
     return cast("Any", values)
@@ -335,15 +339,23 @@ def _system(
 def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
     """Piece by piece, so that a loop is stopped before its output is whole."""
     pieces: list[str] = []
-    size = 0
+    size, most = 0, RENDERED_CHARS
     # as `new_context` makes it; nothing here is global
     part = _Part(_ENVIRONMENT, dict(inputs), template.name, template.blocks)
     for piece in template.root_render_func(part):  # `generate` would turn each piece over once more
         size += len(piece)
-        if size > RENDERED_CHARS:
+        if size > most:
             raise TemplateError(f"the prompt exceeds {RENDERED_CHARS} characters")
         pieces.append(piece)
     text = "".join(pieces).strip()
     if not text.isascii():
-        text.encode()
+        _check_characters(text)
     return text
+
+
+def _check_characters(text: str) -> None:
+    """Raises ``UnicodeEncodeError`` where half a character stands in it."""
+    try:
+        text.encode("utf-16-le")  # in a third of the time that it takes to write it as it is sent
+    except UnicodeEncodeError:
+        text.encode()  # and this is what is told of it

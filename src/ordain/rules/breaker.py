@@ -49,6 +49,10 @@ class Circuit(Struct, frozen=True):
     probed_at: int = 0
 
 
+CLOSED = Circuit()
+"""As it is where nothing is known of an endpoint, or nothing but that it answers."""
+
+
 class Admission(Struct, frozen=True):
     """Whether a call may go out, the circuit after that, and otherwise how long to leave the
     endpoint alone, in milliseconds; ``probing``: for what is found out just now.
@@ -71,7 +75,7 @@ def admit(circuit: Circuit, call: int, now: int, policy: BreakerPolicy) -> Admis
         return Admission(admitted=True, circuit=circuit)
     left = circuit.opened_at + policy.open_s * SECOND - now
     if circuit.answered and left <= -policy.window_s * SECOND:
-        return Admission(admitted=True, circuit=Circuit())
+        return Admission(admitted=True, circuit=CLOSED)
     if left > 0 and not circuit.answered:
         return Admission(admitted=False, circuit=circuit, wait_ms=-(-left // 1000))
     if len(circuit.probes) > circuit.answered:
@@ -91,7 +95,7 @@ def after(
     if code not in FAULTS:
         answered = circuit.answered + 1
         if not circuit.opened_at or answered >= policy.failures:
-            return Circuit()
+            return CLOSED
         return replace(given_up(circuit, call), answered=answered)
     if not policy.failures:
         return circuit

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Struct
 
@@ -65,6 +65,10 @@ def without_thought(text: str) -> str:
 _DEEPER = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
+_NESTING = frozenset({dict, list})
+"""What JSON that nests is read as, and no class below them."""
+
+
 class Parsed(Struct, frozen=True, kw_only=True):
     """One JSON object with its size in UTF-8 bytes."""
 
@@ -75,17 +79,16 @@ class Parsed(Struct, frozen=True, kw_only=True):
     def depth(self) -> int:
         """How deep it nests, the object itself being 1."""
         depth = 0
-        level: list[Any] = [self.value]
+        level: list[dict[str, Any] | list[Any]] = [self.value]
         while level:
             depth += 1
-            level = [one for outer in level for one in _within(outer)]
+            below: list[Any] = []
+            for outer in level:
+                for one in outer.values() if isinstance(outer, dict) else outer:
+                    if type(one) in _NESTING:
+                        below.append(one)  # noqa: PERF401 - no comprehension: for each answer
+            level = below
         return depth
-
-
-def _within(value: Any) -> list[Any]:
-    """The objects and lists right below one."""
-    inner = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
-    return [one for one in inner if isinstance(one, (dict, list))]
 
 
 class Unparsed(Struct, frozen=True, kw_only=True):

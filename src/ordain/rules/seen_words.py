@@ -19,7 +19,6 @@ from ordain.rules.thought_tags import CHANNELS, EITHER, spoken
 
 EVERY = "*"
 """Stands in a place for each item of a list."""
-_MARKS = ("<", "[THINK]", "\\u")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
@@ -37,7 +36,7 @@ def with_seen_words(answer: str, places: Sequence[str]) -> str:
     An answer in which all of them are seen whole stays as it is to the byte, and so does one that
     no object can be read from.
     """
-    if not places or (answer.isascii() and not any(mark in answer for mark in _MARKS)):
+    if not places or (answer.isascii() and _shows_all(answer)):
         return answer
     parsed = parse_object(answer)
     if not isinstance(parsed, Parsed) or not [
@@ -47,6 +46,11 @@ def with_seen_words(answer: str, places: Sequence[str]) -> str:
     start = answer.index("{")
     _, end = _DECODER.raw_decode(answer, start)
     return answer[:start] + json.dumps(parsed.value, ensure_ascii=False) + answer[end:]
+
+
+def _shows_all(answer: str) -> bool:
+    """Whether an answer in ASCII surely holds no mark of a thought, and no sign by its number."""
+    return "<" not in answer and "[THINK]" not in answer and "\\u" not in answer
 
 
 def _replaced(value: Any, path: Sequence[str]) -> bool:

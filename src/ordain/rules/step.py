@@ -255,15 +255,22 @@ def _shape(value: dict[str, Any]) -> Objection:
 
 
 def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Objection:
-    for key, (required, _) in keys.items():
-        if required and key not in value:
-            return StepReason.MISSING_KEY, prefix + key
-    if not keys.keys() >= value.keys():
+    """What is missing, else that there is more, else what is of another type, in the table's
+    order.
+    """
+    known, wrong = 0, ""
+    for key, (required, types) in keys.items():
+        if key not in value:
+            if required:
+                return StepReason.MISSING_KEY, prefix + key
+            continue
+        known += 1
+        # exactly one of them is what it is most often, and that is seen far sooner
+        if type(value[key]) not in types and not isinstance(value[key], types):
+            wrong = wrong or key
+    if known < len(value):
         return StepReason.UNKNOWN_KEY, prefix.rstrip(".")
-    for key, (_, types) in keys.items():
-        if key in value and not isinstance(value[key], types):
-            return StepReason.WRONG_TYPE, prefix + key
-    return None
+    return (StepReason.WRONG_TYPE, prefix + wrong) if wrong else None
 
 
 def _consistency(value: dict[str, Any]) -> Objection:

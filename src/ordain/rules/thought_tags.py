@@ -29,9 +29,8 @@ _CLOSE = (
 OPEN = re.compile(_OPEN, re.IGNORECASE)
 CLOSE = re.compile(_CLOSE, re.IGNORECASE)
 EITHER = re.compile(rf"({_OPEN})|{_CLOSE}", re.IGNORECASE)
-_SIGNS = ("<", "◁", "THINK]")
 _STEMS = ("think", "thought", "reasoning", "reflection", "analysis")
-"""Every mark has a sign and a stem; most answers have none."""
+"""Every mark has one of these, and a sign (``_has_sign``); most answers have none."""
 _ALIKE = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 """What is no letter of ASCII, and the same as one to a pattern that ignores case."""
 CHANNELS = re.compile(r"<\|(?:start|channel)\|>", re.IGNORECASE)
@@ -239,9 +238,14 @@ class _Place:
         return not last or last in _SENTENCE_ENDS or unicodedata.category(last) == "So"
 
 
+def _has_sign(text: str) -> bool:
+    """Whether anything stands in a text that every mark of a thought has, or of a channel."""
+    return "<" in text or "◁" in text or "THINK]" in text
+
+
 def _marks(kind: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """The marks of a kind in a text. Whether there may be one is far quicker to say."""
-    if not any(sign in text for sign in _SIGNS):
+    if not _has_sign(text):
         return iter(())
     lowered = (text if text.isascii() else text.translate(_ALIKE)).lower()
     return kind.finditer(text) if any(stem in lowered for stem in _STEMS) else iter(())
@@ -314,6 +318,8 @@ def without_thoughts(text: str) -> str:
     A thought that is never closed reaches to the end; before one that only ends all is thought. An
     answer without a mark stays as it is.
     """
+    if not _has_sign(text):
+        return text
     if CHANNELS.match(text.lstrip()):
         return spoken(text)
     if next(_marks(EITHER, text), None) is None:

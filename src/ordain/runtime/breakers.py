@@ -17,7 +17,7 @@ from ordain.contracts.model_policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.results import AwaitedTurn
 from ordain.ports.model import Charge, ModelError, ModelReply
-from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
+from ordain.rules.breaker import CLOSED, SECOND, Circuit, admit, after, given_up
 
 NAMED_A_DELAY = frozenset({ModelErrorCode.RATE_LIMITED, ModelErrorCode.OVERLOADED})
 SILENT = frozenset(
@@ -26,7 +26,6 @@ SILENT = frozenset(
 """Failures in which nothing need have been heard of the endpoint: who only hangs up may be a
 forwarder before nobody.
 """
-_NO_REST = 0, ModelErrorCode.RATE_LIMITED
 FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the call had nearly all of the profile's own time."""
 PAUSE_MS = 1000
@@ -112,10 +111,11 @@ class Breakers:
         self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy
     ) -> CircuitAdmission | HeldBack:
         """The call, which is under way from now on, or why the profile is not asked."""
-        until, code = self._rests.get(name, _NO_REST)
-        if until > now:
-            return HeldBack(code, -(-(until - now) // 1000))
-        self._rests.pop(name, None)
+        if (rest := self._rests.get(name)) is not None:
+            until, code = rest
+            if until > now:
+                return HeldBack(code, -(-(until - now) // 1000))
+            del self._rests[name]
         return self._admitted(CircuitAdmission(profile, next(self._numbers)), now, policy)
 
     def admit_first(
@@ -131,18 +131,21 @@ class Breakers:
     def _admitted(
         self, call: CircuitAdmission, now: int, policy: BreakerPolicy
     ) -> CircuitAdmission | HeldBack:
-        admission = admit(self._circuit(call), call.number, now, policy)
+        where = call.circuit
+        admission = admit(self._circuits.get(where, CLOSED), call.number, now, policy)
         if not admission.admitted:
             turn = "probe" if admission.probing else "rest"
             return HeldBack(ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms, turn)
-        self._keep(call, admission.circuit)
+        self._keep(where, admission.circuit)
         return call
 
     def ended(
         self, call: CircuitAdmission, code: ModelErrorCode | None, now: int, policy: BreakerPolicy
     ) -> None:
         """A call came to its end: with an answer, or with an error."""
-        self._keep(call, after(self._circuit(call), call.number, code, now, policy))
+        where = call.circuit
+        before = self._circuits.get(where, CLOSED)
+        self._keep(where, after(before, call.number, code, now, policy))
 
     def rest(
         self,
@@ -158,22 +161,20 @@ class Breakers:
 
     def left_alone_ms(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> int:
         """For how long nobody asks an endpoint any more; 0 where somebody may."""
-        circuit = self._circuits.get(endpoint_of(profile), Circuit())
+        circuit = self._circuits.get(endpoint_of(profile), CLOSED)
         looked = admit(circuit, 0, now, policy)
         return 0 if looked.admitted or looked.probing else looked.wait_ms
 
     def abandoned(self, call: CircuitAdmission) -> None:
         """A call was given up before it came to an end."""
-        self._keep(call, given_up(self._circuit(call), call.number))
+        where = call.circuit
+        self._keep(where, given_up(self._circuits.get(where, CLOSED), call.number))
 
-    def _circuit(self, call: CircuitAdmission) -> Circuit:
-        return self._circuits.get(call.circuit, Circuit())
-
-    def _keep(self, call: CircuitAdmission, circuit: Circuit) -> None:
-        if circuit == Circuit():
-            self._circuits.pop(call.circuit, None)
+    def _keep(self, where: str, circuit: Circuit) -> None:
+        if circuit == CLOSED:
+            self._circuits.pop(where, None)
         else:
-            self._circuits[call.circuit] = circuit
+            self._circuits[where] = circuit
 
     def open(self) -> Mapping[str, int]:
         """The endpoints that are left alone or on probation, and since when (microseconds since

@@ -159,11 +159,12 @@ class _ModelAttempt(Struct, frozen=True):
             # whatever ends the attempt early, a probe must not stay under way for ever
             breakers.abandoned(admitted)
             raise
-        now = _steady(services)
+        at = services.clock.now()
+        now = _steady(services, at)
         if is_answer(reply):
             breakers.heard_from(profile)
-            services.ways.answered(name, profile, services.clock.now())
-        reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), request)
+            services.ways.answered(name, profile, at)
+        reply, lower = services.ways.heard(name, profile, reply, at, request)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -328,11 +329,11 @@ class _ModelAttempt(Struct, frozen=True):
         )
 
 
-def _steady(services: Services) -> int:
+def _steady(services: Services, at: int | None = None) -> int:
     """The clock of rests and circuits: that of the wall, which does not step back here, or a model
-    would be left alone for as long as that was ahead.
+    would be left alone for as long as that was ahead. ``at`` of whoever has just asked the wall's.
     """
-    now = services.clock.now()
+    now = services.clock.now() if at is None else at
     services.lost.look(now)
     return now + services.lost.back_us
 

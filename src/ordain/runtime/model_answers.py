@@ -242,8 +242,9 @@ def within_bound(reply: R, max_tokens: int) -> R:
     """A reply with as much of its text as is looked at, by whatever looks at it; what is left out
     its notice says.
     """
-    most = looked_at(max_tokens)
-    if isinstance(reply, ModelError) or (chars := len(reply.text)) <= most:
+    if isinstance(reply, ModelError) or (chars := len(reply.text)) <= ANSWER_CHARS:
+        return reply
+    if chars <= (most := looked_at(max_tokens)):
         return reply
     notice = _told_too(reply.notice, _first(chars, most))
     return structs.replace(reply, text=reply.text[:most], notice=notice)
@@ -270,8 +271,8 @@ def kept_answer(
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     asked = max(call.max_tokens, call.hedge_max_tokens)
     reply = within_bound(reply, asked)
-    text, notice = reply.text.encode(errors="replace").decode(), reply.notice
-    size, prompt_size = len(text.encode()), prepared.size
+    encoded, notice = reply.text.encode(errors="replace"), reply.notice
+    text, size, prompt_size = encoded.decode(), len(encoded), prepared.size
     withheld: Withheld | None = None
     content: str | None
     if prepared.inputs.schema is None:

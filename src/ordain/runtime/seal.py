@@ -311,10 +311,11 @@ class SealedModel:
                 cached_tokens=given.cached_tokens,
                 written_tokens=given.written_tokens,
             )
+        model = self._seal.text(given.model)
         notice = None if given.notice is None else self._seal.text(given.notice)
-        return msgspec.structs.replace(
-            given, text=text, model=self._seal.text(given.model), notice=notice
-        )
+        if text is given.text and model is given.model and notice is given.notice:
+            return given  # nothing was struck, as of most
+        return msgspec.structs.replace(given, text=text, model=model, notice=notice)
 
     async def close(self) -> None:
         """See ``ModelPort.close``."""

@@ -20,12 +20,17 @@ _CSS = re.compile(r"\\([0-9a-fA-F]{1,6})[ \t\n\r\f]?")
 """A character by its number, as style sheets have it."""
 _MARKS = ("<", "◁", "THINK]")
 """Every mark of a thought has one of these."""
-_PARTING = re.compile(r"[\\\n\r\t<◁\x1b\x9b]|THINK\]")
+_PARTING = (*_IN_ADDRESSES, *_MARKS, "\x1b", "\x9b")
 
 
 def may_part(text: str) -> bool:
-    """Whether anything stands in a text that some reader takes away; most have nothing."""
-    return _PARTING.search(text) is not None
+    """Whether anything stands in a text that some reader takes away; most have nothing, and each
+    sign by itself is found far sooner than any of them by a pattern.
+    """
+    for sign in _PARTING:  # noqa: SIM110 - `any` would take as long again as all of it
+        if sign in text:
+            return True
+    return False
 
 
 def readings(text: str) -> Iterator[str]:

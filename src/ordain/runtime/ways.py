@@ -42,6 +42,16 @@ class Manner(NamedTuple):
     words_first: bool = False
 
 
+class _Asked(NamedTuple):
+    """A profile as it was asked last, what was known then, and how it is asked by that where
+    nothing is suspected.
+    """
+
+    profile: ModelProfile
+    known: LearntWays
+    manner: Manner
+
+
 def endpoint_digest(profile: ModelProfile) -> str:
     """What a profile says of whom it asks and how; another endpoint is learnt anew."""
     return _digest(
@@ -88,10 +98,8 @@ class Ways:
         self._suspected_left: dict[str, set[Leave]] = {}
         self._miscalled: dict[str, Structured] = {}
         """The way in which a profile's last answer called tools, and not as it was told to."""
-        self._asked: dict[str, tuple[ModelProfile, LearntWays]] = {}
-        """Each profile as it was asked last, with what was known then: every call asks several
-        times.
-        """
+        self._asked: dict[str, _Asked] = {}
+        """By name: every call asks several times."""
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
         """How the profile's next answer is held to its schema."""
@@ -108,11 +116,12 @@ class Ways:
 
     def manner(self, name: str, profile: ModelProfile) -> Manner:
         """All three: how the profile is asked next."""
-        return Manner(
-            held=self.way(name, profile),
-            left=self.left(name, profile),
-            words_first=self._of(name, profile).words_first is True,
-        )
+        asked = self._asked_of(name, profile)
+        if name in self._suspected or name in self._suspected_left:
+            return asked.manner._replace(
+                held=self.way(name, profile), left=self.left(name, profile)
+            )
+        return asked.manner
 
     def has_answered(self, name: str, profile: ModelProfile) -> bool:
         """Whether the profile's endpoint has said anything yet, to this process or one before: to
@@ -124,22 +133,29 @@ class Ways:
 
     def answered(self, name: str, profile: ModelProfile, now: int) -> None:
         """It has: an outage from here on is one, and no address that is wrong."""
-        at = _answers(profile)
-        if at not in self._learnt and profile.provider not in WITHIN:
+        if profile.provider not in WITHIN and (at := _answers(profile)) not in self._learnt:
             self._learnt[at] = LearntWays(endpoint="", at=now, ways={}, answered=True)
             self._keep(name)
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
+        return self._asked_of(name, profile).known
+
+    def _asked_of(self, name: str, profile: ModelProfile) -> _Asked:
         asked = self._asked.get(name)
-        if asked is None or asked[0] is not profile:
+        if asked is None or asked.profile is not profile:
             learnt, endpoint = self._learnt.get(name), endpoint_digest(profile)
             known = (
                 learnt
                 if learnt is not None and learnt.endpoint == endpoint
                 else LearntWays(endpoint=endpoint, at=0, ways={})
             )
-            asked = self._asked[name] = (profile, known)
-        return asked[1]
+            manner = Manner(
+                held=way_of(profile, known.ways),
+                left=known.left,
+                words_first=known.words_first is True,
+            )
+            asked = self._asked[name] = _Asked(profile, known, manner)
+        return asked
 
     def _now(self, name: str, profile: ModelProfile, now: int, **more: Any) -> None:
         self._learnt[name] = structs.replace(self._of(name, profile), at=now, **more)
@@ -188,13 +204,14 @@ class Ways:
         where it names nothing, and no lower way is left, what may be meant, step by step.
         """
         held = said.held
-        lower = profile.ways[profile.ways.index(held) + 1 :] if held in profile.ways else ()
+        ways = () if held is None else profile.ways
+        lower = ways[ways.index(held) + 1 :] if held in ways else ()
         if isinstance(said, ModelError) and said.code is ModelErrorCode.REJECTED:
             return said, self._refused(name, said, lower=bool(lower))
         if isinstance(said, ModelReply):
             self._without(name, profile, said, now)
             self._begun(name, profile, said.words_first, now)
-        if held is None or held not in profile.ways or not self._tells(name, profile, said):
+        if held is None or held not in ways or not self._tells(name, profile, said):
             return said, False
         self._taken(name, profile, said, now)
         if isinstance(said, ModelReply) and held is Structured.NATIVE and lower:

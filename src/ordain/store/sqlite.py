@@ -157,12 +157,9 @@ class SqliteStore:
     def _writer(self, options: StoreOptions, *, threaded: bool) -> Writer:
         transaction = Transaction(self._db, self.engine, make_tables(self._db, options.tables))
         self._mailboxes = Mailboxes(self._reads, transaction.ledger.put)
-        return Writer(
-            transaction,
-            Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}),
-            self.engine,
-            threaded=threaded,
-        )
+        self.fresh = transaction.fresh
+        applier = Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS})
+        return Writer(transaction, applier, self.engine, threaded=threaded)
 
     def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """See ``JournalStore.submit``."""

@@ -13,6 +13,7 @@ from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.ledger_items import run_item
 from ordain.journal.records import Record, Started, Status, content_class
 from ordain.ports.writes import NewRun, RowTable
+from ordain.store.fresh_runs import FreshRuns
 from ordain.store.ledger import LedgerDraft
 from ordain.store.run_records import asking, read_opening
 from ordain.store.sheets import INSERT_SHEET, lay_out
@@ -70,6 +71,7 @@ class Transaction:
         self.engine = epoch
         self._numbers: dict[str, RunNumbers] = {}
         self.ledger = LedgerDraft()
+        self.fresh = FreshRuns()
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
         self.accepted: AcceptedCount | None = None
@@ -87,6 +89,7 @@ class Transaction:
         del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
         self.ledger.back_to(mark[2:])
         self._numbers.clear()
+        self.fresh.forget()
         self.accepted = None
 
     def table(self, name: str) -> RowTable:
@@ -116,10 +119,12 @@ class Transaction:
             known = self._remembered(run, RunNumbers(*row))
         return known
 
-    def records(self, of: RunNumbers, records: tuple[Record, ...]) -> None:
-        """Add records to a run's journal."""
+    def records(self, of: RunNumbers, records: tuple[Record, ...]) -> bytes:
+        """Add records to a run's journal; gives what lies in the last row."""
+        laid = b""
         for first, settled, laid in lay_out(records, partial(self._put_apart, of)):
             self.db.execute(INSERT_SHEET, (of.run, first, settled, laid))
+        return laid
 
     def _put_apart(self, of: RunNumbers, record: Record) -> int:
         cursor = self.db.execute(
@@ -177,7 +182,7 @@ class Transaction:
         if root is None:
             self.db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
         made = self._remembered(new.id, RunNumbers(number, subject, begun.workspace))
-        self.records(made, (new.record,))
+        self.fresh.opened(new, parent is not None, self.engine, self.records(made, (new.record,)))
         self.touched.append(new.id)
         identity = (
             *(

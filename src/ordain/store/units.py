@@ -274,6 +274,7 @@ class Applier:
 
     def _operation(self, unit: Operation) -> Outcome:
         if unit.name == ERASE:
+            self._transaction.fresh.forget()
             self._transaction.touched_sessions += (
                 (*place, 0) for place in erased_places(self._db, unit.args)
             )

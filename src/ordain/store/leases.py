@@ -70,8 +70,10 @@ class SqliteLeases:
         """See ``Leases.hold``. There is no other engine: what has a flow that this one has not is
         its to stop.
         """
-        if len(only) == 1 and (fresh := self._store.fresh.taken(self._store.query, only[0])):
-            return [Held(id=fresh.id, run=fresh)]
+        if len(only) == 1:
+            fresh = self._store.fresh.taken(self._store.query, only[0])
+            if fresh is not None and _holds(lease, fresh):
+                return [Held(id=fresh.id, run=fresh)]
         runs = only or [
             run
             for (run,) in self._store.query(

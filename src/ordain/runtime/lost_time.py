@@ -50,7 +50,7 @@ class LostTime:
         unknown.
         """
         self._clock, self._seen = clock, clock()
-        self._known([(began, ended) for began, ended in known])
+        self._keep([(began, ended) for began, ended in known])
         if last_beat is not None and last_beat > self._seen:
             self._set_back(self._seen, last_beat - self._seen)
         elif last_beat is not None and last_beat < self._seen:
@@ -105,14 +105,14 @@ class LostTime:
 
     def _add(self, began: int, ended: int) -> None:
         self.unsaved.append((began, ended))
-        self._known([*self._spans, (began, ended)])
+        self._keep([*self._spans, (began, ended)])
 
-    def _known(self, spans: list[tuple[int, int]]) -> None:
+    def _keep(self, spans: list[tuple[int, int]]) -> None:
         self._spans, self.last_at = spans, spans[-1][1] if spans else 0
 
     def _set_back(self, now: int, by: int) -> None:
         """What is said of moments to come would be taken for lost when they come again."""
-        self._known([(began, min(ended, now)) for began, ended in self._spans if began < now])
+        self._keep([(began, min(ended, now)) for began, ended in self._spans if began < now])
         self.unsaved = [(began, min(ended, now)) for began, ended in self.unsaved if began < now]
         self.cut_at = now
         self.back_us += by

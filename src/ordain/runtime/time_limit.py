@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
+from weakref import ref
 
 SLICE_S = 0.5
 LATE_S = 2.0
@@ -105,6 +106,9 @@ class _Ticks:
     """One timer of an event loop for all countdowns that have more than a slice or two to go:
     nearly every one is stopped long before it is over, and a timer of its own costs more than what
     it measures.
+
+    All are told at each tick, so that whatever is late is late for all of them. They keep it while
+    there is one.
     """
 
     _here = threading.local()
@@ -114,44 +118,48 @@ class _Ticks:
         self.loop = loop
         self._timer: asyncio.TimerHandle | None = None
         self._at = 0.0
-        self._now, self._later = dict[_Countdown, None](), dict[_Countdown, None]()
+        self._due: dict[_Countdown, float] = {}
 
     @classmethod
     def of(cls, loop: asyncio.AbstractEventLoop) -> _Ticks:
         """Those of the loop that runs in this thread."""
-        found: _Ticks | None = getattr(cls._here, "ticks", None)
+        kept: Callable[[], _Ticks | None] | None = getattr(cls._here, "ticks", None)
+        found = None if kept is None else kept()
         if found is None or found.loop is not loop:
-            found = cls._here.ticks = cls(loop)
+            found = cls(loop)
+            cls._here.ticks = ref(found)
         return found
 
     def due(self, countdown: _Countdown, now: float) -> float:
-        """Tell the countdown once, one slice from now or up to two; when that is, by the loop's
-        clock.
-        """
+        """Tell the countdown once, within a slice from now; when that is, by the loop's clock."""
         if self._timer is None:
             self._begin(now + SLICE_S)
-        if self._at - now >= SLICE_S:
-            self._now[countdown] = None
-            return self._at
-        self._later[countdown] = None
-        return max(self._at, now) + SLICE_S  # a tick that is late tells those behind it later
+        # a tick that is late by now tells of what was lost before, and this one by the next
+        due = self._due[countdown] = self._at if self._at > now else now + SLICE_S
+        return due
 
     def forget(self, countdown: _Countdown) -> None:
         """It is not told any more."""
-        self._now.pop(countdown, None)
-        self._later.pop(countdown, None)
+        self._due.pop(countdown, None)
 
     def _begin(self, at: float) -> None:
         self._at = at
         self._timer = self.loop.call_at(at, self._tick)
 
     def _tick(self) -> None:
-        told, self._now, self._later = self._now, self._later, {}
+        told = [countdown for countdown, due in self._due.items() if due <= self._at]
         self._timer = None
-        if self._now:
+        if self._due:
             self._begin(max(self._at, self.loop.time()) + SLICE_S)
         for countdown in told:
-            countdown.sliced()
+            self._due.pop(countdown, None)
+            try:
+                countdown.sliced()
+            except Exception as error:
+                # its clock is foreign: as with a timer of its own, no other one hears of it
+                self.loop.call_exception_handler(
+                    {"message": "a time-out cannot be counted", "exception": error}
+                )
 
 
 class TimeLimit(_Countdown):

@@ -42,7 +42,7 @@ class Manner(NamedTuple):
     words_first: bool = False
 
 
-class _Asked(NamedTuple):
+class _LastAsked(NamedTuple):
     """A profile as it was asked last, what was known then, and how it is asked by that where
     nothing is suspected.
     """
@@ -98,7 +98,7 @@ class Ways:
         self._suspected_left: dict[str, set[Leave]] = {}
         self._miscalled: dict[str, Structured] = {}
         """The way in which a profile's last answer called tools, and not as it was told to."""
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, _LastAsked] = {}
         """By name: every call asks several times."""
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
@@ -140,7 +140,7 @@ class Ways:
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
         return self._asked_of(name, profile).known
 
-    def _asked_of(self, name: str, profile: ModelProfile) -> _Asked:
+    def _asked_of(self, name: str, profile: ModelProfile) -> _LastAsked:
         asked = self._asked.get(name)
         if asked is None or asked.profile is not profile:
             learnt, endpoint = self._learnt.get(name), endpoint_digest(profile)
@@ -154,7 +154,7 @@ class Ways:
                 left=known.left,
                 words_first=known.words_first is True,
             )
-            asked = self._asked[name] = _Asked(profile, known, manner)
+            asked = self._asked[name] = _LastAsked(profile, known, manner)
         return asked
 
     def _now(self, name: str, profile: ModelProfile, now: int, **more: Any) -> None:

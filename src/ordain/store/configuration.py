@@ -40,6 +40,7 @@ class SqliteConfiguration:
         """Reads only."""
         self._store = store
         self._empty_at: int | None = None
+        self._asked_in: asyncio.AbstractEventLoop | None = None
 
     async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
         """See ``Configuration.current``."""
@@ -54,13 +55,15 @@ class SqliteConfiguration:
         That it was so holds until somebody commits here, and for one turn of the loop: a commit of
         another process within it cannot be told from one that came a moment later.
         """
-        commits = self._store.writer.commits
-        if self._empty_at == commits:
+        commits, loop = self._store.writer.commits, self._asked_in
+        if self._empty_at == commits and loop is not None and loop.is_running():
             return True
         if self._store.query("SELECT 1 FROM configuration LIMIT 1"):
             return False
-        self._empty_at = commits
-        asyncio.get_running_loop().call_soon(self._look_anew)
+        self._asked_in = loop = asyncio._get_running_loop()  # noqa: SLF001 - there need be none
+        if loop is not None:
+            self._empty_at = commits
+            loop.call_soon(self._look_anew)
         return True
 
     def _look_anew(self) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from ordain.ports.store import Change
+from ordain.store.fresh_runs import FreshRuns
 from ordain.store.writer import Writer
 
 POLL_S = 0.1
@@ -21,9 +22,9 @@ _FROM_OTHERS = (
 class Elsewhere:
     """How far this process has looked."""
 
-    def __init__(self, reads: sqlite3.Connection, writer: Writer) -> None:
+    def __init__(self, reads: sqlite3.Connection, writer: Writer, fresh: FreshRuns) -> None:
         """Nothing yet."""
-        self._reads, self._writer = reads, writer
+        self._reads, self._writer, self._fresh = reads, writer, fresh
         self._version = self._mail = 0
         self._entry: int | None = None  # not looked yet
 
@@ -36,6 +37,7 @@ class Elsewhere:
         # asked last: whatever comes from now on changes it
         (version,) = self._reads.execute("PRAGMA data_version").fetchone()
         if version != self._version:
+            self._fresh.forget()
             rows = self._reads.execute(_FROM_OTHERS, (self._mail,)).fetchall()
             grown = tuple(self._grown())
             if rows or grown:

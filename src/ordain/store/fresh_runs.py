@@ -4,6 +4,8 @@ back a row of many tables and the record beside it, but only see that nothing ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ordain.journal.records import PAYLOAD_BYTES, Status
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import NewRun
@@ -78,8 +80,15 @@ class FreshRuns:
             sheet,
         )
 
+    def drop(self, runs: Sequence[str]) -> None:
+        """These are read."""
+        for run in runs:
+            self._runs.pop(run, None)
+
     def forget(self) -> None:
-        """What was told of was rolled back, or content is destroyed."""
+        """What was told of was rolled back, content is destroyed, or another process has written:
+        it may have destroyed some.
+        """
         self._runs.clear()
 
     def taken(self, query: Statement, run: str) -> StoredRun | None:

@@ -80,6 +80,7 @@ class SqliteLeases:
                 _ORPHANS, {"engine": lease.engine, "now": self._now(), "most": limit}
             )
         ]
+        self._store.fresh.drop(runs)
         found = await self._store.load(runs)
         others = [run for run, stored in found.items() if not _holds(lease, stored)]
         if others:

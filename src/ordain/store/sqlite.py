@@ -148,7 +148,7 @@ class SqliteStore:
             raise
         if self._unlogged and folder is not None:
             tell_gone(folder, self._unlogged, options.holder)
-        self._elsewhere, self._closed = Elsewhere(self._reads, self.writer), False
+        self._elsewhere, self._closed = Elsewhere(self._reads, self.writer, self.fresh), False
         self._runs, self._unknown = StoredRuns(self.query, self._reads), UnknownEnds(self.query)
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)

@@ -5,9 +5,11 @@ nothing waits for it.
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -259,3 +261,80 @@ async def test_who_gives_no_clock_is_told_of_nothing() -> None:
     async with TimeLimit(100.0) as limit:
         await _stopped(60.0)
         assert limit.lost_us() == 0
+
+
+@pytest.mark.parametrize("stop", [1.0, 1.5, 2.4, 60.0])
+@pytest.mark.parametrize("offset", [0.0, 0.1, 0.3, 0.5])
+@moved
+async def test_a_stop_is_told_to_all_whenever_they_began(offset: float, stop: float) -> None:
+    """One timer is for all of them, and none of them hears of less for that another began before
+    it: all but a slice at the most.
+    """
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Moved)
+    first, _ = _begun(100.0)
+    await _settle()
+    loop.at += offset
+    await _settle()
+    async with TimeLimit(100.0, _Wall().now) as limit:
+        await _settle()
+        loop.at += stop
+        assert stop - SLICE_S <= limit.lost_us() / 1e6 + 1e-5 <= stop + 1e-5
+        await _settle()
+        told = limit.lost_us()
+        await _ticks(2.0)
+        assert limit.lost_us() == told
+    first.cancel()
+
+
+@moved
+async def test_one_that_cannot_be_counted_keeps_no_other_from_its_end() -> None:
+    """The clock of one of them raises at a tick, which the loop hears of."""
+    heard: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: heard.append(context["message"])
+    )
+    asked = 0
+
+    def broken() -> int:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            raise OSError("no clock")
+        return 0
+
+    async def counted() -> None:
+        async with TimeLimit(100.0, broken):
+            await asyncio.Event().wait()
+
+    one = asyncio.ensure_future(counted())
+    other, _ = _begun(1.5)
+    await _settle()
+    await _ticks(2.0)
+    assert heard == ["a time-out cannot be counted"]
+    with pytest.raises(TimeoutError):
+        await other
+    one.cancel()
+    await asyncio.gather(one, return_exceptions=True)
+
+
+def test_nothing_of_a_closed_loop_stays() -> None:
+    """A time-out that nobody has ended is forgotten with its loop."""
+
+    class Words:
+        pass
+
+    async def never(_: Words) -> None:
+        async with TimeLimit(100.0):
+            await asyncio.Event().wait()
+
+    loop = asyncio.new_event_loop()
+    words = Words()
+    kept = ref(words)
+    task = loop.create_task(never(words))
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    task._log_destroy_pending = False
+    del task, loop, words
+    gc.collect()
+    assert kept() is None

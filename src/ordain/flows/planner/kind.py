@@ -47,7 +47,7 @@ def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
     (ACH-03).
     """
     asked = request.preferences
-    tools = catalog.lendable([tool.tool_id for tool in request.toolset]) - {CHAIN_VERB}
+    tools = _lendable(request, catalog) - {CHAIN_VERB}
     if asked.self_critique is True and CRITIC in catalog.verbs:
         tools |= {CRITIC}
     if asked.council is True and CHAIN_VERB in catalog.verbs:
@@ -59,9 +59,11 @@ def _grant_3(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
     """The request's toolset, of which rule ``scope`` finds what can be had; and what the cards in
     it are for, which those alone may use.
     """
-    return CapabilityScope(
-        allowed=tuple(sorted(catalog.lendable(tool.tool_id for tool in request.toolset)))
-    )
+    return CapabilityScope(allowed=tuple(sorted(_lendable(request, catalog))))
+
+
+def _lendable(request: PlannerRequest, catalog: Catalog) -> frozenset[str]:
+    return catalog.lendable([tool.tool_id for tool in request.toolset])
 
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(

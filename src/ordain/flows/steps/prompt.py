@@ -8,7 +8,7 @@ bound before it is rendered.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -120,34 +120,37 @@ def planner_base(request: PlannerRequest, tools: Sequence[ToolRef | OfferedTool]
     )
 
 
-def fixed_size(base: PlannerPrompt) -> int:
-    """Bytes of the request's part as JSON."""
-    return len(
-        msgspec.json.encode(msgspec.structs.replace(base, trace=(), steps_left=0, reask=None))
-    )
-
-
-def size_bound(source: str, prompt: PlannerPrompt) -> int:
-    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per
-    repeated part.
+class PromptSize(Struct, frozen=True):
+    """What the prompts of one run come to at the most, in bytes: of the template, the parts of it
+    that the request has repeated, and its values as JSON.
     """
-    shown = [_step_size(step) for step in prompt.trace]
-    fixed = fixed_size(prompt) + _moving_size(prompt.steps_left, prompt.reask)
-    return _bound(len(source.encode()), prompt, shown, fixed)
+
+    template: int
+    parts: int
+    values: int
+
+    @classmethod
+    def of(cls, base: PlannerPrompt, source: str, more: int = 0) -> PromptSize:
+        """Of the request's part and the template's text; ``more`` is shown in every prompt."""
+        return cls(
+            template=len(source.encode()),
+            parts=1 + len(base.tools) + len(base.history),
+            values=len(msgspec.json.encode(base)) + more,
+        )
+
+    def bound(
+        self, shown: Sequence[int], left: int, reask: str | None, beside: Iterable[int] = ()
+    ) -> int:
+        """Upper bound of a rendered prompt: every value once as JSON, the template once per
+        repeated part. ``shown`` is ``step_size`` of each step in it, ``beside`` what else it shows.
+        """
+        moving = len(str(left)) + len(reask or "") + 2 * sum(beside)
+        return self.template * (self.parts + len(shown)) + 2 * (sum(shown) + self.values + moving)
 
 
-def _bound(template: int, base: PlannerPrompt, shown: Sequence[int], others: int) -> int:
-    """The same by sizes: of the template, of the steps that are shown, and of all else that is."""
-    repeats = 1 + len(base.tools) + len(base.history) + len(shown)
-    return template * repeats + 2 * (sum(shown) + others)
-
-
-def _step_size(wire: dict[str, Any]) -> int:
+def step_size(wire: dict[str, Any]) -> int:
+    """Bytes of a step as a prompt shows it, which is cut."""
     return min(len(msgspec.json.encode(wire)), 4 * (TRACE_CHARS + 1))
-
-
-def _moving_size(left: int, reask: str | None) -> int:
-    return len(str(left)) + len(reask or "")
 
 
 def _cut(text: str, bound: int) -> str:
@@ -169,14 +172,14 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     index = len(progress.steps)
     left = progress.limits.max_steps - index
     shown = progress.steps[-TRACE_STEPS:]
-    if progress.base is None:
+    size: PromptSize | None = progress.size
+    if size is None:
         base = planner_base(progress.request, progress.tools)
         more = 0 if progress.history is None else 2 * progress.history.size_bytes
-        template = len(context.catalog.data.prompts[TEMPLATE].encode())
-        progress.base = base, fixed_size(base) + more, template
-    base, fixed, template = progress.base
+        source = context.catalog.data.prompts[TEMPLATE]
+        size = progress.size = PromptSize.of(base, source, more)
     sizes = progress.sizes
-    sizes += [_step_size(step.wire) for step in progress.steps[len(sizes) :]]
+    sizes += [step_size(step.wire) for step in progress.steps[len(sizes) :]]
     first = index - len(shown)
     args: dict[str, Any] = {"left": left}
     if first:
@@ -191,15 +194,14 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     if progress.beside:
         args["beside"] = {name: seq for name, (seq, _) in progress.beside.items()}
         refs += [seq for seq, _ in progress.beside.values()]
-        fixed += 2 * sum(size for _, size in progress.beside.values())
-    fixed += _moving_size(left, progress.reask)
+    beside = [length for _, length in progress.beside.values()]
     # each repeats its part of the template
     entries = 0 if progress.history is None else progress.history.entries + 1
     return ModelQuestion(
         refs=tuple(refs),
         args=args,
-        prompt_tokens=_bound(template, base, sizes[-TRACE_STEPS:], fixed)
-        + entries * template
+        prompt_tokens=size.bound(sizes[-TRACE_STEPS:], left, progress.reask, beside)
+        + entries * size.template
         + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
         narrative=progress.narrative,

@@ -25,8 +25,9 @@ from ordain.flows.steps.prompt import (
     TRACE_CHARS,
     TRACE_STEPS,
     PlannerPrompt,
+    PromptSize,
     planner_base,
-    size_bound,
+    step_size,
     with_progress,
 )
 from ordain.prompts.prompt import Prompt, render
@@ -120,7 +121,8 @@ def test_the_planner_prompt_fits_its_bound(
     """
     prompt = whole_prompt(request, offered, trace, left, reask)
     shown = rendered(prompt)
-    assert size(shown) <= size_bound(SOURCE, prompt)
+    whole = PromptSize.of(planner_base(request, offered), SOURCE)
+    assert size(shown) <= whole.bound([step_size(step) for step in trace], left, reask)
     assert shown == rendered(whole_prompt(request, offered, trace, left, reask))
 
 

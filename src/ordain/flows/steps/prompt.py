@@ -121,12 +121,12 @@ def planner_base(request: PlannerRequest, tools: Sequence[ToolRef | OfferedTool]
 
 
 class PromptSize(Struct, frozen=True):
-    """What the prompts of one run come to at the most, in bytes: of the template, the parts of it
-    that the request has repeated, and its values as JSON.
+    """What the prompts of one run come to at the most, in bytes: of the template, how often
+    the request has it at the most, and of its values as JSON.
     """
 
     template: int
-    parts: int
+    repeats: int
     values: int
 
     @classmethod
@@ -134,7 +134,7 @@ class PromptSize(Struct, frozen=True):
         """Of the request's part and the template's text; ``more`` is shown in every prompt."""
         return cls(
             template=len(source.encode()),
-            parts=1 + len(base.tools) + len(base.history),
+            repeats=1 + len(base.tools) + len(base.history),
             values=len(msgspec.json.encode(base)) + more,
         )
 
@@ -145,7 +145,7 @@ class PromptSize(Struct, frozen=True):
         repeated part. ``shown`` is ``step_size`` of each step in it, ``beside`` what else it shows.
         """
         moving = len(str(left)) + len(reask or "") + 2 * sum(beside)
-        return self.template * (self.parts + len(shown)) + 2 * (sum(shown) + self.values + moving)
+        return self.template * (self.repeats + len(shown)) + 2 * (sum(shown) + self.values + moving)
 
 
 def step_size(wire: dict[str, Any]) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST_US = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
+LATEST_US = (datetime.max.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 """The last moment that can be said: the end of the year 9999."""
 
 DAY_US = 86_400_000_000
@@ -32,6 +33,6 @@ def moment_of(said: object) -> int | None:
         found = datetime.fromisoformat(said)
         return (
             (found if found.tzinfo is not None else found.replace(tzinfo=UTC)) - EPOCH
-        ) // timedelta(microseconds=1)
+        ) // MICROSECOND
     except (ValueError, OverflowError):
         return None

@@ -5,7 +5,7 @@ can only hold itself to less.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Protocol
 
 from msgspec import Struct, structs
@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from ordain.contracts.access import TokenScope, lacking
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.moments import EPOCH
+from ordain.contracts.moments import EPOCH, MICROSECOND
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import VerbEffect
@@ -24,7 +24,6 @@ from ordain.rules.lane import LaneChosen
 from ordain.rules.profile import HeldProfile, ProfiledBy
 from ordain.rules.spend import Spend
 
-MICROSECOND = timedelta(microseconds=1)
 READ_MS = 10_000
 
 

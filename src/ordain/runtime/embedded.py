@@ -115,10 +115,9 @@ class Embedded(Protocol):
 
     async def _planned(self, request: PlannerRequest) -> PlanResult[Any]:
         """What a request came to, its answer's structured part as it was recorded."""
-        accepted = await self.runtime.accept(request, EMBEDDER)
-        told: PlanResult[Any] = PlanResult(
-            self.runtime.response(await self.runtime.wait(accepted.run))
-        )
+        runtime = self.runtime
+        accepted = await runtime.accept(request, EMBEDDER)
+        told: PlanResult[Any] = PlanResult(runtime.response(await runtime.wait(accepted.run)))
         return PlanResult(told.wire, told.wire["final_answer"]["structured"]) if told.ok else told
 
     @overload

@@ -8,7 +8,7 @@ on, in replay it stops.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import inf
 from time import perf_counter_ns
 from typing import Any, TypeVar, cast
@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.moments import EPOCH
+from ordain.contracts.moments import EPOCH, MICROSECOND
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
@@ -228,17 +228,17 @@ class Execution:
         """See ``Effects.perform``."""
         with self._effecting:
             asked, encoded = recorded_form.effect_form(effect)
+            if isinstance(asked, ModelCall):
+                return await self._model_call(asked, encoded)
             if isinstance(asked, Children):
                 raise FlowFault(
                     "children are opened by the port's own method, which books what they spend"
                 )
-            if isinstance(asked, ModelCall):
-                return await self._model_call(asked, encoded)
             result = await self._perform(asked, encoded)
-            if isinstance(asked, Wait):
-                self.state.authority.consents.answered(asked, result)
-            elif isinstance(asked, VerbCall):
+            if isinstance(asked, VerbCall):
                 self.state.authority.attempted(asked, result)
+            elif isinstance(asked, Wait):
+                self.state.authority.consents.answered(asked, result)
             return result
 
     async def _model_call(self, call: ModelCall, encoded: msgspec.Raw) -> Any:
@@ -388,7 +388,7 @@ class Execution:
         """See ``Effects.now``."""
         if self._now_at != self.state.flow_at:
             self._now_at = self.state.flow_at
-            self._now = EPOCH + timedelta(microseconds=self._now_at)
+            self._now = EPOCH + self._now_at * MICROSECOND  # quicker than one made of as many
         return self._now
 
     def new_id(self) -> str:

@@ -54,6 +54,8 @@ from ordain.runtime.waits import ask, carry_wait
 R = TypeVar("R")
 _INTENT = RecordKind.INTENT
 """What is asked for at each record has a name of its own (``journal.codec``)."""
+_PLAIN = frozenset({ModelCall, VerbCall, Read})
+"""Effects beside whose intent nothing is written."""
 UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one
 there are a dozen.
@@ -186,15 +188,21 @@ class LiveRun(RunJournal):
         if not self.state.masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         self.state.admit(effect, len(encoded), self.catalog)
-        children = list(new_children(self, addr, effect)) if isinstance(effect, Children) else []
+        plain = type(effect) in _PLAIN
+        children = (
+            list(new_children(self, addr, effect))
+            if not plain and isinstance(effect, Children)
+            else []
+        )
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
         self.write(_INTENT, str(name), IntentBody(addr=addr, effect=encoded))
-        if isinstance(effect, Say):
-            return self._say(addr, effect)
-        if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:
-            return self.observe(addr, str(name), withdrawn_wait(why))
-        self.beside(*children)
+        if not plain:
+            if isinstance(effect, Say):
+                return self._say(addr, effect)
+            if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:
+                return self.observe(addr, str(name), withdrawn_wait(why))
+            self.beside(*children)
         # from here on a drain lets it end: its intent may be durable already
         self.in_verb = isinstance(effect, VerbCall)
         await self.barrier()
@@ -229,12 +237,12 @@ class LiveRun(RunJournal):
         again: bool,
         recover: Recovering | None = None,
     ) -> Any:
-        if isinstance(effect, Wait):
-            return await carry_wait(self, addr, effect, again=again)
-        if isinstance(effect, Children):
-            return await join_children(self, addr, effect, ended, begun=not again)
         if isinstance(effect, (ModelCall, VerbCall, Read)):
             effect = self.time.timed(effect, self.catalog)
+        elif isinstance(effect, Wait):
+            return await carry_wait(self, addr, effect, again=again)
+        elif isinstance(effect, Children):
+            return await join_children(self, addr, effect, ended, begun=not again)
         if isinstance(effect, ModelCall):
             result: AnyResult | None = (
                 lost_call(self.catalog, effect)

@@ -151,8 +151,8 @@ class RunState:
 
     def announced(self, effect: AnyEffect) -> None:
         """An effect was announced, now or on record."""
-        last = isinstance(effect, (Say, Read)) and (
-            self.masked or self.flow_at > self.authority.deadline
+        last = (self.masked or self.flow_at > self.authority.deadline) and isinstance(
+            effect, (Say, Read)
         )
         self._last_words = self._last_words + 1 if last else 0
         self.authority.made(effect)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from ordain.errors import JournalCorrupt, no_run
 from ordain.journal.records import Record, Status
 from ordain.ports.shared import Shared
-from ordain.ports.writes import MailKind, Write
+from ordain.ports.writes import MailKind, NewRun, Write
 
 
 class Mail(Struct, frozen=True, gc=False, kw_only=True):
@@ -169,6 +169,41 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
     head: int | None = None
     epoch: int = 0
     holder: int = 0
+
+
+def opened_run(
+    new: NewRun, *, parent: str | None, nested: int, key: bytes, engine: int
+) -> StoredRun:
+    """A run as it is stored the moment that it was opened. ``parent`` is the stored run that it is
+    a child of, ``key`` its subject's as stored, ``engine`` the one that holds it (0: none).
+    """
+    begun = new.started
+    return StoredRun(
+        id=new.id,
+        flow=begun.flow,
+        flow_version=begun.flow_version,
+        catalog=begun.catalog,
+        workspace=begun.workspace,
+        subject=begun.subject,
+        key=key,
+        status=Status.QUEUED if new.queued else Status.READY,
+        reason="",
+        parent=parent,
+        parent_addr=-1 if begun.parent_addr is None else begun.parent_addr,
+        index=begun.index,
+        root=new.root or new.id,
+        resumes=0,
+        wake_at=None,
+        created_at=new.record.at,
+        ended_at=None,
+        records=(new.record,),
+        session=begun.session,
+        thread=begun.thread,
+        nested=nested,
+        head=0,
+        epoch=int(engine > 0),
+        holder=engine,
+    )
 
 
 class Change(Struct, frozen=True, gc=False, kw_only=True):

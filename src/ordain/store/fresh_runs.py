@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordain.journal.records import PAYLOAD_BYTES, Status
-from ordain.ports.store import StoredRun
+from ordain.journal.records import PAYLOAD_BYTES
+from ordain.ports.store import StoredRun, opened_run
 from ordain.ports.writes import NewRun
 from ordain.store.run_records import Statement
 
@@ -50,35 +50,8 @@ class FreshRuns:
         if len(self._runs) >= KEPT:
             for oldest in list(self._runs)[:1]:
                 self._runs.pop(oldest, None)
-        self._runs[new.id] = (
-            StoredRun(
-                id=new.id,
-                flow=begun.flow,
-                flow_version=begun.flow_version,
-                catalog=begun.catalog,
-                workspace=begun.workspace,
-                subject=begun.subject,
-                key=new.key,
-                status=Status.READY,
-                reason="",
-                parent=begun.parent,
-                parent_addr=-1 if begun.parent_addr is None else begun.parent_addr,
-                index=begun.index,
-                root=new.root or new.id,
-                resumes=0,
-                wake_at=None,
-                created_at=new.record.at,
-                ended_at=None,
-                records=(new.record,),
-                session=begun.session,
-                thread=begun.thread,
-                nested=0 if begun.parent is None else 1,
-                head=0,
-                epoch=1,
-                holder=engine,
-            ),
-            sheet,
-        )
+        fresh = opened_run(new, parent=begun.parent, nested=int(below), key=new.key, engine=engine)
+        self._runs[new.id] = fresh, sheet
 
     def drop(self, runs: Sequence[str]) -> None:
         """These are read."""

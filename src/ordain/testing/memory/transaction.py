@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
-from ordain.journal.records import Record, Status
+from ordain.journal.records import Record
 from ordain.journal.transitions import Transition
-from ordain.ports.store import StoredRun
+from ordain.ports.store import opened_run
 from ordain.ports.writes import NewRun, RowTable
 from ordain.testing.memory.rows import KeptRun, MemoryRows
 
@@ -92,31 +92,7 @@ class UnitAtWork:
         key = self.rows.subjects.setdefault((begun.workspace, begun.subject), new.key)
         if new.root is not None:
             self.row(new.root)
-        run = StoredRun(
-            id=new.id,
-            flow=begun.flow,
-            flow_version=begun.flow_version,
-            catalog=begun.catalog,
-            workspace=begun.workspace,
-            subject=begun.subject,
-            key=key,
-            status=Status.QUEUED if new.queued else Status.READY,
-            reason="",
-            parent=parent,
-            parent_addr=-1 if begun.parent_addr is None else begun.parent_addr,
-            index=begun.index,
-            root=new.root or new.id,
-            resumes=0,
-            wake_at=None,
-            created_at=new.record.at,
-            ended_at=None,
-            records=(new.record,),
-            session=begun.session,
-            thread=begun.thread,
-            nested=0 if parent is None else self.row(parent).run.nested + 1,
-            head=0,
-            epoch=int(self.engine > 0),
-            holder=self.engine,
-        )
+        nested = 0 if parent is None else self.row(parent).run.nested + 1
+        run = opened_run(new, parent=parent, nested=nested, key=key, engine=self.engine)
         self.rows.runs[new.id] = KeptRun(run=run, no=self.rows.number("runs"))
         self.runs[new.id] = None

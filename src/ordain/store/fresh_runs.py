@@ -17,13 +17,14 @@ for it.
 """
 _UNTOUCHED = (
     "SELECT 1 FROM runs r JOIN subjects u ON u.no = r.subject JOIN sheets h ON h.run = r.no AND "
-    "h.seq = 0 WHERE r.id = ? AND r.status = ? AND r.reason = '' AND r.session IS ? AND "
+    "h.seq = 0 WHERE r.id = ? AND +r.status = ? AND r.reason = '' AND r.session IS ? AND "
     "r.epoch = ? AND r.holder = ? AND r.head_seq = 0 AND r.resumes = 0 AND r.wake_at IS NULL AND "
     "r.ended_at IS NULL AND u.key = ? AND h.records = ?"
     " AND NOT EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL)"
 )
 """Whatever may change of a run's row, its subject's key and its first record; what else is in the
-row was written when it was opened, and stays.
+row was written when it was opened, and stays. ``+``: beside indexes of one status the plan would
+depend on the status that is bound, and be made anew each time.
 """
 
 

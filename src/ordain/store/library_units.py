@@ -146,8 +146,9 @@ def _kept(
     db: sqlite3.Connection, workspace: str, digest: str, kind: str, source: str
 ) -> str | None:
     """The id of what is kept with this content; of a document, from this source."""
+    # the plus: beside an index of one kind it would be planned anew for each kind that is bound
     row = db.execute(
-        "SELECT id FROM items WHERE workspace = ? AND digest = ? AND digest <> '' AND kind = ? "
+        "SELECT id FROM items WHERE workspace = ? AND digest = ? AND digest <> '' AND +kind = ? "
         "AND (kind <> 'document' OR source = ?)"
         " AND state = 'kept'",
         (workspace, digest, kind, source),

@@ -189,10 +189,9 @@ def _turn_table(figures: Figures) -> str:
         f"{table(heading, rows)}\n\n"
         "A chat turn asks its model once, and costs about as much as a planner turn that asks "
         "four times and calls three "
-        "tools: it is two runs, each loaded, checked and ended with a header of its own, the "
-        "first of them executed again from its beginning when its "
-        "child has ended; it is received and decided in a transaction of its own, and it writes "
-        "the transcript beside the journal."
+        "tools: it is two runs, each opened, checked and ended with a header of its own, the "
+        "first of which waits for the second; it is received and decided in a transaction of its "
+        "own, and it writes the transcript beside the journal."
     )
 
 

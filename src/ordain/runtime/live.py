@@ -21,7 +21,6 @@ from ordain.journal.records import (
     Record,
     RecordKind,
     Status,
-    SuspendedBody,
     raw,
 )
 from ordain.ports.effects import Suspended
@@ -96,26 +95,18 @@ class LiveRun(RunJournal):
         self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False
     ) -> None:
         """Wait until mail or time arrives; returns if mail has already arrived, or the run was kept
-        until then.
+        until then. What is not durable yet becomes so with the wait.
 
         Raises:
             Suspended: the run is now ``waiting``, and gives up its coroutine.
         """
-        await self.barrier()
-        mark = self.mark()
-        self.write(
-            RecordKind.SUSPENDED,
-            "wait",
-            SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at),
-        )
-        if await self.unless_mail(
-            mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)
-        ):
-            self.state.suspended = True
-            if self._park is None or self.time.still or not await self._park(wake_at):
-                # a person may take days
-                raise Suspended
-            self.state.suspended, self._status = False, Status.RUNNING
+        if not await self.waits(addr, wake_at, waits_for, deaf=deaf):
+            return
+        self.state.suspended = True
+        if self._park is None or self.time.still or not await self._park(wake_at):
+            # a person may take days
+            raise Suspended
+        self.state.suspended, self._status = False, Status.RUNNING
 
     # --- Beyond -----------------------------------------------------------------------------------
 
@@ -205,11 +196,18 @@ class LiveRun(RunJournal):
             self.beside(*children)
         # from here on a drain lets it end: its intent may be durable already
         self.in_verb = isinstance(effect, VerbCall)
-        await self.barrier()
-        self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
-        if self.stored.session:
-            self.services.streams.stepped(self.stored)
+        if not self._goes_along(effect):
+            await self.barrier()
+            self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
+            self.stepped()
         return await self._carry_out(addr, effect, {}, again=False)
+
+    def _goes_along(self, effect: AnyEffect) -> bool:
+        """Whether an effect begins before its intent is durable: children are opened in the unit of
+        the wait for them, and a read changes nothing, but sees what the run itself has written.
+        """
+        kind = type(effect)
+        return kind is Children or (kind is Read and not self.writes_beside)
 
     def _say(self, addr: int, effect: Say) -> Any:
         if not effect.summary_through:

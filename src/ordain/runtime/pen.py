@@ -121,6 +121,16 @@ class Pen:
         """Mark a mailbox row as taken by a record."""
         self._writes.append(TakenMail(mail=mail.id, seq=seq))
 
+    @property
+    def writes_beside(self) -> bool:
+        """Whether the next barrier writes more than records."""
+        return bool(self._writes)
+
+    @property
+    def takes_mail(self) -> bool:
+        """Whether the next barrier takes mail."""
+        return any(type(write) is TakenMail for write in self._writes)
+
     async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
         """Make everything written so far durable; waits while storage is unavailable."""
         if not self._unwritten and status is None:

@@ -17,6 +17,8 @@ from ordain.journal.records import (
     Record,
     RecordKind,
     ResumedBody,
+    Status,
+    SuspendedBody,
 )
 from ordain.ports.effects import Interrupted
 from ordain.ports.leases import Held
@@ -89,21 +91,46 @@ class RunJournal(Pen):
     def mark(self) -> tuple[Any, ...]:
         """Where the run stands, to go back to if what follows is refused."""
         return (
-            self.scribe.mark(),
+            (self.scribe.mark(), len(self._writes)),
             self.time.mark(),
             (self.state.handed_at, self.state.flow_at, self.state.lost_us),
         )
 
     async def unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
         """Commit a unit with what was written since the mark; where mail was faster it was never
-        written, and this is False.
+        written, and this is False. What stood before the mark waits for the next barrier then.
         """
         if await self.offer(unit):
             return True
-        chain, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
+        (chain, writes), time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
         self.take_back(chain)
+        before = tuple(record for record in unit.records if record.seq <= self.scribe.seq)
+        self.give_back(msgspec.structs.replace(unit, records=before, writes=unit.writes[:writes]))
         self.time.back_to(time)
         return False
+
+    async def waits(
+        self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False
+    ) -> bool:
+        """Put on record that the run waits, in one unit with what is not durable yet; False where
+        mail was faster.
+        """
+        if self.takes_mail:
+            # the wait is refused where mail lies, also such as it would take itself
+            await self.barrier()
+        mark, begins = self.mark(), self.unwritten > 0
+        body = SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at)
+        self.write(RecordKind.SUSPENDED, "wait", body)
+        unit = self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)
+        waits = await self.unless_mail(mark, unit)
+        if waits and begins:
+            self.stepped()
+        return waits
+
+    def stepped(self) -> None:
+        """Whoever follows the run's turn is told that more of it is durable."""
+        if self.stored.session:
+            self.services.streams.stepped(self.stored)
 
     def observe(
         self,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.model import ModelRequest
 from ordain.runtime.approvals import ApproverWord
+from ordain.runtime.services import StateReader
 from ordain.testing import call, finish, suggests
 from ordain.testing.proposals import Proposal
 from ordain.verbs.functions import VerbError, verb
@@ -82,11 +83,18 @@ async def test_a_plan_that_is_stopped_says_who_had_done_a_step(tmp_path: Path, d
 
 
 @pytest.mark.parametrize("between", ["use 200 instead", "stop"])
-async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) -> None:
+async def test_a_payment_is_told_through_a_turn_that_read_nothing(
+    between: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a turn had done is told to the one after the next, though the run between was
     interrupted before it had read a thing.
     """
     facts: list[Any] = []
+    looks_back = asyncio.Event()
+
+    async def held(*_: object) -> None:
+        looks_back.set()
+        await asyncio.Event().wait()
 
     def looked(request: ModelRequest) -> Proposal:
         facts.append(request.inputs["facts"])
@@ -103,10 +111,10 @@ async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) 
         await house.until("paid, second step held", lambda: house.query(paid) and house.puppet.held)
         second = await house.send(between, **hints)
         run = house.so_far(second).run_id
-        for _ in range(2000):  # its turn has come, and it has not looked back yet
-            if house.status(run) != "queued":
-                break
-            await asyncio.sleep(0)
+        readers = cast("dict[str, StateReader]", house.ordain.runtime.services.readers)
+        with monkeypatch.context() as once:
+            once.setitem(readers, "run", held)
+            await looks_back.wait()  # its turn has come
         last = await house.say("use 300 instead", **hints)
         answer = await house.told(second)
         assert last.attached == "override"

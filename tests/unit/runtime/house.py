@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+import pytest
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -21,7 +22,7 @@ from ordain.journal.records import Body, RecordKind, Status, raw
 from ordain.ports.leases import Held
 from ordain.ports.model import ModelPort
 from ordain.ports.shared import Ruling, Shared
-from ordain.ports.store import Arrive, StoredRun
+from ordain.ports.store import Append, Arrive, StoredRun
 from ordain.ports.writes import KeptCatalogs, MailKind, NewMail
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.headers import Headers
@@ -210,6 +211,20 @@ def bodies(stored: StoredRun, kind: RecordKind) -> list[Any]:
     """The bodies of the records of one kind."""
     found: list[Body | None] = [decode(record) for record in stored.records if record.kind is kind]
     return found
+
+
+def submitted(house: House, monkeypatch: pytest.MonkeyPatch) -> list[Append]:
+    """The units that its runs write from now on."""
+    written: list[Append] = []
+    submit = house.store.submit
+
+    def noting(unit: Any) -> Any:
+        if isinstance(unit, Append):
+            written.append(unit)
+        return submit(unit)
+
+    monkeypatch.setattr(house.store, "submit", noting)
+    return written
 
 
 def setup_of(kind: Kind[Any, Any], given: Any, catalog: Catalog, **changes: Any) -> RunSetup:

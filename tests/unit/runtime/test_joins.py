@@ -15,6 +15,8 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.digests import derived_id
 from ordain.journal.records import RecordKind, Status, raw
+from ordain.ports.store import Append, Outcome
+from ordain.ports.writes import NewRun
 from ordain.rules.header import QUOTED_MAX, HeaderFacts, HeaderLine, quotable, render_header
 from ordain.rules.spend import Spend
 from ordain.runtime.joins import (
@@ -37,7 +39,7 @@ from ordain.testing import (
     kind_of,
 )
 from tests.unit.runtime.families import CHILD, PARENT, begun, joined_as
-from tests.unit.runtime.house import BEGAN, SECOND, House, bodies
+from tests.unit.runtime.house import BEGAN, SECOND, House, bodies, submitted
 
 # --- when a join is over --------------------------------------------------------------------------
 
@@ -363,12 +365,48 @@ async def test_asking_twice_is_harmless() -> None:
         assert len(house.store.untaken(child)) == 1
 
 
-async def test_children_are_opened_in_the_unit_of_their_intent() -> None:
-    """One commit: none without it, and each with what its spawn says."""
+async def test_children_are_opened_in_the_unit_of_the_wait_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Intent, children and wait are one commit: none without the others, and each child with what
+    its spawn says.
+    """
     with House(CHILD, PARENT) as house:
+        units = submitted(house, monkeypatch)
         run, children = await begun(house, children=[60, 0])
+        (unit,) = units
+        assert [record.kind for record in unit.records[-2:]] == ["intent", "suspended"]
+        assert [type(write) for write in unit.writes] == [NewRun, NewRun]
         assert [house.stored(one).parent for one in children] == [run, run]
         (intent,) = bodies(house.stored(run), RecordKind.INTENT)
         assert intent.addr == 0
         assert house.stored(children[0]).root == run
         assert [house.stored(one).status for one in children] == [Status.READY] * 2
+
+
+async def test_an_interrupt_that_is_faster_than_the_wait_loses_no_child(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The wait for them is refused, and what stood before it is written with the next unit: they
+    are opened, and told to stop by it.
+    """
+    with House(CHILD, PARENT) as house:
+        run = await house.open(PARENT, {"children": [60, 60]})
+        submit = house.store.submit
+
+        async def late(unit: Append) -> Outcome:
+            monkeypatch.setattr(house.store, "submit", submit)
+            await house.interrupt(run)
+            outcome = await submit(unit)
+            assert outcome.refused == "mail"
+            assert house.stored(run).head == 0
+            return outcome
+
+        monkeypatch.setattr(house.store, "submit", late)
+        assert (await house.drive(run)).status is Status.WAITING
+        children = [derived_id(run, 0, index) for index in range(2)]
+        assert [len(house.store.untaken(child)) for child in children] == [1, 1]
+        for child in children:
+            assert (await house.drive(child)).status is Status.CANCELLED
+        assert (await house.drive(run)).status is Status.CANCELLED
+        assert replay(house.stored(run), house.catalog, house.kinds).equal

@@ -19,13 +19,12 @@ from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.journal.records import RecordKind, Status
-from ordain.ports.store import Append
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime import live as live_module
 from ordain.runtime.drive import Drive
 from ordain.runtime.recorded_form import RESULTS
 from ordain.testing import kind_of, recorded
-from tests.unit.runtime.house import BEGAN, SECOND, House
+from tests.unit.runtime.house import BEGAN, SECOND, House, submitted
 from tests.unit.runtime.waiting import WAITS, kinds, replays, result
 
 
@@ -243,19 +242,42 @@ async def test_a_flow_that_only_speaks_starves_nobody(monkeypatch: pytest.Monkey
     """After so many words there is a barrier all the same."""
     monkeypatch.setattr(live_module, "UNWRITTEN_MAX", 8)
     with House(SPEAKS) as house:
-        units: list[int] = []
-        submit = house.store.submit
-
-        def counting(unit: Any) -> Any:
-            if isinstance(unit, Append):
-                units.append(len(unit.records))
-            return submit(unit)
-
-        monkeypatch.setattr(house.store, "submit", counting)
+        written = submitted(house, monkeypatch)
         run = await house.open(SPEAKS, 20)
         assert (await house.drive(run)).status is Status.COMPLETED
+        units = [len(unit.records) for unit in written]
         assert max(units) <= 8 + 1  # with the end
         assert sum(units) == len(house.stored(run).records) - 1
+        assert replays(house, run)
+
+
+@pytest.mark.parametrize(("speaks", "units"), [(False, 1), (True, 2)])
+async def test_a_read_waits_for_what_its_run_has_written(
+    speaks: bool, units: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It changes nothing, so that its intent is written with what follows; but it sees what the run
+    itself has said.
+    """
+
+    async def looks(context: FlowContext, _: None) -> None:
+        if speaks:
+            await context.fx.perform(Say(text="so far, so good"))
+        await context.fx.perform(Read(what="spoken", args={}, deadline=context.hard))
+
+    looking = kind_of(looks, charged=False)
+    seen: list[int] = []
+    with House(looking) as house:
+        run = await house.open(looking, None)
+
+        async def spoken(*_: object) -> int:
+            seen.append(len(house.stored(run).records))
+            return seen[-1]
+
+        monkeypatch.setattr(house.services, "readers", {"spoken": spoken})
+        written = submitted(house, monkeypatch)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert len(written) == units
+        assert seen == ([4] if speaks else [1])
         assert replays(house, run)
 
 

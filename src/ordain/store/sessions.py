@@ -40,6 +40,9 @@ _ENTRY = (
 )
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
 _MESSAGE = f"SELECT s.head, {_ENTRY.removeprefix('SELECT ')} AND t.seq = ?"
+_SAID_SINCE = f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ?"
+_REPLY = f"{_SAID_SINCE} AND t.kind = 'reply' ORDER BY t.seq DESC LIMIT 1"
+_ASKED = f"{_SAID_SINCE} AND t.kind IN ('question', 'approval') ORDER BY t.seq DESC LIMIT ?"
 _TEXT = (
     "SELECT t.seq, t.kind, t.chain, iif(u.key IS NULL, NULL, t.body)"
     " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject "
@@ -217,21 +220,11 @@ class SqliteSessions:
         if not message.run or head == seq:
             # nothing was said since, as whenever somebody has just begun to wait
             return message, None
-        found = self._store.query(
-            f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', "
-            "'question', 'approval')"
-            " ORDER BY t.kind = 'reply' DESC, t.seq DESC LIMIT ?",
-            (workspace, session, message.run, seq, ASKED_LOOKED_AT),
-        )
-        said = (_entry(row) for row in found)
-        return message, next(
-            (
-                one
-                for one in said
-                if one.kind is EntryKind.REPLY or self._waits(workspace, session, one)
-            ),
-            None,
-        )
+        since = (workspace, session, message.run, seq)
+        for row in self._store.query(_REPLY, since):
+            return message, _entry(row)
+        asked = map(_entry, self._store.query(_ASKED, (*since, ASKED_LOOKED_AT)))
+        return message, next((one for one in asked if self._waits(workspace, session, one)), None)
 
     def _waits(self, workspace: str, session: str, asked: Entry) -> bool:
         """Whether a question still waits for its answer, or an approval for its approver."""

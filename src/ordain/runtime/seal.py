@@ -334,10 +334,13 @@ class _Hearing:
         self._left, self._before, self._half = most, "", ""
 
     def __call__(self, piece: str) -> None:
-        piece, self._left = piece[: self._left], self._left - len(piece[: self._left])
-        came = self._half + piece
-        self._half = unfinished(came)
-        self._shown(came.removesuffix(self._half))
+        piece = piece[: self._left]
+        self._left -= len(piece)
+        if self._half or not piece.isprintable():  # of most nothing waits
+            came = self._half + piece
+            self._half = unfinished(came)
+            piece = came.removesuffix(self._half)
+        self._shown(piece)
 
     def _shown(self, piece: str) -> None:
         text = self._kept + visible_piece(piece, self._before)

@@ -231,8 +231,8 @@ class Catalog(Immutable):
         asked = frozenset(verbs)
         if ROSTER_VERB in asked:
             asked |= {card.verb for card in self.data.cards.values()}
-        held = self.data.cards  # there may be none, and each turn asks
-        cards = [card for card in map(self.card_of, asked) if card is not None] if held else []
+        handing = [verb for verb in asked if verb.startswith(AGENT_VERB)]  # of most turns none does
+        cards = [card for card in map(self.card_of, handing) if card is not None]
         return asked.union(*map(self.domain_of, cards), self.scoring if cards else ())
 
     @property

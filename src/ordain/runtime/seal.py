@@ -91,9 +91,8 @@ class Seal:
         begins = f"[{re.escape(''.join(sorted(firsts)))}]" if words else "(?!)"
         codes = "".join(code for code, read in _ESCAPED.items() if read in firsts)
         self._begins = re.compile(begins)
-        self._first = re.compile(
-            rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)"
-        )
+        coded = rf"\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)"
+        self._first = re.compile(f"{begins}|{coded}" if words else coded)
 
     def text(self, text: str) -> str:
         """The text without them, and without anything that has the form of one of Ordain's own

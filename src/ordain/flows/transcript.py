@@ -95,16 +95,11 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         raise JournalCorrupt(
             f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to"
         )
+    said = [(ROLES[entry.kind], text_of(entry)) for entry in whole]
+    if ref.cut:
+        said = [(role, _shortened(text, ref.cut)) for role, text in said]
     return Spoken(
-        history=tuple(
-            [
-                {
-                    "role": ROLES[entry.kind],
-                    "content": _shortened(text_of(entry), ref.cut) if ref.cut else text_of(entry),
-                }
-                for entry in whole
-            ]
-        ),
+        history=tuple([{"role": role, "content": text} for role, text in said]),
         summary=text_of(summaries[0]) if summaries else None,
     )
 

@@ -31,9 +31,7 @@ from ordain.contracts.read_only import read_only
 from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.schema import Immutable, Schema
 from ordain.contracts.verbs import VerbEffect, VerbSpec
-from ordain.contracts.workflow import (
-    WorkflowTemplate,
-)
+from ordain.contracts.workflow import WorkflowTemplate
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 DECLARED_CHARS = 32
@@ -233,7 +231,8 @@ class Catalog(Immutable):
         asked = frozenset(verbs)
         if ROSTER_VERB in asked:
             asked |= {card.verb for card in self.data.cards.values()}
-        cards = [card for card in map(self.card_of, asked) if card is not None]
+        handing = [verb for verb in asked if verb.startswith(AGENT_VERB)]  # of most turns none does
+        cards = [card for card in map(self.card_of, handing) if card is not None]
         return asked.union(*map(self.domain_of, cards), self.scoring if cards else ())
 
     @property

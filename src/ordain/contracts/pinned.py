@@ -323,13 +323,17 @@ def pin_id(scope: PinScope, name: str = "") -> str:
     return f"{PIN}{scope}:{name}" if name else f"{PIN}{scope}"
 
 
+_SESSION, _WORKSPACE, _GLOBAL = PinScope.SESSION, PinScope.WORKSPACE, PinScope.GLOBAL
+_ALL = pin_id(_GLOBAL)
+
+
 def pins_of(workspace: str, session: str) -> dict[PinScope, tuple[str, str]]:
     """Where the pins that concern a session are, or ("") what is outside of any, by scope: the
     place and id of each one's record, the narrowest first.
     """
-    own = {PinScope.SESSION: (workspace, pin_id(PinScope.SESSION, session))} if session else {}
+    own = {_SESSION: (workspace, pin_id(_SESSION, session))} if session else {}
     return {
         **own,
-        PinScope.WORKSPACE: (workspace, pin_id(PinScope.WORKSPACE, workspace)),
-        PinScope.GLOBAL: (EVERYWHERE, pin_id(PinScope.GLOBAL)),
+        _WORKSPACE: (workspace, pin_id(_WORKSPACE, workspace)),
+        _GLOBAL: (EVERYWHERE, _ALL),
     }

@@ -71,13 +71,16 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
     first, last = (ref.first, ref.last) if ref.entries else (ref.head, ref.head)
     # as in most turns, whose message is the head and follows what was said before
     together = 0 <= ref.head - last <= NEAR
-    parts = [(first, ref.head if together else last)]
-    if ref.summary:
+    end = ref.head if together else last
+    # a summary was said after what it covers, so that it mostly stands among what is read anyway
+    apart = ref.summary > 0 and not first <= ref.summary <= end
+    parts = [(first, end)]
+    if apart:
         parts.append((ref.summary, ref.summary))
     if not together:
         parts.append((ref.head, ref.head))
     read, *others = _all(transcript, ref.session, parts)
-    summaries = others[0] if ref.summary else ()
+    summaries = [entry for entry in (others[0] if apart else read) if entry.seq == ref.summary]
     whole = (
         [
             entry
@@ -92,16 +95,11 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         raise JournalCorrupt(
             f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to"
         )
+    said = [(ROLES[entry.kind], text_of(entry)) for entry in whole]
+    if ref.cut:
+        said = [(role, _shortened(text, ref.cut)) for role, text in said]
     return Spoken(
-        history=tuple(
-            [
-                {
-                    "role": ROLES[entry.kind],
-                    "content": _shortened(text_of(entry), ref.cut) if ref.cut else text_of(entry),
-                }
-                for entry in whole
-            ]
-        ),
+        history=tuple([{"role": role, "content": text} for role, text in said]),
         summary=text_of(summaries[0]) if summaries else None,
     )
 

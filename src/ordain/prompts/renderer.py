@@ -125,8 +125,11 @@ def _bound(size: int) -> None:
         raise TemplateError(f"a part of the prompt exceeds {RENDERED_CHARS} characters")
 
 
+_SORTED = msgspec.json.Encoder(order="sorted")
+
+
 def _json(part: _Part, value: Any) -> str:
-    text = msgspec.json.encode(value, order="sorted").decode()
+    text = _SORTED.encode(value).decode()
     size = len(text)
     if size > RENDERED_CHARS:
         _bound(size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
@@ -78,6 +79,10 @@ class Work(Struct, frozen=True, kw_only=True):
 
 BAD = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.REFUSED})
 """What has to be made good."""
+_DONE: Final = ActEnd.DONE
+_UNKNOWN: Final = ActEnd.UNKNOWN
+_REFUSED: Final = ActEnd.REFUSED
+_OK: Final = RunVerdict.OK
 
 
 def verdict_of(work: Work) -> RunVerdict:
@@ -89,22 +94,22 @@ def verdict_of(work: Work) -> RunVerdict:
     """
     acts = [act for act in work.acts if not act.own]
     ends = {act.end for act in acts}
-    succeeded = ActEnd.DONE in ends
-    if ActEnd.UNKNOWN in ends:
+    succeeded = _DONE in ends
+    if _UNKNOWN in ends:
         return RunVerdict.UNKNOWN
     if not ends.isdisjoint(BAD):
-        called = [act for act in acts if act.end is not ActEnd.REFUSED]
+        called = [act for act in acts if act.end is not _REFUSED]
         if not_made_good(called):
             return RunVerdict.PARTIAL
     if succeeded and not work.completed:
         return RunVerdict.PARTIAL
     if (acts or work.proposed) and not succeeded and ActEnd.QUOTED not in ends:
         return RunVerdict.NO_TOOL
-    if ActEnd.REFUSED in ends and not_made_good(acts):
+    if _REFUSED in ends and not_made_good(acts):
         return RunVerdict.PARTIAL
     if not work.completed or not (succeeded or work.answered or work.carries):
         return RunVerdict.NOTHING
-    return RunVerdict.OK
+    return _OK
 
 
 def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:

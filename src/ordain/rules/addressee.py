@@ -9,6 +9,7 @@ nothing is filled meanwhile. Decisions from before facts said what was ``last`` 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attachment import (
@@ -33,6 +34,10 @@ AddresseeVerdict = tuple[
 
 _CONSENTS = (ExpectedType.YES_NO, ExpectedType.OPTION)
 """What fills a slot by a word that would fit any other question of the kind."""
+_CONDITION: Final = Partly.CONDITION
+_LEANS: Final = Partly.LEANS
+_UNCLEAR: Final = (Takes.UNCLEAR,)
+_CONDITIONS_TOO: Final = (Takes.UNCLEAR, Takes.CONDITION)
 
 
 def partly_answered(facts: AttachFacts, partly: Partly) -> int | None:
@@ -41,7 +46,7 @@ def partly_answered(facts: AttachFacts, partly: Partly) -> int | None:
     """
     if facts.closed or facts.revises:
         return None
-    taken = (Takes.UNCLEAR, Takes.CONDITION) if partly is Partly.CONDITION else (Takes.UNCLEAR,)
+    taken = _CONDITIONS_TOO if partly is _CONDITION else _UNCLEAR
     found = [
         thread
         for thread in facts.threads
@@ -179,7 +184,7 @@ def too_late(facts: AttachFacts) -> AddresseeVerdict | None:
 
 def filler(facts: AttachFacts) -> AddresseeVerdict | None:
     """What wants nothing, and a no to a question that takes none for its answer."""
-    if facts.cues.partly is Partly.LEANS and partly_answered(facts, Partly.LEANS) is not None:
+    if facts.cues.partly is _LEANS and partly_answered(facts, _LEANS) is not None:
         return None  # "sure..." wants nothing of work, and is no answer to a question either
     if facts.explicit or (facts.cues.filler < 2 and not _refuses(facts)):
         return None

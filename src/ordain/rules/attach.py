@@ -64,7 +64,7 @@ SORTED_WORDS = 20
 """Most words of what a model may call a question after work, or nothing, where an engine tells what
 could be said of work at hand.
 """
-
+_LEANS, _CONDITION = _IN_PART = (Partly.LEANS, Partly.CONDITION)
 
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
@@ -132,7 +132,7 @@ def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
     if facts.choice and facts.options:
         chosen = facts.options["AB".index(facts.choice)]
         return _read(chosen, facts), AttachReason.CHOSEN
-    if facts.edit is not Edit.NONE:
+    if facts.edit:
         return _edited(facts)
     if facts.halted:
         return Filler(), AttachReason.HALTED
@@ -221,12 +221,12 @@ def _answer(facts: AttachFacts) -> AttachVerdict | None:
 
 def _conditional(facts: AttachFacts) -> AttachVerdict | None:
     """A condition for the one question that it can be about."""
-    return _in_part(facts, Partly.CONDITION, AttachReason.CONDITION)
+    return _in_part(facts, _CONDITION, AttachReason.CONDITION)
 
 
 def _goes_back(facts: AttachFacts) -> AttachVerdict | None:
     """What says something to the one question that has not gone back yet: it does now."""
-    return _in_part(facts, Partly.LEANS, AttachReason.UNCLEAR)
+    return _in_part(facts, _LEANS, AttachReason.UNCLEAR)
 
 
 def _in_part(facts: AttachFacts, partly: Partly, reason: Reason) -> AttachVerdict | None:
@@ -247,7 +247,7 @@ def _approval(facts: AttachFacts) -> AttachVerdict | None:
     whoever says it, so it is told how one is given.
     """
     cues, waits = facts.cues, threads_awaiting(facts)
-    says = cues.yes or cues.no or cues.hold or cues.partly in (Partly.LEANS, Partly.CONDITION)
+    says = cues.yes or cues.no or cues.hold or cues.partly in _IN_PART
     if (
         not waits
         or not says

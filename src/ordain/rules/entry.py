@@ -120,8 +120,10 @@ def entry_verb(mode: ExecMode, catalog: Catalog) -> str:
     """The verb that a mode enters by where none is named: its own, or for brain the one that the
     settings have answer.
     """
-    said = catalog.data.assistant if mode is ExecMode.BRAIN else None
-    return (None if said is None else said.verb) or ENTRY_OF[mode]
+    said = catalog.data.assistant
+    if said is None or mode is not ExecMode.BRAIN:
+        return ENTRY_OF[mode]
+    return said.verb or ENTRY_OF[mode]
 
 
 def _refused(

@@ -77,6 +77,7 @@ class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·", "proposal": "→"}
 VERDICT_MARKS = {str(RunVerdict.OK): "ok", str(RunVerdict.UNKNOWN): "unknown"}
 """Whatever else a verdict is, it is no success."""
+_OK = str(RunVerdict.OK)
 IN_PROGRESS = "in progress"
 """Opens the header of a run that has no verdict yet; no record holds such a header."""
 TITLE = re.compile(
@@ -140,7 +141,7 @@ def render_header(facts: HeaderFacts) -> str:
             f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}"
         )
     asked = facts.proposed or facts.carries or any(not act.own for act in facts.acts)
-    if not asked and facts.verdict == RunVerdict.OK:
+    if not asked and facts.verdict == _OK:
         lines.append(f"{MARKS['info']} {NO_TOOL_USED}")
     tokens = (
         f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"

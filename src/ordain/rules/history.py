@@ -77,7 +77,8 @@ def decide_history(
     entries as fit.
     """
     table, bound = policy.history, policy.history.entry_bytes
-    sizes = [min(size, bound) for size in facts.sizes]
+    cuts = max(facts.sizes, default=0) > bound  # of most histories no entry is cut
+    sizes = [min(size, bound) for size in facts.sizes] if cuts else facts.sizes
     if facts.may_summarise and (
         len(sizes) + facts.older > table.max_entries or sum(sizes) > table.max_bytes
     ):
@@ -88,7 +89,7 @@ def decide_history(
     room = min(table.max_bytes, facts.room_bytes)
     summary = 0 < facts.summary_bytes <= room
     whole = _fitting(sizes, room - (facts.summary_bytes if summary else 0), table.max_entries)
-    cut = sum(size > bound for size in facts.sizes[len(sizes) - whole :])
+    cut = sum([size > bound for size in facts.sizes[len(sizes) - whole :]]) if cuts else 0
     left_out = facts.older + len(sizes) - whole + (facts.summary_bytes > 0 and not summary)
     reason = HistoryReason.LEFT_OUT if left_out or cut else HistoryReason.WHOLE
     return Decision(
@@ -98,8 +99,10 @@ def decide_history(
 
 def _fitting(sizes: Sequence[int], room: int, most: int) -> int:
     """How many of the latest entries fit, without a gap."""
-    fitting = 0
-    for size in reversed(sizes[max(0, len(sizes) - most) :]):
+    fitting, latest = 0, sizes[max(0, len(sizes) - most) :]
+    if sum(latest) <= room:
+        return len(latest)
+    for size in reversed(latest):
         if size > room:
             break
         room -= size

@@ -92,8 +92,9 @@ def holding(facts: AttachFacts) -> OrderVerdict | None:
 
 def protesting(facts: AttachFacts) -> OrderVerdict | None:
     """*No no* that answers nothing, not even in part: it holds what works, where anything does."""
-    answers = partly_answered(facts, Partly.LEANS) is not None
-    return _held(facts) if facts.cues.protest and not facts.explicit and not answers else None
+    if not facts.cues.protest or facts.explicit:
+        return None
+    return None if partly_answered(facts, Partly.LEANS) is not None else _held(facts)
 
 
 def _held(facts: AttachFacts) -> OrderVerdict | None:

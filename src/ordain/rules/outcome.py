@@ -213,6 +213,8 @@ def _chosen(
 
 OPEN = frozenset({str(OutcomeReason.DIRECT)})
 """Reasons with which a turn is a direct one as long as nobody suggests anything else."""
+_DIRECT = TurnOutcome.DIRECT
+_BY_VERB = str(OutcomeReason.BY_VERB)
 _OUTCOME = msgspec.json.Decoder(OutcomeChosen | OutcomeRefused)
 _HINTED = msgspec.json.Decoder(OutcomeFacts)
 _CARRIED_OUT = frozenset(
@@ -246,11 +248,11 @@ def _tells(recorded: Recorded) -> HeaderShare:
             )
         )
     outcome, hinted = chosen.outcome, _HINTED.decode(recorded.facts)
-    if outcome is not TurnOutcome.DIRECT or recorded.reason in _CARRIED_OUT:
+    if outcome is not _DIRECT or recorded.reason in _CARRIED_OUT:
         mark = "info" if recorded.reason in _CARRIED_OUT else "fail"
         line = HeaderLine(mark=mark, what=f"outcome {outcome}", reason=recorded.reason)
         return HeaderShare(lines=(line, *_passed_over(hinted, outcome, recorded.reason)))
-    if recorded.reason == OutcomeReason.BY_VERB.value:
+    if recorded.reason == _BY_VERB:
         return HeaderShare(lines=_passed_over(hinted, outcome, recorded.reason))
     if not hinted.workflow and not hinted.delegates:
         return SILENT

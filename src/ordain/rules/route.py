@@ -126,7 +126,7 @@ def allowed_paths(mode: ExecMode, *, supervised: bool) -> tuple[Path, ...]:
     supervisor's).
     """
     return (
-        (Path.REACT_LITE, Path.DIRECT) if mode is ExecMode.BRAIN and supervised else ALLOWED[mode]
+        (Path.REACT_LITE, Path.DIRECT) if supervised and mode is ExecMode.BRAIN else ALLOWED[mode]
     )
 
 
@@ -198,13 +198,14 @@ def _routed(path: Path, budget_class: BudgetClass, facts: RouteFacts, policy: Po
     )
 
 
+_OF_MODE = str(RouteReason.OF_MODE)
 _ROUTED = msgspec.json.Decoder(Routed)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
     """The path, where it is not what one expects."""
     routed = _ROUTED.decode(recorded.outcome)
-    if routed.path is Path.DIRECT and recorded.reason == str(RouteReason.OF_MODE):
+    if routed.path is Path.DIRECT and recorded.reason == _OF_MODE:
         return SILENT
     return HeaderShare(
         lines=(

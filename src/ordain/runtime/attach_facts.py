@@ -4,6 +4,8 @@ message's wording.
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from msgspec import Struct
 
@@ -26,7 +28,8 @@ from ordain.runtime.last_word import (
 )
 from ordain.runtime.message_entry import Received
 from ordain.wording.asking import ends_asking
-from ordain.wording.cues import Partly
+
+_NOT_BARRED: Final = Barred.NO
 
 
 class Placing(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +66,7 @@ def attach_facts(
         else LatestAnswer()
     )
     paused, unbegun = _held(state, message, last)
-    place = state.edited if edit is not Edit.NONE else state.replied
+    place = state.edited if edit else state.replied
     named = (
         thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     )
@@ -98,7 +101,7 @@ def attach_facts(
     )
     if given.choice:
         return facts  # it says which; whom the message was said to is decided
-    astray = not anchor and edit is Edit.NONE and bool(message.ids.reply_to or message.thread_ref)
+    astray = not anchor and not edit and bool(message.ids.reply_to or message.thread_ref)
     return msgspec.structs.replace(
         facts,
         addressed=True,
@@ -160,16 +163,25 @@ def slot_taken_back(state: SessionState, message: Received, thread: Thread) -> s
 def _thread_fact(
     thread: Thread, barred: Barred, answer: AnswerReading, state: SessionState
 ) -> ThreadFact:
-    return ThreadFact(
+    live = bool(thread.turns)
+    fact = ThreadFact(
         id=thread.id,
         status=str(thread.status),
-        live=bool(thread.turns),
-        idle=bool(thread.turns) and thread.id not in state.at_work,
-        asks="" if thread.asked is None else thread.asked.expects,
-        fits=thread.asked is not None and not barred and answer.fits(thread.asked),
+        live=live,
+        idle=live and thread.id not in state.at_work,
         barred=barred,
-        takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
-        partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
+    )
+    if thread.asked is None:
+        return fact
+    asks = thread.asked.expects
+    if barred:
+        return msgspec.structs.replace(fact, asks=asks)
+    return msgspec.structs.replace(
+        fact,
+        asks=asks,
+        fits=answer.fits(thread.asked),
+        takes=Takes(thread.asked.takes),
+        partly=answer.partly(thread.asked),
     )
 
 
@@ -193,10 +205,10 @@ def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
     """
     asked = thread.asked
     if asked is None:
-        return Barred.NO
+        return _NOT_BARRED
     if asked.seq > _speaks_at(state, message):
         return Barred.LATER
-    return Barred.OTHER if asked.of not in ("", message.facts.user) else Barred.NO
+    return Barred.OTHER if asked.of not in ("", message.facts.user) else _NOT_BARRED
 
 
 def _speaks_at(state: SessionState, message: Received) -> int:

@@ -8,7 +8,7 @@ code's where no model spoke.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -42,8 +42,14 @@ _WORKFLOW_REASONS = "workflow."
 _NAMED = re.compile(r"[a-z][a-z0-9_]{0,63}(?=\Z| )")
 _CHILD = re.compile(r"\(run ([0-9a-f]{32})\)\Z")
 _UNDONE = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.UNKNOWN})
-STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
-"""Where a turn's end leaves its thread; what is not here failed, or is stopped and blocks it."""
+STATUS_OF = {
+    Status.COMPLETED: ThreadStatus.DONE,
+    Status.CANCELLED: ThreadStatus.DONE,
+    Status.FAILED: ThreadStatus.FAILED,
+    Status.TIMED_OUT: ThreadStatus.FAILED,
+}
+"""Where a turn's end leaves its thread; what is not here is stopped and blocks it."""
+_DONE: Final = ThreadStatus.DONE
 STOPPED_TEXT = {
     Status.FAULTED: (
         "A fault in Ordain stopped this turn. It is kept as it is, and goes on once the fault is "
@@ -106,9 +112,8 @@ def at_rest(
 
     ``failed`` is the call that the run names as what it failed at, ``told`` what its reply says.
     """
-    settled = status in (Status.COMPLETED, Status.CANCELLED, Status.FAILED, Status.TIMED_OUT)
-    thread = STATUS_OF.get(status, ThreadStatus.FAILED if settled else ThreadStatus.BLOCKED)
-    error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at, failed, told)
+    thread = STATUS_OF.get(status, ThreadStatus.BLOCKED)
+    error = None if thread is _DONE else _last_error(stored, facts, at, failed, told)
     return ThreadChange(
         id=stored.thread,
         session=stored.session,

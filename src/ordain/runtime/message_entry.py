@@ -71,12 +71,13 @@ def body_of(
     """A canonical message as its entry's body; ``files`` is what is said there of what came with
     it; None: it is only named. ``form`` as ``MessageFacts`` has it.
     """
-    said = message.message.model_dump(mode="json", exclude={"attachments"}, exclude_defaults=True)
+    said = message.message
+    metadata = said.model_dump(mode="json", include={"metadata"}) if said.metadata else {}
     return MessageBody(
-        text=message.message.text,
+        text=said.text,
         user=message.user_id,
         attachments=_files(message) if files is None else list(files),
-        metadata=said.get("metadata", {}),
+        metadata=metadata.get("metadata", {}),
         context=message.context.model_dump(mode="json", exclude_defaults=True),
         form=form,
     )

@@ -258,7 +258,8 @@ def heard_of(heard: Heard | None, prepared: PreparedCall) -> Heard | None:
 
     def hear(piece: str) -> None:
         nonlocal left
-        kept, left = piece[:left], left - len(piece[:left])
+        kept = piece[:left]
+        left -= len(kept)
         if kept or not piece:
             heard(kept)
 

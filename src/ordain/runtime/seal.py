@@ -91,9 +91,8 @@ class Seal:
         begins = f"[{re.escape(''.join(sorted(firsts)))}]" if words else "(?!)"
         codes = "".join(code for code, read in _ESCAPED.items() if read in firsts)
         self._begins = re.compile(begins)
-        self._first = re.compile(
-            rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)"
-        )
+        coded = rf"\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)"
+        self._first = re.compile(f"{begins}|{coded}" if words else coded)
 
     def text(self, text: str) -> str:
         """The text without them, and without anything that has the form of one of Ordain's own
@@ -334,10 +333,13 @@ class _Hearing:
         self._left, self._before, self._half = most, "", ""
 
     def __call__(self, piece: str) -> None:
-        piece, self._left = piece[: self._left], self._left - len(piece[: self._left])
-        came = self._half + piece
-        self._half = unfinished(came)
-        self._shown(came.removesuffix(self._half))
+        piece = piece[: self._left]
+        self._left -= len(piece)
+        if self._half or not piece.isprintable():  # of most nothing waits
+            came = self._half + piece
+            self._half = unfinished(came)
+            piece = came.removesuffix(self._half)
+        self._shown(piece)
 
     def _shown(self, piece: str) -> None:
         text = self._kept + visible_piece(piece, self._before)

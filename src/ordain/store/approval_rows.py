@@ -41,18 +41,19 @@ def approval_row(row: tuple[Any, ...]) -> ApprovalRow:
 
 
 def awaited(db: sqlite3.Connection, session: int) -> dict[int, AwaitedApproval]:
-    """What each thread of a session waits for, where that is an approval; of several the latest."""
+    """What each thread of a session waits for, where that is an approval; of several the latest.
+    Sorted here: mostly there is none, and SQLite would make a table to sort them in.
+    """
     rows = db.execute(
-        "SELECT a.thread, a.id, r.id, a.addr, a.workflow FROM approvals a JOIN runs r ON r.no = "  # noqa: S608
-        f"a.run WHERE {_WAITS} AND a.session = ?"
-        " ORDER BY a.no",
+        "SELECT a.no, a.thread, a.id, r.id, a.addr, a.workflow FROM approvals a JOIN runs r ON "  # noqa: S608
+        f"r.no = a.run WHERE {_WAITS} AND a.session = ?",
         (session,),
     )
     return {
-        row[0]: AwaitedApproval(
-            approval=row[1], message_id=message_id(row[2], row[3]), workflow=row[4]
+        thread: AwaitedApproval(
+            approval=approval, message_id=message_id(run, addr), workflow=workflow
         )
-        for row in rows
+        for _, thread, approval, run, addr, workflow in sorted(rows)
     }
 
 

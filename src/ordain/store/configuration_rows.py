@@ -76,7 +76,11 @@ def drop_pin(db: sqlite3.Connection, workspace: str, session: str) -> list[Ledge
 
 
 def is_profiled(db: sqlite3.Connection, workspace: str, session: str) -> bool:
-    """Whether a pin that stands concerns a session: its own, its workspace's or the global one."""
+    """Whether a pin that stands concerns a session: its own, its workspace's or the global one. In
+    most folders nothing was ever configured, and each message asks.
+    """
+    if db.execute("SELECT 1 FROM configuration LIMIT 1").fetchone() is None:
+        return False
     pins = pins_of(workspace, session).values()
     asked = [part for place, pin in pins for part in (place, ResourceType.POLICY, pin)]
     return bool(db.execute(_ANY_STANDS[len(pins)], asked).fetchone()[0])

@@ -38,11 +38,15 @@ from ordain.store.thread_rows import more_threads, threads_of, unsettled_turns
 
 _TO_PLACE = (*POSTPONED, UNPLACED)
 _ENTRY_KINDS = frozenset(map(str, EntryKind))
-_KEYLESS = (
-    "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE "
-    "s.workspace = ? AND s.id = ?"
+_STANDS = (
+    "SELECT s.no, u.key IS NULL, EXISTS (SELECT 1 FROM threads t WHERE t.session = s.no AND t.id "
+    "= ?) FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id "
+    "= ?"
 )
-_MADE_ACTIVE = "UPDATE sessions SET active = ? WHERE workspace = ? AND id = ? RETURNING no"
+"""A session's number, whether it was erased, and whether it has that thread."""
+_NEW_THREAD = "INSERT INTO threads VALUES (?,?,?,?,?,NULL,NULL,NULL,?)"
+_MADE_ACTIVE = "UPDATE sessions SET active = ?1 WHERE no = ?2 AND active <> ?1"
+"""A thread that was made a moment ago is it already."""
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, "
     "timestamp_ms, attached, reason, anchor,"
@@ -324,24 +328,15 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
     Of what a stopped run says after its session was erased no word is kept.
     """
     for said in changes:
-        session, erased = db.execute(_KEYLESS, (workspace, said.session)).fetchone()
+        session, erased, there = db.execute(_STANDS, (said.id, workspace, said.session)).fetchone()
         change = (
             msgspec.structs.replace(said, intent="", asked=None, slot=None, last_error=None)
             if erased
             else said
         )
-        made = db.execute(
-            "INSERT OR IGNORE INTO threads VALUES (?,?,?,?,?,NULL,NULL,NULL,?)",
-            (
-                session,
-                change.id,
-                change.status or ThreadStatus.IN_PROGRESS,
-                change.intent,
-                change.run,
-                change.at,
-            ),
-        ).rowcount
-        if made:
+        if not there:
+            said_first = (change.status or ThreadStatus.IN_PROGRESS, change.intent, change.run)
+            db.execute(_NEW_THREAD, (session, change.id, *said_first, change.at))
             db.execute(
                 "UPDATE sessions SET threads = max(threads, ?), active = ? WHERE no = ?",
                 (change.id, change.id, session),
@@ -361,7 +356,7 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
                 change, asked=change.asked.after(open_in(db, session, change.id))
             )
         asked, last_error = json_text(change.asked), json_text(change.last_error)
-        if not made or asked is not None or last_error is not None:
+        if there or asked is not None or last_error is not None:
             # else its row says all that already
             db.execute(
                 "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? "
@@ -391,11 +386,10 @@ def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, An
 
 def take_place(db: sqlite3.Connection, workspace: str, number: int, place: NewPlace) -> None:
     """A turn with row number ``number`` takes its place in its thread."""
-    state, named = "queued" if place.queued else "live", (workspace, place.session)
+    state = "queued" if place.queued else "live"
+    no = session_number(db, workspace, place.session)
     if place.thread:
-        no = db.execute(_MADE_ACTIVE, (place.thread, *named)).fetchone()[0]
-    else:
-        no = session_number(db, *named)
+        db.execute(_MADE_ACTIVE, (place.thread, no))
     db.execute(
         "INSERT INTO turns VALUES (?,?,?,?,?,?)",
         (number, place.run, no, place.thread, state, place.counts),
@@ -430,20 +424,21 @@ def give_up_place(
         "json_extract(asked, '$.root') = ?",
         (session, thread, own),
     )
-    following = db.execute(
+    waiting = db.execute(
         "SELECT run, id, state FROM turns WHERE session = ? AND thread = ? AND state IN ('live', "
-        "'queued') AND state <> 'over' ORDER BY state = 'live' DESC, run LIMIT 1",
+        "'queued') AND state <> 'over' ORDER BY run",
         (session, thread),
-    ).fetchone()
-    if following is None or following[2] == "live":
+    ).fetchall()
+    if not waiting or any(turn[2] == "live" for turn in waiting):
         return ()
-    db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (following[0],))
-    db.execute(MADE_NEXT, (following[0],))
+    number, following, _ = waiting[0]
+    db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (number,))
+    db.execute(MADE_NEXT, (number,))
     db.execute(
         "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?",
-        (ThreadStatus.IN_PROGRESS, following[1], session, thread),
+        (ThreadStatus.IN_PROGRESS, following, session, thread),
     )
-    return (following[1],)
+    return (following,)
 
 
 def take_place_again(db: sqlite3.Connection, run: str) -> bool:

@@ -27,12 +27,6 @@ _MAIL = (
     "m JOIN runs r ON r.no = m.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
-_HAS_MAIL = (
-    "SELECT 1 FROM mailbox WHERE run = (SELECT no FROM runs WHERE id = ?) AND taken IS NULL LIMIT 1"
-)
-"""Whether a run has untaken mail at all: mostly it has none, and then nothing needs to be
-compared.
-"""
 _UNTAKEN = f"{_MAIL} WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id"
 _STOP = f"SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND kind = '{MailKind.INTERRUPT}'"  # noqa: S608 - a kind
 _NAMING = "SELECT items FROM ledger WHERE instr(items, ?) ORDER BY no DESC"
@@ -115,8 +109,6 @@ class Mailboxes:
         Where the ledger says nothing of mail yet, all that can be read was sent. Raises as SQLite
         does.
         """
-        if self._db.execute(_HAS_MAIL, (run,)).fetchone() is None:
-            return [], None
         rows, items, searched = self._untaken(run)
         if not searched:
             return _sent(run, rows, items, items)

@@ -40,6 +40,9 @@ _ENTRY = (
 )
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
 _MESSAGE = f"SELECT s.head, {_ENTRY.removeprefix('SELECT ')} AND t.seq = ?"
+_SAID_SINCE = f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ?"
+_REPLY = f"{_SAID_SINCE} AND t.kind = 'reply' ORDER BY t.seq DESC LIMIT 1"
+_ASKED = f"{_SAID_SINCE} AND t.kind IN ('question', 'approval') ORDER BY t.seq DESC LIMIT ?"
 _TEXT = (
     "SELECT t.seq, t.kind, t.chain, iif(u.key IS NULL, NULL, t.body)"
     " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject "
@@ -48,6 +51,15 @@ _TEXT = (
 )
 """As ``_ENTRY``, and a fourth of what that costs: most of it goes into columns that no prompt
 shows.
+"""
+_HEAD = (
+    "SELECT s.no, s.head, s.chain, s.subject, t.seq, t.size, coalesce(t.through, 0), t.message_id "
+    "FROM sessions s LEFT JOIN transcript t ON t.no = (SELECT no FROM transcript WHERE session = "
+    "s.no AND kind = 'summary' AND body IS NOT NULL AND +subject = s.subject ORDER BY seq DESC "
+    "LIMIT 1) WHERE s.workspace = ? AND s.id = ?"
+)
+"""Where a session stands, and its latest summary: NULL where it has none; one of before it was
+erased is none.
 """
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND "
@@ -217,21 +229,11 @@ class SqliteSessions:
         if not message.run or head == seq:
             # nothing was said since, as whenever somebody has just begun to wait
             return message, None
-        found = self._store.query(
-            f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', "
-            "'question', 'approval')"
-            " ORDER BY t.kind = 'reply' DESC, t.seq DESC LIMIT ?",
-            (workspace, session, message.run, seq, ASKED_LOOKED_AT),
-        )
-        said = (_entry(row) for row in found)
-        return message, next(
-            (
-                one
-                for one in said
-                if one.kind is EntryKind.REPLY or self._waits(workspace, session, one)
-            ),
-            None,
-        )
+        since = (workspace, session, message.run, seq)
+        for row in self._store.query(_REPLY, since):
+            return message, _entry(row)
+        asked = map(_entry, self._store.query(_ASKED, (*since, ASKED_LOOKED_AT)))
+        return message, next((one for one in asked if self._waits(workspace, session, one)), None)
 
     def _waits(self, workspace: str, session: str, asked: Entry) -> bool:
         """Whether a question still waits for its answer, or an approval for its approver."""
@@ -265,21 +267,10 @@ class SqliteSessions:
         self, workspace: str, session: str, *, limit: int, oldest: bool
     ) -> Uncovered:
         """See ``Sessions.uncovered``."""
-        row = self._store.query(
-            "SELECT no, head, chain, subject FROM sessions WHERE workspace = ? AND id = ?",
-            (workspace, session),
-        )
-        if not row:
+        rows = self._store.query(_HEAD, (workspace, session))
+        if not rows:
             return Uncovered(entries=(), older=0, summary=None)
-        no, head, link, subject = row[0]
-        found = self._store.query(
-            "SELECT seq, size, through, message_id FROM transcript WHERE session = ? AND kind = 'summary' AND "
-            "body IS NOT NULL AND +subject = ?"
-            " ORDER BY seq DESC LIMIT 1",
-            (no, subject),
-        )
-        through = found[0][2] if found else 0
-        # one before it was erased
+        no, head, link, subject, summary, size, through, named = rows[0]
         where = f"session = ? AND seq > ? AND {_SPOKEN} AND body IS NOT NULL AND +subject = ?"
         order = "ASC" if oldest else "DESC"
         rows = self._store.query(
@@ -297,8 +288,8 @@ class SqliteSessions:
         return Uncovered(
             entries=tuple(rows if oldest else reversed(rows)),
             older=older,
-            summary=(found[0][0], found[0][1]) if found else None,
+            summary=None if summary is None else (summary, size),
             head=head,
             chain=link.hex(),
-            imported=bool(found) and found[0][3].startswith(IMPORTED_IDS),
+            imported=summary is not None and named.startswith(IMPORTED_IDS),
         )

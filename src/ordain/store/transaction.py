@@ -20,6 +20,13 @@ from ordain.store.sheets import INSERT_SHEET, lay_out
 from ordain.store.tables import RowTables
 
 _SUBJECT = "SELECT no FROM subjects WHERE workspace = ? AND id = ?"
+_OPEN = (
+    "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, subject, "
+    "flow, flow_version, catalog, status, reason, epoch, holder, head_seq, resumes, resumes_at, "
+    "created_at) VALUES (?,?,?,?,coalesce(?, (SELECT coalesce(max(no), 0) + 1 FROM runs)),?,?,?,?,?,"
+    "?,?,?,'',?,?,?,0,-1,?) ON CONFLICT(id) DO NOTHING"
+)
+"""A root's root is its own number: the one after the largest, since SQLite gives a row no other."""
 NUMBERS_KEPT = 5_000
 """How many runs' row numbers are remembered, 300 bytes each; they are found again by id."""
 
@@ -146,18 +153,14 @@ class Transaction:
         addr = -1 if begun.parent_addr is None else begun.parent_addr
         status = Status.QUEUED if new.queued else Status.READY
         cursor = self.db.execute(
-            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, "
-            "subject, flow, flow_version, catalog, status,"
-            " reason, epoch, holder, head_seq, resumes, resumes_at, created_at) VALUES "
-            "(?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,?,0,-1,?)"
-            " ON CONFLICT(id) DO NOTHING",
+            _OPEN,
             (
                 *(
                     new.id,
                     parent,
                     addr,
                     begun.index,
-                    root or 0,
+                    root,
                     begun.workspace,
                     begun.session or None,
                     begun.thread or None,
@@ -179,8 +182,6 @@ class Transaction:
             self._check_same(new)
             return
         number = cursor.lastrowid or 0
-        if root is None:
-            self.db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
         made = self._remembered(new.id, RunNumbers(number, subject, begun.workspace))
         self.fresh.opened(new, parent is not None, self.engine, self.records(made, (new.record,)))
         self.touched.append(new.id)

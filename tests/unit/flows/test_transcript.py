@@ -122,3 +122,14 @@ def test_a_summary_stands_alone() -> None:
     session = Session([EntryKind.MESSAGE, EntryKind.SUMMARY, EntryKind.MESSAGE])
     ref = HistoryRef(session="s", summary=2, head=3, digest=session.entries[2].chain.hex())
     assert resolve(session, ref) == Spoken(history=(), summary="said 2")
+
+
+@pytest.mark.parametrize(("first", "looks"), [(1, 1), (3, 2)])
+def test_a_summary_among_what_is_shown_is_read_with_it(first: int, looks: int) -> None:
+    """It is said in the turn after what it covers, and the entries of that turn are shown whole."""
+    session = Session([EntryKind.MESSAGE, EntryKind.SUMMARY, *[EntryKind.MESSAGE] * 4])
+    ref = msgspec.structs.replace(reference(session, first, 5, 6, own=6), summary=2)
+    spoken = resolve(session, ref)
+    assert spoken.summary == "said 2"
+    assert "said 2" not in [said["content"] for said in spoken.history]
+    assert session.looks == looks

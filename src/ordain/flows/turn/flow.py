@@ -236,6 +236,8 @@ def _sees(context: FlowContext, message: MessageFacts) -> bool:
     """Whether whoever answers is shown the message's images: a verb's prompt plan, entered by with
     nobody else to choose a path.
     """
+    if not message.images:
+        return False
     spec = context.catalog.verbs.get(message.verb or ENTRY_OF[message.mode])
     asks = spec is not None and spec.spec.composite and carrier_of(spec.spec) == VERB_PLAN
     plain = (
@@ -244,7 +246,7 @@ def _sees(context: FlowContext, message: MessageFacts) -> bool:
         and not message.delegates
         and not message.template
     )
-    return bool(message.images) and asks and plain and context.catalog.policy.router.ask is None
+    return asks and plain and context.catalog.policy.router.ask is None
 
 
 async def _route(
@@ -280,7 +282,8 @@ def _plans_for_agents(message: MessageFacts) -> bool:
     """Whether the message names the verb that has a plan made for agents: their work is judged, and
     bounded, as that of any who are handed a turn.
     """
-    return message.mode is ExecMode.BRAIN and not message.supervised and message.verb == ROSTER_VERB
+    named = message.verb == ROSTER_VERB
+    return named and message.mode is ExecMode.BRAIN and not message.supervised
 
 
 async def _recalled(

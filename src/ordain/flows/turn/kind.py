@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -39,6 +39,8 @@ from ordain.rules.unrecovered import UNRECOVERED
 from ordain.rules.verdict import VERDICT
 from ordain.rules.workflow import WORKFLOW
 
+_BRAIN: Final = ExecMode.BRAIN
+
 
 def _label(given: TurnInput) -> Label:
     """Whom it works for is the entry of its mode, one of a closed set: the verb is the sender's
@@ -61,33 +63,36 @@ def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     it may use, and what agents need who may be handed the turn.
     """
     message, entered = given.message, _entered(given, catalog)
-    named = _grant_6(given, catalog).allowed
-    if message.mode is ExecMode.BRAIN:
+    named = _granted_6(given, entered, catalog)
+    if message.mode is _BRAIN:
         # whom the roster may hand what is said below, within what the message allows
-        named = tuple(verb for verb in named if verb != ROSTER_VERB or verb != message.verb)
-    before = CapabilityScope(allowed=tuple(sorted(catalog.lendable(named))))
-    if before.allowed and message.mode is ExecMode.BRAIN:
-        before = CapabilityScope(
-            allowed=tuple(sorted({*before.allowed, *handing(message, catalog)}))
-        )
-    if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):
-        return before
+        named = {verb for verb in named if verb != ROSTER_VERB or verb != message.verb}
+    before = catalog.lendable(named)
+    if before and message.mode is _BRAIN:
+        before = before.union(handing(message, catalog))
+    if entered is None or (message.mode is _BRAIN and not message.supervised):
+        return CapabilityScope(allowed=tuple(sorted(before)))
     # a council is convened whatever verb the message names: that one is its only tool
     own = {ENTRY_OF[ExecMode.COUNCIL]} if message.mode is ExecMode.COUNCIL else set[str]()
     tools = chain_tools(message, entered, catalog)
-    return CapabilityScope(allowed=tuple(sorted({*before.allowed, CHAIN_VERB, *own, *tools})))
+    return CapabilityScope(allowed=tuple(sorted({*before, CHAIN_VERB, *own, *tools})))
 
 
 def _grant_6(given: TurnInput, catalog: Catalog) -> CapabilityScope:
+    allowed = _granted_6(given, _entered(given, catalog), catalog)
+    return CapabilityScope(allowed=tuple(sorted(allowed)))
+
+
+def _granted_6(given: TurnInput, entered: Entered | None, catalog: Catalog) -> set[str]:
     """What earlier versions were granted, and the verbs of the workflow that the message names, or
     of any that a model may suggest.
 
     Where the sender says which verbs may be used as tools, a workflow's are among them.
     """
-    message, before = given.message, _grant_5(given, catalog)
+    message, before = given.message, _granted_5(given, entered, catalog)
     suggested = tuple(catalog.workflows) if catalog.policy.outcome.ask is not None else ()
     named = (message.template,) if message.template else suggested
-    if message.mode is not ExecMode.BRAIN or not before.allowed:
+    if message.mode is not _BRAIN or not before:
         return before
     verbs = {
         verb
@@ -95,9 +100,7 @@ def _grant_6(given: TurnInput, catalog: Catalog) -> CapabilityScope:
         if name in catalog.workflows
         for verb in catalog.workflows[name].verbs
     }
-    return CapabilityScope(
-        allowed=tuple(sorted({*before.allowed, *_tools_among(verbs, message.allowed_verbs)}))
-    )
+    return before | _tools_among(verbs, message.allowed_verbs)
 
 
 def _tools_among(verbs: set[str], allowed: tuple[str, ...]) -> set[str]:
@@ -105,21 +108,27 @@ def _tools_among(verbs: set[str], allowed: tuple[str, ...]) -> set[str]:
 
 
 def _grant_5(given: TurnInput | FlatTurnInput, catalog: Catalog) -> CapabilityScope:
+    allowed = _granted_5(given, _entered(given, catalog), catalog)
+    return CapabilityScope(allowed=tuple(sorted(allowed)))
+
+
+def _granted_5(
+    given: TurnInput | FlatTurnInput, entered: Entered | None, catalog: Catalog
+) -> set[str]:
     """The verb entered by and its tools, the agent's entry, which a router may choose, what sums
     up, and what recalls where that is asked.
     """
-    message, entered = given.message, _entered(given, catalog)
+    message = given.message
     if entered is None:
-        return CapabilityScope()
+        return set()
     more = (RECALL_VERB,) if message.recall is not None else ()
-    verbs = {
+    return {
         entered.verb,
         ENTRY_OF[ExecMode.AGENT],
         catalog.policy.history.verb,
         *entered.tools,
         *more,
     }
-    return CapabilityScope(allowed=tuple(sorted(verbs)))
 
 
 def _entered(given: TurnInput | FlatTurnInput, catalog: Catalog) -> Entered | None:

@@ -250,4 +250,5 @@ STEERING: Final = MARKERS | frozenset(
     (Sign.ACTUALLY, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT, Sign.STOP, Sign.NOT, Sign.KEEP)
 )
 """The same of a message that changes what runs, by markers or by what may stand before."""
+TROUBLES: Final = frozenset((Sign.TROUBLE, Sign.FAILURE))
 CLAUSES: Final = re.compile(rf"[{BREAKS}?]+")

@@ -61,6 +61,7 @@ from ordain.wording.engine_1.patterns import (
     STOP_FIRST,
     STOPPED,
     TROUBLED,
+    TROUBLES,
     UNSTOPPED,
     USED,
     USES,
@@ -68,7 +69,7 @@ from ordain.wording.engine_1.patterns import (
 )
 from ordain.wording.engine_1.phrases import compile_phrases, shape_of
 from ordain.wording.engine_1.signs import BY_NAME, Sign
-from ordain.wording.engine_1.times import names_number_time, names_spot, number_time_pattern
+from ordain.wording.engine_1.times import names_number_time, names_spot, number_times
 from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
 
@@ -83,6 +84,7 @@ STOPS_CLEARLY: Final = 2
 """The strength of an order to stop that nothing weakens."""
 COUNTED: Final = 4000
 
+_ASKS, _DATE, _OWN, _QUOTED = map(str, (Sign.ASKS, Sign.DATE, Sign.OWN, Sign.QUOTED))
 _NAMES: Final = {letter: name for name, letter in BY_NAME.items()}
 
 
@@ -106,7 +108,7 @@ class CompiledReading:
         """Compile the table."""
         self._phrases = compile_phrases(table.phrases)
         self._searches = tuple(fold(ending) for ending in table.lists.get("search_endings", ()))
-        self._times = number_time_pattern(table.lists)
+        self._times = number_times(table.lists)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The beginning of a text, folded, in pieces: what each is taken for, by its sign's
@@ -168,7 +170,7 @@ class CompiledReading:
         number_time = names_number_time(self._times, folded)
         only_date = whole and ONLY_DATE.fullmatch(signs) is not None
         date_time = (
-            number_time or Sign.DATE in signs or (only_date and NUMBERED.search(signs) is not None)
+            number_time or _DATE in signs or (only_date and NUMBERED.search(signs) is not None)
         )
         placed = whole and not asks and not max(stop, nudge, trouble) and not yes and not no
         return Cues(
@@ -211,7 +213,7 @@ def _count(text: str, found: list[str]) -> int:
 
 
 def _asks(signs: str) -> bool:
-    if Sign.ASKS in signs:
+    if _ASKS in signs:
         return True
     return any(ASKS_WORDS.search(clause) is not None for clause in CLAUSES.split(signs) if clause)
 
@@ -321,8 +323,8 @@ def _marked(clause: str) -> int:
 
 def _enquiries(signs: str) -> tuple[int, int]:
     """The strength of a question after progress, and of one after what failed."""
-    own = signs.count(Sign.OWN) + signs.count(Sign.QUOTED)
-    if Sign.TROUBLE in signs or Sign.FAILURE in signs:
+    own = signs.count(_OWN) + signs.count(_QUOTED)
+    if not TROUBLES.isdisjoint(signs):
         asked = Sign.TROUBLE in signs or Sign.ASKS in signs or Sign.QUESTION in signs
         if asked and TROUBLED.fullmatch(signs) is not None:
             return 0, 2
@@ -360,7 +362,7 @@ def _filler(signs: str, size: int) -> int:
 
 def _answers(signs: str) -> tuple[bool, bool]:
     """Whether the message answers yes, and whether no."""
-    if Sign.ASKS in signs or len(signs) > ORDER_SIGNS:
+    if _ASKS in signs or len(signs) > ORDER_SIGNS:
         return False, False
     if BOTH.match(signs) is not None:
         return True, True

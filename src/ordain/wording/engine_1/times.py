@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from ordain.wording.engine_1.folding import fold
 
 _DIGIT: Final = re.compile(r"\d")
+BEHIND_WORD: Final = re.compile(r"\s\d")
+"""Wherever a word before a figure makes a time of it: to look for such words at each place of a text
+is most of what figures take.
+"""
 _ENDS: Final = r"(?=$|[\s,;!?)])"
 _SPOT: Final = re.compile(
     r"-?\d{1,2}\.\d{2,}\s*[°,; ]\s*-?\d{1,3}\.\d{2,}.*|"
@@ -19,8 +23,17 @@ _SPOT: Final = re.compile(
 )
 
 
-def number_time_pattern(lists: Mapping[str, Iterable[str]]) -> re.Pattern[str]:
-    """What finds figures that are a date or a time of day, beside the words of these lists."""
+class NumberTimes(NamedTuple):
+    """What finds figures that are a date or a time of day: ``alone`` those that no word before them
+    makes one.
+    """
+
+    whole: re.Pattern[str]
+    alone: re.Pattern[str]
+
+
+def number_times(lists: Mapping[str, Iterable[str]]) -> NumberTimes:
+    """The forms of figures beside the words of these lists."""
     clock, hours, days, months, within, units, counters = (
         _any_of(lists.get(name, ()))
         for name in ("clock", "hours", "days", "months", "within", "units", "counters")
@@ -38,12 +51,18 @@ def number_time_pattern(lists: Mapping[str, Iterable[str]]) -> re.Pattern[str]:
         rf"|{days} \d{{1,2}}(?:st|nd|rd|th|er|\.)?{_ENDS}|{within} \d{{1,3}} {units}|(?:may|mai|"
         r"sat|sun|mar)\s\d"
     )
-    return re.compile(rf"\b(?:(?=\d)(?:{figures})|{words})|\d{{1,2}}\s?{counters}")
+    return NumberTimes(
+        whole=re.compile(rf"\b(?:(?=\d)(?:{figures})|{words})|\d{{1,2}}\s?{counters}"),
+        alone=re.compile(rf"(?=\d)(?:\b(?:{figures})|\d{{1,2}}\s?{counters})"),
+    )
 
 
-def names_number_time(pattern: re.Pattern[str], folded: str) -> bool:
+def names_number_time(times: NumberTimes, folded: str) -> bool:
     """Whether figures in the text name a date or a time of day."""
-    return _DIGIT.search(folded) is not None and pattern.search(folded) is not None
+    if _DIGIT.search(folded) is None:
+        return False
+    form = times.alone if BEHIND_WORD.search(folded) is None else times.whole
+    return form.search(folded) is not None
 
 
 def names_spot(folded: str) -> bool:

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Final
 
 from ordain.wording.engine_1.folding import fold
+from ordain.wording.engine_1.times import BEHIND_WORD
 
 FEBRUARY: Final = "february"
 SHORT_MONTHS: Final = "short_months"
@@ -48,6 +49,8 @@ class Calendar:
         text = self._behind.sub(
             lambda found: found[0] if self._has(found[2], int(found[1])) else _NOTHING, text
         )
+        if BEHIND_WORD.search(text) is None:
+            return text
         return self._before.sub(
             lambda found: found[0] if self._has(found[1], int(found[2])) else _NOTHING, text
         )

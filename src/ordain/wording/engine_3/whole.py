@@ -191,12 +191,16 @@ def says_yes(ways: frozenset[Part]) -> bool:
     """Whether a message is a yes, thanks and courtesies aside: in one way it is that alone, and in
     none it also refuses or waits.
     """
-    return Part.CONSENT in ways and not any(way & (Part.REFUSAL | Part.HOLD) for way in ways)
+    return (
+        bool(ways)
+        and Part.CONSENT in ways
+        and not any(way & (Part.REFUSAL | Part.HOLD) for way in ways)
+    )
 
 
 def says_no(ways: frozenset[Part]) -> bool:
     """Whether it is a no: in one way it is that alone, and in none a yes alone."""
-    return Part.REFUSAL in ways and Part.CONSENT not in ways
+    return bool(ways) and Part.REFUSAL in ways and Part.CONSENT not in ways
 
 
 def says_hold(ways: frozenset[Part]) -> bool:

@@ -62,7 +62,8 @@ class ClearReading:
         )
         if (found.yes or found.no) and not is_clear(text, self._letters):
             found = structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
-        return structs.replace(found, choice=self._choices.chosen(text, _TWO, look))
+        choice = self._choices.chosen(text, _TWO, look)
+        return found if choice == found.choice else structs.replace(found, choice=choice)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there

@@ -130,7 +130,8 @@ class WrittenReading:
         """*Nope, sorry*: a no in every way to read it, and no consent in any."""
         ways = self._retracting.ways(text)
         return (
-            Part.REFUSAL in ways
+            bool(ways)
+            and Part.REFUSAL in ways
             and not any(way & Part.CONSENT for way in ways)
             and is_clear(text, self._letters)
         )

@@ -36,6 +36,7 @@ _OWN: Final = frozenset(
     {_NAME, Sign.QUOTED.name.lower(), Sign.NUMBER.name.lower(), Sign.DATE.name.lower()}
 )
 _ANSWERS: Final = frozenset({Begins.YES, Begins.NO, Begins.HOLD})
+_MAYBE: Final = Partly.MAYBE
 _REFERS: Final = Sign.IT.name.lower()
 
 
@@ -79,11 +80,13 @@ class ApartReading:
                 if self._goes_on(said, text)
                 else found
             )
+        if found.partly is _MAYBE:
+            return found  # a matter of its own already, whatever it names
         if said.begins and said.rest:
             named = self._goes_on(said, text) or self._names(said.rest, self._sixth.cues(said.rest))
         else:
             named = self._names(text, found)
-        return structs.replace(found, partly=Partly.MAYBE) if named else found
+        return structs.replace(found, partly=_MAYBE) if named else found
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there

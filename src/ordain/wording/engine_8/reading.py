@@ -19,7 +19,7 @@ from ordain.wording.engine_7.reading import LISTS as SEVENTH_LISTS
 from ordain.wording.engine_7.reading import ApartReading
 from ordain.wording.engine_8 import contrasts, slack, stops
 from ordain.wording.engine_8.contrasts import Contrasts
-from ordain.wording.engine_8.pieces import SignedPiece, pieces_of
+from ordain.wording.engine_8.pieces import SignedPiece, pieces_of, signs_of, text_of
 from ordain.wording.engine_8.slack import CERTAIN, Slack, orders
 from ordain.wording.engine_8.stops import Stops
 from ordain.wording.one_reading import made_once
@@ -27,6 +27,7 @@ from ordain.wording.table import Table
 
 LISTS: Final = SEVENTH_LISTS | contrasts.LISTS | slack.LISTS | stops.LISTS
 """The lists of words that engine 8 looks into."""
+_CAN_YOU: Final = Sign.CAN_YOU.value
 
 
 class SituatedReading:
@@ -63,13 +64,13 @@ class SituatedReading:
             found = self._slack.taken_back(found, other, pieces, self._seventh.cues)
         if found.yes or found.no or found.hold or found.stop == CERTAIN:
             return found
-        doubted = self._slack.doubts(pieces)
-        stopped, held = (
-            (False, False) if doubted else self._stops.wished(pieces, self._seventh.cues)
-        )
+        said = text_of(pieces).split()
+        doubted, stopped, held = self._slack.doubts(said), False, False
+        if not doubted and self._stops.may_wish(said):
+            stopped, held = self._stops.wished(pieces, self._seventh.cues)
         if found.steer == CERTAIN:
             return structs.replace(found, stop=CERTAIN, steer=1) if stopped else found
-        if "?" in text and not any(piece.sign == Sign.CAN_YOU for piece in pieces):
+        if "?" in text and _CAN_YOU not in signs_of(pieces):
             return found
         if self._contrasts.corrects(text, pieces):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1), go_on=False)

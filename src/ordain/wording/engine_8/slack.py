@@ -94,13 +94,13 @@ class Slack:
             return structs.replace(found, steer=1)
         return (
             self._doubted(found, pieces, read)
-            if max(found.stop, found.hold) and self.doubts(pieces)
+            if max(found.stop, found.hold) and self.doubts(text_of(pieces).split())
             else found
         )
 
-    def doubts(self, pieces: Sequence[SignedPiece]) -> bool:
-        """Whether something in it makes a thought of what it orders."""
-        return self._doubts.among(text_of(pieces).split())
+    def doubts(self, said: Sequence[str]) -> bool:
+        """Whether one of its words makes a thought of what it orders."""
+        return self._doubts.among(said)
 
     def _masked(self, said: list[str]) -> list[str]:
         left: list[str] = said if self._idioms.nowhere(said) else self._without_idioms(said)
@@ -143,7 +143,7 @@ class Slack:
         is one.
         """
         clauses = clauses_of(pieces)
-        doubtful = [clause for clause in clauses if self.doubts(clause)]
+        doubtful = [clause for clause in clauses if self.doubts(text_of(clause).split())]
         if any(
             piece.sign not in _PAD and piece.said not in self._doubts
             for clause in doubtful

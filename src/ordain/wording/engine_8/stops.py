@@ -153,6 +153,10 @@ class Stops:
             return False, True
         return self._reasoned(pieces, read) if _HALTS.search(signs) is not None else (False, False)
 
+    def may_wish(self, said: Sequence[str]) -> bool:
+        """Whether one of its words begins a wish: of most messages none does."""
+        return not self._wishes.nowhere(said)
+
     def wished(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether somebody wants that it stops, and that it waits, whatever is put between."""
         words = [piece for piece in pieces if piece.sign != _COMMA]

@@ -31,6 +31,9 @@ that take nothing back (*no later than*, *if possible*); what says of a day that
 """
 _KNOWN: Final = "▣"
 """Stands for a phrase that takes nothing back."""
+_ASKS: Final = Sign.ASKS.value
+_WITH: Final = Sign.WITH.value
+_BREAKS: Final = frozenset((Sign.COMMA, Sign.STOPS, Sign.ASKS))
 _NEGATES: Final = frozenset((Sign.NOT, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE))
 _JOINS: Final = frozenset((Sign.BUT, Sign.NOT_BUT))
 _TIMES: Final = frozenset((Sign.DATE, Sign.NUMBER, Sign.NOW))
@@ -122,9 +125,9 @@ class Reserve:
         for piece in pieces:
             places = set(range(at, at + len(piece.said.split())))
             at += len(places)
-            ends = piece.sign in (Sign.COMMA, Sign.STOPS, Sign.ASKS)
+            ends = piece.sign in _BREAKS
             if found and (ends or (piece.sign in _JOINS and not places & excepts)):
-                asked = piece.sign == Sign.ASKS
+                asked = piece.sign == _ASKS
                 yield _Clause(pieces=tuple(found), negated=negated, asked=asked)
                 found, negated = [], False
                 continue
@@ -139,7 +142,7 @@ class Reserve:
 
     def _negates(self, piece: SignedPiece) -> bool:
         """*Mai* is a month in one language and *never* in another; *not the* is one phrase."""
-        if piece.sign == Sign.WITH:
+        if piece.sign == _WITH:
             return piece.said.partition(" ")[0] in self._denials
         return piece.sign in _NEGATES and piece.said not in self._months
 

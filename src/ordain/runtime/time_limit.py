@@ -21,6 +21,14 @@ LATE_S = 2.0
 """A timer may be late by so much: less than that is a busy machine, and counts."""
 PAUSE_US = 500_000
 """What is late by less, in microseconds, is no pause."""
+LEAST_S = 0.02
+"""A slice that was lost is given again half as long, down to this: how long the process ran in it
+before it stood still nobody knows, and one that stands still again and again has time-outs, too.
+"""
+LAST_LOOK_S = 0.25
+"""Where time is over by a pause that counts, an answer may have come in it: it is looked for once,
+for so long.
+"""
 
 
 class _Countdown:
@@ -38,6 +46,7 @@ class _Countdown:
         self._began = self._lost = 0
         self._timer: asyncio.Handle | _Ticks | None = None
         self._slice_s = self._due = 0.0
+        self._longest_s, self._looked = SLICE_S, False
 
     def lost_us(self) -> int:
         """Microseconds of all pauses, until now or the end; 0 where there is no clock."""
@@ -78,12 +87,12 @@ class _Countdown:
             self._timer = loop.call_soon(self._ended)
             return
         now = loop.time()
-        if left_s > 2 * SLICE_S:
+        if left_s > 2 * SLICE_S and self._longest_s == SLICE_S:
             self._timer = ticks = _Ticks.of(loop)
             self._due = ticks.due(self, now)
             self._slice_s = self._due - now
         else:
-            self._slice_s = min(SLICE_S, left_s)
+            self._slice_s = min(self._longest_s, left_s)
             self._due = now + self._slice_s
             self._timer = loop.call_at(self._due, self.sliced)
         if self._wall is not None:
@@ -95,7 +104,15 @@ class _Countdown:
         now = self._loop.time()
         self._lost += self._late_us(now)
         late_s = now - self._due
-        self._next(left_s - self._slice_s - max(0.0, late_s) if late_s <= LATE_S else left_s)
+        if late_s > LATE_S:
+            self._longest_s = max(LEAST_S, self._slice_s / 2)
+            self._next(left_s)
+            return
+        self._longest_s = min(SLICE_S, 2 * self._longest_s)
+        left_s -= self._slice_s + max(0.0, late_s)
+        if left_s <= 0 and late_s * 1e6 >= PAUSE_US and not self._looked:
+            self._looked, left_s = True, LAST_LOOK_S
+        self._next(left_s)
 
     def _ended(self) -> None:
         self._timer = None

@@ -124,6 +124,45 @@ async def test_a_busy_machine_gives_no_time() -> None:
         await task
 
 
+@pytest.mark.parametrize("seconds", [1.0, 3.0])
+@moved
+async def test_an_answer_that_came_in_a_short_stop_is_taken(seconds: float) -> None:
+    """The stop counts and the time is over by it; there is a moment to see what lies there, and no
+    second one.
+    """
+    task, answer = _begun(seconds)
+    other, _ = _begun(seconds)
+    await _settle()
+    await _ticks(seconds - 0.75)
+    await _stopped(2.0)
+    assert not task.done()
+    answer.set_result("there")
+    assert await task == "there"
+    assert not other.done()
+    await _stopped(2.0)
+    with pytest.raises(TimeoutError):
+        await other
+
+
+@pytest.mark.parametrize(("runs", "most"), [(0.4, 2.5), (0.25, 2.5), (0.1, 5.0), (0.05, 5.0)])
+@moved
+async def test_who_stands_still_again_and_again_has_time_outs_too(runs: float, most: float) -> None:
+    """Between two stops it works for less than a slice; its time ends all the same, after a few
+    times as much at work.
+    """
+    task, _ = _begun(3.0)
+    await _settle()
+    worked = 0.0
+    while not task.done():
+        await _ticks(runs, 0.01)
+        await _stopped(2.6)
+        worked += runs
+        assert worked <= most * 3.0 + runs
+    assert worked >= 2.9
+    with pytest.raises(TimeoutError):
+        await task
+
+
 @moved
 async def test_none_is_no_limit_and_nothing_is_over_at_once() -> None:
     """Without a limit an answer may take its time; without time nothing may."""

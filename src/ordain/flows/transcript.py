@@ -80,7 +80,8 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
     if not together:
         parts.append((ref.head, ref.head))
     read, *others = _all(transcript, ref.session, parts)
-    summaries = [entry for entry in (others[0] if apart else read) if entry.seq == ref.summary]
+    found = (others[0] if apart else read) if ref.summary else ()
+    summaries = [entry for entry in found if entry.seq == ref.summary]
     whole = (
         [
             entry

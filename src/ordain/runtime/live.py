@@ -317,7 +317,7 @@ class LiveRun(RunJournal):
         self, begin: Callable[[], Coroutine[Any, Any, R]], addr: int, name: str
     ) -> R:
         if not self.state.masked and (early := self.interrupt()) is not None:
-            # it came while the intent was written
+            # it came while this waited for the intent's commit
             raise self.abandon(addr, name, early)
         task = self._loop.create_task(contained(f"a {name}", begin))
         self._abandonable, self._abandoned = task, False

@@ -115,10 +115,11 @@ class RunJournal(Pen):
         """Put on record that the run waits, in one unit with what is not durable yet; False where
         mail was faster.
         """
+        begins = any(record.kind is RecordKind.INTENT for record in self._unwritten)
         if self.takes_mail:
             # the wait is refused where mail lies, also such as it would take itself
             await self.barrier()
-        mark, begins = self.mark(), self.unwritten > 0
+        mark = self.mark()
         body = SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at)
         self.write(RecordKind.SUSPENDED, "wait", body)
         unit = self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)

@@ -424,14 +424,13 @@ def give_up_place(
         "json_extract(asked, '$.root') = ?",
         (session, thread, own),
     )
-    waiting = db.execute(
-        "SELECT run, id, state FROM turns WHERE session = ? AND thread = ? AND state IN ('live', "
-        "'queued') AND state <> 'over' ORDER BY run",
+    number, following, at_work = db.execute(
+        "SELECT min(run), id, sum(state = 'live') FROM turns WHERE session = ? AND thread = ? AND "
+        "state IN ('live', 'queued') AND state <> 'over'",
         (session, thread),
-    ).fetchall()
-    if not waiting or any(turn[2] == "live" for turn in waiting):
+    ).fetchone()  # beside one minimum SQLite gives the other columns of its row
+    if number is None or at_work:
         return ()
-    number, following, _ = waiting[0]
     db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (number,))
     db.execute(MADE_NEXT, (number,))
     db.execute(

@@ -28,6 +28,7 @@ from ordain.runtime.joins import (
     why_over,
 )
 from ordain.runtime.replay import replay
+from ordain.runtime.run_journal import RunJournal
 from ordain.runtime.run_state import JOIN_BYTES
 from ordain.testing import (
     ScriptedEffects,
@@ -410,3 +411,26 @@ async def test_an_interrupt_that_is_faster_than_the_wait_loses_no_child(
             assert (await house.drive(child)).status is Status.CANCELLED
         assert (await house.drive(run)).status is Status.CANCELLED
         assert replay(house.stored(run), house.catalog, house.kinds).equal
+
+
+async def test_who_follows_a_turn_is_told_of_each_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, when its children are opened: also of one right behind another, whose mail it takes."""
+
+    async def twice(context: FlowContext, _: None) -> None:
+        for _ in range(2):
+            spawn = Spawn[Any](
+                flow="child", input=raw(0), deadline=context.hard, allowance=context.share(1)
+            )
+            await context.fx.children((spawn,), Join())
+
+    told: list[str] = []
+    monkeypatch.setattr(RunJournal, "stepped", lambda journal: told.append(journal.id))
+    twins = kind_of(twice, charged=False)
+    with House(CHILD, twins) as house:
+        run = await house.open(twins, None)
+        for join in range(2):
+            assert (await house.drive(run)).status is Status.WAITING
+            assert told == [run] * (join + 1)
+            await house.drive(derived_id(run, join, 0))
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert told == [run] * 2

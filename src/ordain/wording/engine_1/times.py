@@ -12,8 +12,8 @@ from ordain.wording.engine_1.folding import fold
 
 _DIGIT: Final = re.compile(r"\d")
 BEHIND_WORD: Final = re.compile(r"\s\d")
-"""Wherever a word before a figure makes a time of it: to look for such words at each place of a text
-is most of what figures take.
+"""Wherever a word before a figure makes a time of it: to look for such words at each place of a
+text is most of what figures take.
 """
 _ENDS: Final = r"(?=$|[\s,;!?)])"
 _SPOT: Final = re.compile(

@@ -46,9 +46,11 @@ class Append(Struct, frozen=True, gc=False, kw_only=True):
     ``epoch`` is the one in which whoever writes holds the run: a unit of somebody who has lost it,
     or behind another head, is refused. ``status`` changes as ``journal.transitions`` says, or the
     unit is refused. ``suspend`` names the effect the run would wait at and makes the unit
-    conditional: refused if there is untaken mail for that effect, or an untaken interrupt unless
-    ``deaf`` (children of an interrupted run are being awaited). A run that settles, or a turn of
-    which a run stops, gives its place in its thread to the next. ``operation`` is applied last.
+    conditional: refused if there is mail for that effect, or an interrupt unless ``deaf`` (children
+    of an interrupted run are being awaited), which no record has taken nor the unit takes. A run
+    that ends waits at none (-1), and is refused for an interrupt alone. A run that settles, or a
+    turn of which a run stops, gives its place in its thread to the next. ``operation`` is applied
+    last.
     """
 
     run: str

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.errors import (
     Erased,
     FlowFault,
@@ -22,15 +21,12 @@ from ordain.errors import (
     OrdainError,
 )
 from ordain.flows.kind import Kind, Settlement
-from ordain.journal.folds import Fold
-from ordain.journal.lost_time import lost_in_all
 from ordain.journal.records import (
     ENCODER,
     SETTLED,
     STOPPED,
     FaultedBody,
     NoteBody,
-    Raw,
     RecordKind,
     ResumedBody,
     Started,
@@ -40,10 +36,10 @@ from ordain.journal.records import (
 from ordain.ports.effects import Suspended
 from ordain.ports.leases import Held
 from ordain.ports.store import Append, StoredRun, load_run
-from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, Refund
-from ordain.rules.header import HeaderFacts, HeaderLine, quotable, with_verdict
+from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail
+from ordain.rules.header import HeaderFacts, HeaderLine, with_verdict
 from ordain.runtime.cut_off_calls import book_cut_off, working
-from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
+from ordain.runtime.entries import stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.foreign_code import class_of, place_of, said_by, sent_by_signal
@@ -54,6 +50,7 @@ from ordain.runtime.live import LiveRun, Park
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
+from ordain.runtime.settling import settle, settle_driven
 from ordain.runtime.setup import RunSetup
 from ordain.runtime.whole_journal import check_whole
 
@@ -199,7 +196,8 @@ class Drive:
             return self._suspended(live)
         if not execution.exhausted:
             raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
-        return await settle(live, ended)
+        await settle_driven(live, ended)
+        return _settled(live, ended)
 
     async def _prepared(
         self, stored: StoredRun, kind: Kind[Any, Any], started: Started
@@ -313,9 +311,13 @@ class Drive:
             if row.kind is MailKind.INTERRUPT:
                 live.take(row, note.seq)
         settlement = Settlement(status=Status.CANCELLED, reason=asked.what)
-        return await settle(
-            live, FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
-        )
+        end = FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
+        await settle(live, end)
+        return _settled(live, end)
+
+
+def _settled(live: Pen, end: FlowEnd) -> Driven:
+    return Driven(status=end.settlement.status, settled=live.settled(end.settlement))
 
 
 def _began(stored: StoredRun) -> Started:
@@ -383,70 +385,3 @@ async def stopped_facts(services: Services, stored: StoredRun, status: Status) -
             facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped)
         )
     )
-
-
-async def settle(live: Pen, end: FlowEnd) -> Driven:
-    """End the run: its result and header, its parent's mail and its session's reply, in one
-    commit.
-    """
-    settlement, told = end.settlement, end.told
-    fold = live.services.headers.fold_of(live.id, live.records, live.read)
-    ended, header = end.record(fold)
-    live.write(RecordKind.ENDED, settlement.status, ended)
-    if live.stored.session and live.stored.parent is None:
-        if told is not None:
-            now = msgspec.structs.replace(live.stored, records=tuple(live.records))
-            live.beside(reply(now, header, told, status=settlement.status, at=live.scribe.at))
-        live.beside(
-            at_rest(live.stored, header, settlement.status, live.scribe.at, end.failed, told or "")
-        )
-    if (carved := fold.carved) is not None:
-        left = {
-            "tokens": carved.tokens - fold.spent.tokens,
-            "usd_micros": carved.usd_micros - fold.spent.usd_micros,
-        }
-        for account in carved.accounts:
-            live.beside(Refund(account=account, **left))
-    stored = live.stored
-    if stored.parent is not None:
-        child = _end(live.id, settlement, end.output, fold)
-        mail = NewMail(
-            run=stored.parent,
-            kind=MailKind.CHILD,
-            key=f"child:{stored.parent_addr}:{stored.index}",
-            body=ENCODER.encode(
-                msgspec.structs.replace(
-                    child,
-                    spent=fold.spent,
-                    runs=fold.runs,
-                    lost_us=lost_in_all(live.records, live.read),
-                    header=quotable(header),
-                )
-            ),
-            at=live.scribe.at,
-            addr=stored.parent_addr,
-        )
-        live.beside(mail)
-    await live.barrier(status=settlement.status, reason=settlement.reason)
-    live.services.counters.runs_ended += 1
-    LOG.info(
-        "run=%s flow=%s status=%s reason=%s ms=%d",
-        live.id,
-        fold.flow,
-        settlement.status,
-        settlement.reason,
-        header.duration_ms,
-    )
-    return Driven(status=settlement.status, settled=live.settled(settlement))
-
-
-def _end(run: str, settlement: Settlement, output: Raw, fold: Fold) -> AnyEnded:
-    if settlement.status is Status.COMPLETED:
-        return Completed(child=run, value=output)
-    if fold.unknown:
-        return Unknown(child=run, reason=f"{len(fold.unknown)} effects with unknown outcome")
-    if settlement.status is Status.TIMED_OUT:
-        return TimedOut(child=run)
-    if settlement.status is Status.CANCELLED:
-        return Cancelled(child=run, reason=settlement.reason)
-    return Failed(child=run, reason=settlement.reason, value=output)

@@ -126,11 +126,6 @@ class Pen:
         """Whether the next barrier writes more than records."""
         return bool(self._writes)
 
-    @property
-    def takes_mail(self) -> bool:
-        """Whether the next barrier takes mail."""
-        return any(type(write) is TakenMail for write in self._writes)
-
     async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
         """Make everything written so far durable; waits while storage is unavailable."""
         if not self._unwritten and status is None:

@@ -23,6 +23,7 @@ from ordain.journal.records import (
 from ordain.ports.effects import Interrupted
 from ordain.ports.leases import Held
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
+from ordain.ports.writes import ERASED_MAIL
 from ordain.runtime.approval_wait import closing
 from ordain.runtime.entries import answered
 from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
@@ -116,9 +117,6 @@ class RunJournal(Pen):
         mail was faster.
         """
         begins = any(record.kind is RecordKind.INTENT for record in self._unwritten)
-        if self.takes_mail:
-            # the wait is refused where mail lies, also such as it would take itself
-            await self.barrier()
         mark = self.mark()
         body = SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at)
         self.write(RecordKind.SUSPENDED, "wait", body)
@@ -191,6 +189,19 @@ class RunJournal(Pen):
         self.state.handed(record)
         self.state.masked = True
         return Interrupted(said.what, said.by, said.why)
+
+    async def note_stops(self) -> bool:
+        """Put on record, durably, who has asked the run to stop since its flow was over; whether
+        anybody had.
+        """
+        await self.mailbox.look()
+        stops = [mail for mail in self.mailbox.interrupts if mail.body != ERASED_MAIL]
+        for mail in stops:
+            said = msgspec.json.decode(mail.body, type=InterruptBody)
+            note = NoteBody(by=said.by, action=said.what, why=said.why)
+            self.take(mail, self.write(RecordKind.NOTE, said.what, note).seq)
+        await self.barrier()
+        return bool(stops)
 
     def abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
         """Give up the effect in flight for an interrupt; both records stand in one commit."""

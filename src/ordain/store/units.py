@@ -21,6 +21,7 @@ from ordain.ports.store import (
     RequestKey,
     Unit,
 )
+from ordain.ports.writes import TakenMail
 from ordain.store.approval_rows import withdraw_approvals
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.erasure import begin_erasure, erased_places
@@ -40,10 +41,10 @@ from ordain.store.transaction import (
 )
 from ordain.store.writes import write
 
-_SUSPENDED_FOR_NOTHING = (
-    "SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer', "
+_WAKING_MAIL = (
+    "SELECT id FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer', "
     "'approval') AND addr = ?)"
-    " OR (kind = 'interrupt' AND NOT ?)) LIMIT 1"
+    " OR (kind = 'interrupt' AND NOT ?))"
 )
 _ADVANCED = "UPDATE runs SET head_seq = ? WHERE no = ? AND epoch = ? AND head_seq = ?"
 _HELD = "UPDATE runs SET epoch = epoch WHERE no = ? AND epoch = ?"
@@ -173,11 +174,7 @@ class Applier:
         of = self._transaction.numbers(unit.run)
         execute = self._db.execute
         records = unit.records if decided is None else (*unit.records, decided)
-        if (
-            unit.suspend is not None
-            and execute(_SUSPENDED_FOR_NOTHING, (of.run, unit.suspend, unit.deaf)).fetchone()
-            is not None
-        ):
+        if unit.suspend is not None and self._is_woken(unit, of):
             return Outcome(run=unit.run) if self._came_before(unit, of) else Outcome(refused="mail")
         head, behind = (records[-1].seq, records[0].seq - 1) if records else (None, None)
         if unit.status is not None:
@@ -227,6 +224,12 @@ class Applier:
                 raise UnitRefused(done.refused)
             return done
         return Outcome(run=unit.run)
+
+    def _is_woken(self, unit: Append, of: RunNumbers) -> bool:
+        """Whether mail lies there that concerns the run and that the unit does not take."""
+        found = self._db.execute(_WAKING_MAIL, (of.run, unit.suspend, unit.deaf)).fetchall()
+        taken = {write.mail for write in unit.writes if type(write) is TakenMail} if found else ()
+        return any(mail not in taken for (mail,) in found)
 
     def _came_before(self, unit: Append, of: RunNumbers) -> bool:
         """Whether the unit is durable already: whoever offers it again was not told. Its last link

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from ordain.errors import JournalCorrupt, OrdainError, RunLost, StorageUnavailable
 from ordain.journal.codec import verify
@@ -351,6 +352,38 @@ async def test_taken_mail_does_not_keep_a_run_awake(store: JournalStore) -> None
     )
     assert isinstance(taken, Outcome)
     assert waits == Outcome(run="a")
+
+
+@pytest.mark.parametrize("kind", [MailKind.CHILD, MailKind.INTERRUPT])
+async def test_mail_that_a_unit_takes_does_not_refuse_it(
+    store: JournalStore, kind: MailKind
+) -> None:
+    """It waits for what else may come; mail beside it that it does not take refuses it."""
+    (run,) = await opened(store, "a")
+    await store.submit(run.post(kind=kind, addr=7, key="one"))
+    (mail,) = await store.mail("a")
+    taking = (TakenMail(mail=mail.id, seq=1),)
+    mark = run.scribe.mark()
+    await store.submit(run.post(kind=kind, addr=7, key="another"))
+    assert (await store.submit(run.suspend(7, writes=taking))).refused == "mail"
+    run.scribe.back_to(mark)
+    (_, other) = await store.mail("a")
+    taking += (TakenMail(mail=other.id, seq=1),)
+    assert (await store.submit(run.suspend(7, writes=taking))).refused == ""
+    assert (await found(store, "a")).status is Status.WAITING
+    assert list(await store.mail("a")) == []
+
+
+@pytest.mark.parametrize("kind", ALL)
+async def test_a_run_does_not_end_over_an_interrupt(store: JournalStore, kind: MailKind) -> None:
+    """Where its end asks for that: whatever else lies there is for an effect that is over."""
+    (run,) = await opened(store, "a")
+    await store.submit(run.post(kind=kind, addr=7))
+    outcome = await store.submit(structs.replace(run.end(), suspend=-1))
+    stops = kind is MailKind.INTERRUPT
+    assert (outcome.refused, (await found(store, "a")).status) == (
+        ("mail", Status.READY) if stops else ("", Status.COMPLETED)
+    )
 
 
 async def test_an_interrupt_is_one_for_all_below(store: JournalStore) -> None:

@@ -21,7 +21,7 @@ from ordain.ports.store import (
     StoredRun,
     Unit,
 )
-from ordain.ports.writes import MailKind
+from ordain.ports.writes import MailKind, TakenMail
 from ordain.testing.memory.approval_rows import open_roots, withdraw_approvals
 from ordain.testing.memory.places import give_up_place
 from ordain.testing.memory.reads import read
@@ -136,9 +136,10 @@ def _append(transaction: UnitAtWork, unit: Append, claimed: Ruling | None) -> Ou
 
 
 def _wakes(transaction: UnitAtWork, unit: Append) -> bool:
-    """Whether there is mail that the run would sleep on."""
+    """Whether mail lies there that concerns the run and that the unit does not take."""
+    taken = {write.mail for write in unit.writes if isinstance(write, TakenMail)}
     for there in transaction.rows.mailbox.get(unit.run, ()):
-        if there.taken is None:
+        if there.taken is None and there.mail.id not in taken:
             kind = there.mail.kind
             if (
                 kind in (MailKind.CHILD, MailKind.ANSWER, MailKind.APPROVAL)

@@ -235,7 +235,8 @@ def _places(text: str) -> Iterator[tuple[int, str, bool]]:
 
 def texts_of(value: object) -> str:
     """Every text in a JSON value, a line each, as far as a text's links are looked for."""
-    found, left, waiting = list[str](), TEXT_CHARS, list[object]((value,))
+    found: list[str] = []
+    left, waiting = TEXT_CHARS, [value]
     while waiting and left > 0:
         one = waiting.pop()
         if isinstance(one, str):

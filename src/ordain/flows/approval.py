@@ -114,7 +114,7 @@ async def authorized_all(
     What nothing is left for once those before it are made is refused here, before anybody is asked
     about it.
     """
-    decided = list[Decision[AuthorizeOutcome]]()
+    decided: list[Decision[AuthorizeOutcome]] = []
     for call in calls:
         decided.append(context.fx.authorize(call, context.scope, refs, ahead=_ahead(decided)))
     while pending := {

@@ -122,8 +122,8 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     account it opens. ``session``: the conversation that it belongs to ("": none), ``child`` that
     another run opened it, ``turn`` what its turn is like. ``may_ask`` is whom the run may ask for a
     yes, None: nobody. ``carrying`` is how the kinds of this build carry out a verb's call, by name.
-    ``deadline`` and ``hard`` are moments of the run's own time, as ``now`` is; ``dated`` tells the
-    day by the wall clock, for what goes by the calendar.
+    ``deadline`` and ``hard`` are moments of the run's own time, as ``now`` is, which ``moment``
+    tells; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
     ``profiled``: by what is to be decided which pinned profile holds, before anything is done;
     ``held`` is the one that does. ``granted`` is all that the run may do, whatever a part of its
@@ -134,6 +134,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     """
 
     fx: Effects
+    moment: Callable[[], int]
     dated: Callable[[], datetime]
     catalog: Catalog
     account: Account
@@ -223,7 +224,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     def now(self) -> int:
         """The flow's time in microseconds since 1970."""
-        return micros(self.fx.now())
+        return self.moment()
 
     def read(self, what: SharedState, args: dict[str, Any]) -> Read:
         """The effect that reads what is shared, as durable then."""

@@ -4,7 +4,8 @@ without.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -27,6 +28,11 @@ def render(source: str, inputs: Mapping[str, Any], before: SystemParts | None = 
     Raises:
         ConfigurationError: the template asks for what its input does not have.
     """
+    return _renderer()(source, inputs, before)
+
+
+@cache
+def _renderer() -> Callable[[str, Mapping[str, Any], SystemParts | None], Prompt]:
     from ordain.prompts.renderer import rendered  # lazy: see above
 
-    return rendered(source, inputs, before)
+    return rendered

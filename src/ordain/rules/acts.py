@@ -119,7 +119,9 @@ def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:
     identical one; what was refused before it was a call, by any later success of its verb, since
     the identical one would be refused again.
     """
-    reads, calls, verbs = set[str](), set[str](), set[str]()
+    reads: set[str] = set()
+    calls: set[str] = set()
+    verbs: set[str] = set()
     bad: list[str] = []
     for act in reversed(acts):
         if act.end in (ActEnd.DONE, ActEnd.QUOTED):

@@ -152,7 +152,8 @@ def _reached(lane: Lane, policy: Policy) -> frozenset[str]:
     """The model profiles that policy lets a call reach from a lane: those behind it, and behind
     each that may follow it.
     """
-    found, lanes = list[Lane](), policy.lanes
+    found: list[Lane] = []
+    lanes = policy.lanes
     following: Lane | None = lane
     while following is not None and following not in found:
         found.append(following)

@@ -309,8 +309,8 @@ class Authority:
         only after the shared accounts were asked.
         """
         self._check_spending()
-        named = self._profiles.get(call.purpose, frozenset[str]())
-        if call.profile not in named or (call.hedge and call.hedge not in named):
+        named = self._profiles.get(call.purpose)
+        if not named or call.profile not in named or (call.hedge and call.hedge not in named):
             raise FlowFault(
                 f"a model call of a profile that no lane on record names for {call.purpose}"
             )

@@ -45,15 +45,12 @@ from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.grant import GRANT
-from ordain.rules.guardrail import GUARDRAIL
-from ordain.rules.handoff import HANDOFF
-from ordain.rules.lane import LANE
-from ordain.rules.profile import PROFILE
 from ordain.rules.recover import RECOVER, FoundOut, Recovering, RecoverOutcome, found_out_of
 from ordain.rules.spend import Spend
 from ordain.runtime import recorded_form
 from ordain.runtime.beyond import PLAINLY, Beyond, Rereading
-from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
+from ordain.runtime.decided_authority import TELLING, tell_authority
+from ordain.runtime.run_state import CHILDREN_MAX, PortEffect, RunState
 
 R = TypeVar("R")
 F = TypeVar("F", bound=Struct)
@@ -99,7 +96,7 @@ class Execution:
         self._effect = 0
         self._counts: dict[str, int] = {}
         self._ids = 0
-        self._deciding, self._effecting = PortCall(state), PortCall(state, effect=True)
+        self._effecting = PortEffect(state)
         self._now_at, self._now = 0, EPOCH
         self.decisions = 0
         self._decisions_most = DECISIONS_MAX
@@ -138,44 +135,44 @@ class Execution:
         self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()
     ) -> Decision[O]:
         """See ``Effects.decide``."""
-        with self._deciding:
-            if self.state.asks.get(rule.name) is not rule:
+        state = self.state
+        if state.fault is not None or state.under_way:
+            state.refuse_call()
+        try:
+            if state.asks.get(rule.name) is not rule:
                 raise FlowFault(
                     f"rule {rule.name} is none that this kind of run declares: it is another's, "
                     "or the port asks it alone"
                 )
             decision = self._decide(rule, facts, inputs, recorded_form.references(refs))
-            if rule is LANE:
-                self.state.authority.lane_chosen(
-                    recorded_form.lane_form(facts), inputs, decision.outcome
-                )
-            elif rule is PROFILE:
-                seen = self.state.values.get(refs[0]) if refs else None
-                self.state.authority.profiled(decision.outcome, facts, inputs, seen, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
-            elif rule is HANDOFF:
-                own = self.state.authority.own
-                self.state.authority.handings.decided(facts, inputs, decision.outcome, own)  # pyright: ignore[reportArgumentType] - of this rule
-            elif rule is GUARDRAIL:
-                handings = self.state.authority.handings
-                handings.guarded(facts, inputs, decision.outcome, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
-            return decision
+            if rule.name in TELLING:
+                tell_authority(state, self._catalog, rule, (facts, inputs, refs), decision)
+        except BaseException as error:  # whatever it is, nothing may follow it
+            state.call_failed(error)
+            raise
+        return decision
 
     def authorize(
         self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0
     ) -> Decision[AuthorizeOutcome]:
         """See ``Effects.authorize``."""
-        authority = self.state.authority
-        with self._deciding:
+        state, authority = self.state, self.state.authority
+        if state.fault is not None or state.under_way:
+            state.refuse_call()
+        try:
             asked = recorded_form.call_form(call)
             inputs = AuthorizeInputs(
                 args=asked.args, catalog=self._catalog, bounds=authority.bounds(asked.verb)
             )
             facts = authority.facts_of(
-                asked, recorded_form.scope_form(within), self._catalog, self.state.flow_at, ahead
+                asked, recorded_form.scope_form(within), self._catalog, state.flow_at, ahead
             )
             decision = self._decide(AUTHORIZE, facts, inputs, recorded_form.references(refs))
             authority.authorized(asked, decision)
-            return decision
+        except BaseException as error:  # whatever it is, nothing may follow it
+            state.call_failed(error)
+            raise
+        return decision
 
     def _decide(
         self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()
@@ -378,11 +375,8 @@ class Execution:
             reason=shared.rule.reason(body.reason),
             address=f"{addr}/{claim.name}#0",
         )
-        return (
-            recorded
-            if self._judge is None
-            else self._judge.judge(recorded, shared.rule, facts, None)
-        )
+        judge = self._judge
+        return recorded if judge is None else judge.judge(recorded, shared.rule, facts, None)
 
     def now(self) -> datetime:
         """See ``Effects.now``."""

@@ -44,6 +44,7 @@ from ordain.runtime.joins import join_children
 from ordain.runtime.model_answers import lost_call, timed_out_at
 from ordain.runtime.read_transcript import ReadTranscript
 from ordain.runtime.readers import read
+from ordain.runtime.recorded_form import EFFECT_NAMES
 from ordain.runtime.recovered_calls import recover_verb
 from ordain.runtime.run_journal import RunJournal
 from ordain.runtime.services import NOT_READ, Services
@@ -185,14 +186,14 @@ class LiveRun(RunJournal):
             if not plain and isinstance(effect, Children)
             else []
         )
-        name = type(effect).__struct_config__.tag
+        name = EFFECT_NAMES[type(effect)]
         self.services.counters.effects += 1
-        self.write(_INTENT, str(name), IntentBody(addr=addr, effect=encoded))
+        self.write(_INTENT, name, IntentBody(addr=addr, effect=encoded))
         if not plain:
             if isinstance(effect, Say):
                 return self._say(addr, effect)
             if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:
-                return self.observe(addr, str(name), withdrawn_wait(why))
+                return self.observe(addr, name, withdrawn_wait(why))
             self.beside(*children)
         # from here on a drain lets it end: its intent may be durable already
         self.in_verb = isinstance(effect, VerbCall)
@@ -382,9 +383,8 @@ class LiveRun(RunJournal):
             hears_of_doubt=self.setup.started.doubted is not None,
             stopping=self._is_stopping,
         )
-        call = msgspec.structs.replace(
-            effect, attempt=effect.attempt + self.state.lost_calls[permit]
-        )
+        lost = self.state.lost_calls[permit]
+        call = msgspec.structs.replace(effect, attempt=effect.attempt + lost) if lost else effect
         self.in_verb = True
         try:
             if recover is None:

@@ -4,7 +4,8 @@ replayed it is one value, and none that the flow holds.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import Raw
@@ -26,6 +27,12 @@ SCOPE = msgspec.json.Decoder(CapabilityScope)
 REFERENCES = msgspec.json.Decoder(tuple[int, ...])
 LANE_FACTS = msgspec.json.Decoder(LaneFacts)
 
+EFFECT_NAMES: Mapping[type[AnyEffect], str] = {
+    kind: str(kind.__struct_config__.tag) for kind in get_args(AnyEffect)
+}
+"""How the records of each kind of effect are named."""
+PLAIN = 2**53
+"""Below it a number is the same to whatever reads JSON."""
 UNRECORDABLE = (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError)
 """What the encoder or a decoder raises at what no record can hold."""
 
@@ -66,11 +73,15 @@ def lane_form(facts: object) -> LaneFacts:
     return _form(LANE_FACTS, facts, "facts of a lane")[0]
 
 
-def references(refs: object) -> tuple[int, ...]:
+def references(refs: tuple[int, ...]) -> tuple[int, ...]:
     """What a decision refers to, as its record has it: numbers of records. Raises as
     ``effect_form``.
     """
-    return _form(REFERENCES, refs, "list of records' numbers")[0] if refs != () else ()
+    if refs == ():
+        return ()
+    if type(refs) is tuple and len(refs) == 1 and type(refs[0]) is int and 0 <= refs[0] < PLAIN:
+        return refs  # as nearly always; the record's form is itself
+    return _form(REFERENCES, refs, "list of records' numbers")[0]
 
 
 def _form(decoder: msgspec.json.Decoder[T], given: object, what: str) -> tuple[T, Raw]:

@@ -56,7 +56,8 @@ class RunJournal(Pen):
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
         self.catalog = setup.catalog
         self.mailbox = Mailbox(services, held.id, held.mail)
-        self._attempts, self.approving = dict[int, int](), set[int]()
+        self._attempts: dict[int, int] = {}
+        self.approving: set[int] = set()
         self.time = FlowTime(services, held.run, self.state, self.scribe)
         self.time.also(held.lost)
 
@@ -171,7 +172,8 @@ class RunJournal(Pen):
 
     def interrupt(self) -> Mail | None:
         """An interrupt that no record has taken yet."""
-        return next(iter(self.mailbox.interrupts), None)
+        found = self.mailbox.interrupts
+        return found[0] if found else None
 
     def deliver(self, mail: Mail, addr: int) -> Interrupted:
         """Record that an interrupt has reached the flow; from here on effects are masked."""

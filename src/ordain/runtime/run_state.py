@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from collections import defaultdict
-from types import TracebackType
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import msgspec
 from msgspec import UNSET
@@ -105,6 +104,32 @@ class RunState:
         if self.fault is not None:
             raise self.fault
 
+    def refuse_call(self) -> NoReturn:
+        """No port call may follow: raise what the one before failed with, or that one is under way.
+
+        Raises:
+            FlowFault: an effect is under way.
+        """
+        if self.fault is None:
+            self.fault = FlowFault(
+                "a port call beside an effect that is under way: a run is sequential"
+            )
+        raise self.fault
+
+    def call_failed(self, error: BaseException) -> None:
+        """A port call raised this; control signals are no failure. Broken off by the flow, through
+        a time-out or by closing it, it has no result on record.
+        """
+        kind = type(error)
+        # by its class alone: an error of foreign code may make anything of being looked at
+        if issubclass(kind, Exception):
+            self.fault = cast("Exception", error)
+        elif issubclass(kind, CancelledError | GeneratorExit):
+            self.fault = FlowFault("a port call was broken off from outside of it")
+        elif not issubclass(kind, Interrupted | Suspended):
+            # a rule's or a kind's, which a flow may swallow as well
+            self.fault = FlowFault(f"a port call raised {kind.__name__}")
+
     def returned(self) -> None:
         """The flow returned.
 
@@ -178,52 +203,30 @@ class RunState:
         return value
 
 
-class PortCall:
-    """One call of the port: none beside an effect that is under way (by a thread, say), and none
-    after one that failed, even where that was swallowed.
+class PortEffect:
+    """One call of the port that takes its time: none beside another one (by a thread, say), and
+    none after one that failed, even where that was swallowed. Those that are answered at once hold
+    to that, too (``Execution.decide``).
 
     Else live and replay would not stop at one place: what failed before anything was recorded is in
     no journal.
     """
 
-    __slots__ = ("_effect", "_state")
+    __slots__ = ("_state",)
 
-    def __init__(self, state: RunState, *, effect: bool = False) -> None:
-        """``effect``: it is one that takes its time."""
-        self._state, self._effect = state, effect
+    def __init__(self, state: RunState) -> None:
+        """Of the run that stands so."""
+        self._state = state
 
     def __enter__(self) -> None:
-        """Begin.
-
-        Raises:
-            FlowFault: an effect is under way.
-        """
+        """Begin. Raises as ``RunState.refuse_call``."""
         state = self._state
-        if state.fault is not None:
-            raise state.fault
-        if state.under_way:
-            state.fault = FlowFault(
-                "a port call beside an effect that is under way: a run is sequential"
-            )
-            raise state.fault
-        state.under_way = self._effect
+        if state.fault is not None or state.under_way:
+            state.refuse_call()
+        state.under_way = True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End; a failure is kept, control signals are none. Broken off by the flow, through a
-        time-out or by closing it, it has no result on record.
-        """
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """End; a failure is kept."""
         self._state.under_way = False
-        if kind is not None:
-            # by its class alone: an error of foreign code may make anything of being looked at
-            if issubclass(kind, Exception):
-                self._state.fault = cast("Exception", error)
-            elif issubclass(kind, CancelledError | GeneratorExit):
-                self._state.fault = FlowFault("a port call was broken off from outside of it")
-            elif not issubclass(kind, Interrupted | Suspended):
-                # a rule's or a kind's, which a flow may swallow as well
-                self._state.fault = FlowFault(f"a port call raised {kind.__name__}")
+        if error is not None:
+            self._state.call_failed(error)

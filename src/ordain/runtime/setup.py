@@ -63,6 +63,11 @@ def account_view(authority: Authority) -> AccountView:
     )
 
 
+def _moment(state: RunState) -> Callable[[], int]:
+    """The flow's own time, in microseconds since 1970."""
+    return lambda: state.flow_at
+
+
 def _dated(state: RunState) -> Callable[[], datetime]:
     """The wall clock's time of the last record that was handed to the flow."""
     return lambda: EPOCH + timedelta(microseconds=state.handed_at)
@@ -156,6 +161,7 @@ class RunSetup(Struct, frozen=True, kw_only=True):
         started = self.started
         return FlowContext(
             fx=flow_port(execution, execution.state.asked),
+            moment=_moment(execution.state),
             dated=_dated(execution.state),
             catalog=self.catalog,
             account=account_view(execution.state.authority),

@@ -175,7 +175,7 @@ def read_records(
     """
     rows = query(_SHEETS, (run, after + 1)) if laid is None else laid
     found = [(first, sheets.decode(first, row)) for first, row in rows]
-    records = list[Record]()
+    records: list[Record] = []
     if not found or found[0][0] > after + 1:  # else the sheets hold them all
         records += [
             record

@@ -117,7 +117,8 @@ def lay_out(
     """Records that follow one another as rows: (seq, settled, records). ``put_apart`` stores a body
     that is too long to stand in its row.
     """
-    laid, size, at, settled = list[Laid](), 0, 0, 0
+    laid: list[Laid] = []
+    size = at = settled = 0
     first = records[0].seq if records else 0
     for record in records:
         if size >= SHEET_BYTES or len(laid) == SHEET_RECORDS:

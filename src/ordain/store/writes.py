@@ -144,7 +144,8 @@ def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> N
     """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it
     looks.
     """
-    numbers, left = list[int](), deque(some)
+    numbers: list[int] = []
+    left = deque(some)
     while left:
         mail = left.popleft()
         number = transaction.numbers(mail.run).run

@@ -22,7 +22,7 @@ from ordain.journal.records import RecordKind, Status, raw
 from ordain.ports.effects import Interrupted
 from ordain.rules.spend import Spend
 from ordain.runtime.replay import replay
-from ordain.runtime.run_state import EFFECT_BYTES, LAST_WORDS_MAX, PortCall, RunState
+from ordain.runtime.run_state import EFFECT_BYTES, LAST_WORDS_MAX, PortEffect, RunState
 from ordain.testing import catalog_of, kind_of
 from tests.unit.runtime.house import BEGAN, House, setup_of
 
@@ -61,7 +61,7 @@ def call(standing: RunState, what: str) -> None:
         "is broken off": CancelledError(),
         "is closed": GeneratorExit(),
     }
-    with PortCall(standing, effect=True):
+    with PortEffect(standing):
         if what in endings:
             raise endings[what]
 
@@ -99,19 +99,12 @@ def test_a_run_is_sequential() -> None:
     standing = state()
     with (
         pytest.raises(FlowFault, match="sequential"),
-        PortCall(standing, effect=True),
-        PortCall(standing),
+        PortEffect(standing),
+        PortEffect(standing),
     ):
         pass
     with pytest.raises(FlowFault):
         call(standing, "works")
-
-
-def test_a_decision_takes_no_time() -> None:
-    """Only an effect is under way."""
-    standing = state()
-    with PortCall(standing):
-        assert not standing.under_way
 
 
 def test_nothing_is_left_behind() -> None:

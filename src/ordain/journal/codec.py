@@ -58,7 +58,10 @@ class Scribe:
                 body, result_digest=self._digest(bytes(body.result)).hex()
             )
         encoded = ENCODER.encode(body)
-        self.at = at = max(at, self.at)
+        if at < self.at:
+            at = self.at
+        else:
+            self.at = at
         self.seq = seq = self.seq + 1
         version = CURRENT_VERSION[kind]
         body_digest = self._digest(_covered(encoded)[0] if kind is _ENDED else encoded)

@@ -8,6 +8,7 @@ granted by it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
@@ -42,7 +43,13 @@ class HeldBack(NamedTuple):
 
 def endpoint_of(profile: ModelProfile) -> str:
     """What shares a circuit: the provider at its address."""
-    return f"{profile.provider} {profile.base_url or ''}".rstrip()
+    return _endpoint(profile.provider, profile.base_url or "")
+
+
+@lru_cache(maxsize=256)
+def _endpoint(provider: str, address: str) -> str:
+    """Each call asks for it several times."""
+    return f"{provider} {address}".rstrip()
 
 
 def is_answer(reply: ModelReply | ModelError) -> bool:

@@ -67,11 +67,13 @@ class FlowTime:
 
     def wrote(self, record: Record, body: Body) -> None:
         """A record was written."""
-        moves = record.kind in MOVING
-        if moves or record.kind is _RESUMED:
+        kind = record.kind
+        if kind in MOVING:
+            self._reckoning, self.still, self._wakes = Reckoning(record.at), False, None
+            if self._below:
+                self._below = []
+        elif kind is _RESUMED:
             self._reckoning = self._reckoning.after(record, body)
-        if moves:
-            self._below, self.still, self._wakes = [], False, None
         elif isinstance(body, SuspendedBody) and body.wake_at is not None:
             self._wakes = body.wake_at, self._services.lost.back_us
 

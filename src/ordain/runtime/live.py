@@ -286,7 +286,7 @@ class LiveRun(RunJournal):
             raise FlowFault(f"no handler for {type(effect).__name__}")
         form = kept_form(self.catalog, effect, result)
         return self._record(
-            addr, name, form, at=timed_out_at(effect, result, self.services.clock.now())
+            addr, name, form, at=timed_out_at(effect, result, self.services.clock.now)
         )
 
     def heard(self) -> None:

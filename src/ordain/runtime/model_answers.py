@@ -4,7 +4,7 @@ back. Pure: gateway and scripted runs share it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -367,17 +367,17 @@ the deadline the record's time.
 
 
 def timed_out_at(
-    effect: ModelCall | VerbCall | Read, result: AnyResult | None, now: int
+    effect: ModelCall | VerbCall | Read, result: AnyResult | None, clock: Callable[[], int]
 ) -> int | None:
     """When an effect ended that came to its deadline, where its timer fired a little early; None of
-    any other, which ends ``now``.
+    any other, which ends now by the ``clock``, that is not asked then.
     """
     if not (
         isinstance(result, VerbTimedOut)
         or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
     ):
         return None
-    deadline = _deadline_of(effect, result)
+    deadline, now = _deadline_of(effect, result), clock()
     return max(now, deadline) if deadline - now < TIMER_SLACK_US else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ordain.journal.ledger_items import rest_item
@@ -199,31 +199,31 @@ class Applier:
             return Outcome(run=unit.run)
         check_moved(moved, unit.run)
         self._transaction.records(of, records)
-        if unit.status is not None and unit.status in SETTLED and unit.reason is not None:
-            end = records[-1]
-            self._transaction.ledger.item(
-                rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain))
-            )
-            self._transaction.ledger.ended(of.run)
-        elif (
-            unit.reason is not None
-            or unit.status in _CHANGES_REST
-            or (unit.status is None and records and records[-1].kind is _NOTE)
-        ):
+        if unit.status is not None or unit.reason is not None:
+            self._tell_rest(unit, of, records)
+            self._rest(unit, of)
+        elif records and records[-1].kind is _NOTE:
             self._transaction.ledger.rest(of.run)
-        elif (
-            unit.status is not None
-            and execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]
-        ):
-            self._transaction.ledger.rest(of.run)  # driven or waiting, and had stopped before
-        self._rest(unit, of)
-        write(self._transaction, of, unit.writes)
+        if unit.writes:
+            write(self._transaction, of, unit.writes)
         if unit.operation is not None:
             done = self._operation(unit.operation)
             if done.refused:
                 raise UnitRefused(done.refused)
             return done
         return Outcome(run=unit.run)
+
+    def _tell_rest(self, unit: Append, of: RunNumbers, records: Sequence[Record]) -> None:
+        """Tell the ledger where a run stands that comes to rest, or leaves it."""
+        ledger = self._transaction.ledger
+        if unit.status is not None and unit.status in SETTLED and unit.reason is not None:
+            end = records[-1]
+            ledger.item(rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain)))
+            ledger.ended(of.run)
+        elif unit.reason is not None or unit.status in _CHANGES_REST:
+            ledger.rest(of.run)
+        elif self._db.execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]:
+            ledger.rest(of.run)  # driven or waiting, and had stopped before
 
     def _is_woken(self, unit: Append, of: RunNumbers) -> bool:
         """Whether mail lies there that concerns the run and that the unit does not take."""

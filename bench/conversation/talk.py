@@ -18,7 +18,7 @@ from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.settings import Settings, load_settings
 
 QUESTIONS = (

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.rules.attach import UNPLACED
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.testing import call, fails, suggests
 from tests.lanes import examples
 from tests.shapes.lines import about, asks, holds, script_of

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ordain.contracts.conversation import MESSAGE_CHARS, Message
 from ordain.errors import Conflict, InvalidRequest, Refused
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from tests.lanes import size
 from tests.shapes.lines import holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of

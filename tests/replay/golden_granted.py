@@ -17,7 +17,7 @@ from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import VerbRequest
 from ordain.ports.model import ModelRequest
 from ordain.runtime.approvals import ApprovalView, ApproverWord, GrantWanted
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.grants import GrantOffer
 from ordain.testing import call
 from tests.replay.golden_file import GoldenTalk, make

@@ -20,7 +20,7 @@ from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
 from ordain.journal.records import SETTLED, STOPPED, Status
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.settings import Settings, load_settings
 from ordain.store.sqlite import StoreOptions
 from ordain.testing import ModelScript, ScriptedModels

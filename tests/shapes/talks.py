@@ -15,8 +15,8 @@ from typing import Any
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.scope import Constraint
 from ordain.runtime.approvals import ApproverWord
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.configuration import Applied, RecordChange
-from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.grants import GrantOffer
 from ordain.testing import call, routes, says, suggests
 from tests.at_once import at_once

@@ -477,7 +477,7 @@ def test_every_test_says_the_behaviour() -> None:
 TESTED_ELSEWHERE = {
     "access": "integration/runtime/test_access.py",
     "attachments": "integration/library/test_attachments.py",
-    "conversation": "contract/test_sessions_machine.py",
+    "conversation": "contract/test_sessions_erased.py",
     "gateway": "integration/runtime/test_gateway.py",
     "images": "integration/library/test_images.py",
     "library": "integration/library/test_recall.py",

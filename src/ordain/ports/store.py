@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ordain.errors import JournalCorrupt, no_run
 from ordain.journal.records import Record, Status
+from ordain.ports.sessions import Entry
 from ordain.ports.shared import Shared
 from ordain.ports.writes import MailKind, NewRun, Write
 
@@ -211,10 +212,15 @@ def opened_run(
 class Change(Struct, frozen=True, gc=False, kw_only=True):
     """A hint: these runs were opened or have mail (or have ended, where several engines are), the
     transcripts of these sessions, by (workspace, id), have grown or were erased.
+
+    ``told`` has of some of these sessions all that happened to them, where that is entries which
+    were put behind the others, whole and in order: a storage tells that at the commit itself, or
+    not at all. Whoever needs to know more of a session of which nothing is told reads.
     """
 
     runs: tuple[str, ...] = ()
     sessions: tuple[tuple[str, str], ...] = ()
+    told: Mapping[tuple[str, str], Sequence[Entry]] = {}
 
 
 class JournalStore(Protocol):
@@ -262,7 +268,8 @@ class JournalStore(Protocol):
         """Have ``heard`` called on this event loop after commits, whoever made them: at least once,
         within the store's poll.
 
-        A hint may come again, or late, or together with others: whoever hears it reads again.
+        A hint may come again, or late, or together with others: whoever hears it reads again, but
+        for what is told at once.
         """
         ...
 

@@ -24,6 +24,7 @@ from ordain.ports.sessions import (
     Entry,
     EntryKind,
     NewEntry,
+    Placed,
     SessionRow,
     Thread,
     sent_id,
@@ -41,38 +42,20 @@ from ordain.ports.writes import KeptCatalogs, Write
 from ordain.rules.attach import UNPLACED, Attached
 from ordain.rules.configure import Configured, ConfigureReason
 from ordain.runtime.attachments import Attachments, TakenFiles
+from ordain.runtime.awaited_answers import BUSY, Acknowledged, AwaitedAnswers, busy
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.continuation import Placement
 from ordain.runtime.entries import spoken
 from ordain.runtime.library import Memory
-from ordain.runtime.message_answer import answer_of
+from ordain.runtime.message_answer import Served
 from ordain.runtime.message_entry import Received, body_of, is_bare, message_of, received
 from ordain.runtime.second_delivery import SecondDelivery
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 
 LOG = logging.getLogger("ordain.session")
-BUSY = {
-    "session_busy": (
-        "session {} has as many turns going as it may: answer or stop one, or wait until one "
-        "has ended"
-    ),
-    "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
-}
 BEGUN, UNPINNED = "begun", "unpinned"
 """What a session was to begin with comes too late; and it cannot be pinned for want of room."""
 THREADS_LISTED = 200
-
-
-class Acknowledged(Struct, frozen=True, kw_only=True):
-    """A durable message: its number and id, and whether it had come before; ``tells`` is the run
-    that only tells how things stand.
-    """
-
-    session: str
-    seq: int
-    message_id: str
-    duplicate: bool
-    tells: str = ""
 
 
 class Conversation:
@@ -83,7 +66,7 @@ class Conversation:
         go into the ``library``.
         """
         self._services, self._attachments = services, Attachments(library)
-        self._stored_catalog = ""
+        self._awaited, self._stored_catalog = AwaitedAnswers(services), ""
         services.store.listen(services.streams.heard)
 
     async def receive(
@@ -154,8 +137,8 @@ class Conversation:
         given = message_of(
             message, message_id, principal, services.catalogs.current, source, files.files
         ).formed(form)
-        made: list[Consequence] = []
-        pinned = PinnedCatalogs(services.catalogs)
+        made, pinned = list[Consequence](), PinnedCatalogs(services.catalogs)
+        stirred = services.streams.stirred(workspace, message.session_id)
         entry = self._entry(message, body, given)
 
         def decide(state: SessionState, *found: ConfigFound) -> Ruling:
@@ -186,9 +169,9 @@ class Conversation:
                 workspace, msgspec.structs.replace(key, anew=outcome.run), outcome, principal
             )
         acknowledged = self._acknowledged(outcome, message.session_id, given)
-        if made and made[0].placed.attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
-            return msgspec.structs.replace(acknowledged, tells=made[0].placed.serves)
-        return acknowledged
+        if not made or acknowledged.duplicate:
+            return acknowledged
+        return _as_placed(acknowledged, made[0].placed, stirred)
 
     async def _submitted(self, unit: Arrive, pinned: PinnedCatalogs) -> Outcome:
         outcome = await self._services.store.submit(unit)
@@ -255,7 +238,7 @@ class Conversation:
 
     def _acknowledged(self, outcome: Outcome, session: str, given: Received) -> Acknowledged:
         if outcome.refused in BUSY:
-            raise self._busy(outcome.refused, session)
+            raise busy(self._services, outcome.refused, session)
         if outcome.refused == BEGUN:
             raise Refused(
                 f"session {session} was begun or pinned by somebody else just now",
@@ -292,10 +275,6 @@ class Conversation:
             session=session, seq=outcome.seq, message_id=message_id, duplicate=duplicate
         )
 
-    def _busy(self, code: str, session: str) -> Refused:
-        retry = self._services.catalogs.current.policy.engine.retry_after_s
-        return Refused(BUSY[code].format(session), code=code, status=429, retry_after_s=retry)
-
     # --- what became of it ------------------------------------------------------------------------
 
     async def answer(self, workspace: str, received: Acknowledged) -> MessageAnswer:
@@ -307,45 +286,11 @@ class Conversation:
             Refused: the session had as many turns going as it may when the message's place was
                 found (``session_busy``). It may be delivered again.
         """
-        with self._services.streams.watching(workspace, received.session) as grown:
-            while True:
-                grown.clear()
-                if self._services.streams.closed:
-                    # before anything is read: the store may be closed, too
-                    raise Transient(
-                        f"the engine stopped; message {received.message_id} is answered by the "
-                        "next one",
-                        code="stopping",
-                    )
-                found = await self._answer(workspace, received)
-                if found is not None and found.attached == UNPLACED:
-                    raise self._busy(UNPLACED, received.session)
-                if found is not None:
-                    return found
-                await grown.wait()
+        return await self._awaited.answer(workspace, received)
 
     async def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:
         """What is known of a message now: its class and the run that serves it."""
-        message, answer = await self._entries(workspace, received)
-        return answer_of(message, answer, received.session, duplicate=received.duplicate)
-
-    async def _answer(self, workspace: str, received: Acknowledged) -> MessageAnswer | None:
-        message, answer = await self._entries(workspace, received)
-        return (
-            answer_of(message, answer, received.session, duplicate=received.duplicate)
-            if answer is not None or not message.run
-            else None
-        )
-
-    async def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
-        found = await self._services.sessions.answer(workspace, received.session, received.seq)
-        if found is None or found[0].message_id != received.message_id:
-            # erased since, and another message by now
-            raise NotFound(
-                f"session {received.session} has no message {received.seq}",
-                code="message_not_found",
-            )
-        return found
+        return await self._awaited.so_far(workspace, received)
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -400,6 +345,27 @@ class Conversation:
         one that does not exist yet begins with its first message.
         """
         return self._services.streams.events(workspace, session, after)
+
+
+def _as_placed(accepted: Acknowledged, placed: Placed, stirred: int) -> Acknowledged:
+    """What is known of a message by its consequence; of one that no run serves there is no more to
+    wait for, and it is read.
+    """
+    served = Served(
+        seq=accepted.seq,
+        message_id=accepted.message_id,
+        attached=placed.attached,
+        reason=placed.reason,
+        thread=placed.thread,
+        run=placed.serves,
+        anchor=placed.anchor,
+    )
+    return msgspec.structs.replace(
+        accepted,
+        tells=placed.serves if placed.attached == Attached.STATUS_NUDGE else "",
+        served=served if placed.serves and placed.attached != UNPLACED else None,
+        stirred=stirred,
+    )
 
 
 class _First(Struct, frozen=True, kw_only=True):

@@ -31,9 +31,10 @@ from ordain.ports.search import RunRow, Search
 from ordain.ports.store import StoredRun, existing_run
 from ordain.runtime.access import Access
 from ordain.runtime.approvals import ApprovalDesk
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.configuration import ControlPlane
 from ordain.runtime.continuation import Continuations, Placement
-from ordain.runtime.conversation import Acknowledged, Conversation
+from ordain.runtime.conversation import Conversation
 from ordain.runtime.grants import GrantDesk
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory

@@ -36,7 +36,7 @@ from ordain.contracts.several import several
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import CallerError, InvalidRequest
 from ordain.runtime.attachments import file_read
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.door import Runtime
 
 T = TypeVar("T")

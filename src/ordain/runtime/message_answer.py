@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question, Reply
 from ordain.ports.sessions import Entry, EntryKind
@@ -11,8 +12,22 @@ from ordain.runtime.entry_events import EntryBody, shown_body
 from ordain.runtime.remedies import remedies
 
 
+class Served(Struct, frozen=True, gc=False, kw_only=True):
+    """What of a message's entry its answer tells: where it stands, what it was taken for, and the
+    run that serves it. As ``Entry`` has it.
+    """
+
+    seq: int
+    message_id: str
+    attached: str
+    reason: str
+    thread: int
+    run: str
+    anchor: str
+
+
 def answer_of(
-    message: Entry, answer: Entry | None, session: str, *, duplicate: bool = False
+    message: Entry | Served, answer: Entry | None, session: str, *, duplicate: bool = False
 ) -> MessageAnswer:
     """The answer to a message of a session, as the entries have it; without one what the message
     was taken for.

@@ -41,6 +41,10 @@ from ordain.runtime.turnstile import Turnstile
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
+STIRRED = 4_096
+"""So many numbers say for all sessions together whether one was heard of: two that share one look
+for an answer once more than they need.
+"""
 
 SessionKey = tuple[str, str]
 """(workspace, session)."""
@@ -65,14 +69,33 @@ class _Live(Struct, kw_only=True):
         return self.pieces[0] if self.pieces else ""
 
 
-class _Reader(Struct, eq=False):
+class StreamReader(Struct, eq=False):
     """One who reads or waits; ``grown`` says that the transcript may hold more than was read, or is
     another's by now, ``text`` that pieces of text are of interest.
+
+    ``said`` are the entries that whoever waits was told of since it looked last; None where it has
+    to read, for not all was told.
     """
 
     text: bool
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     grown: bool = True
+    said: list[Entry] | None = field(default_factory=list[Entry])
+
+    def hears(self, told: Sequence[Entry] | None) -> None:
+        """The transcript has grown, it seems."""
+        if told is None or self.said is None:
+            self.said = None
+        elif not self.text:
+            self.said += told
+        self.grown = True
+        self.woken.set()
+
+    def looks(self) -> list[Entry] | None:
+        """What was said since the last look, and nothing of it is kept any longer."""
+        said, self.said = self.said, []
+        self.woken.clear()
+        return said
 
 
 class _Shown(Struct):
@@ -103,7 +126,8 @@ class Streams:
         self._header = header
         self._live: dict[SessionKey, dict[str, _Live]] = {}
         self._places: dict[str, SessionKey] = {}
-        self._readers: dict[SessionKey, set[_Reader]] = {}
+        self._readers: dict[SessionKey, set[StreamReader]] = {}
+        self._stirred = [0] * STIRRED
         self._turnstile = Turnstile()
         self.closed = False
 
@@ -119,9 +143,17 @@ class Streams:
     def heard(self, change: Change) -> None:
         """Transcripts have grown, it seems."""
         for place in change.sessions:
+            told = change.told.get(place)
+            if told is None or any(entry.kind is not EntryKind.MESSAGE for entry in told):
+                self._stirred[hash(place) % STIRRED] += 1
             for reader in self._readers.get(place, ()):
-                reader.grown = True
-                reader.woken.set()
+                reader.hears(told)
+
+    def stirred(self, workspace: str, session: str) -> int:
+        """A number that is another one once anything may have become of a session but that somebody
+        has said something to it.
+        """
+        return self._stirred[hash((workspace, session)) % STIRRED]
 
     def _written(self, place: SessionKey) -> None:
         """Something provisional has changed: it concerns those who read along, and nobody who waits
@@ -175,14 +207,14 @@ class Streams:
         return live
 
     @contextmanager
-    def watching(self, workspace: str, session: str) -> Generator[asyncio.Event]:
-        """An event that is set whenever the session's transcript may have grown."""
+    def watching(self, workspace: str, session: str) -> Generator[StreamReader]:
+        """One who is woken whenever the session's transcript may have grown."""
         with self._reading((workspace, session), text=False) as reader:
-            yield reader.woken
+            yield reader
 
     @contextmanager
-    def _reading(self, place: SessionKey, *, text: bool) -> Generator[_Reader]:
-        reader = _Reader(text=text)
+    def _reading(self, place: SessionKey, *, text: bool) -> Generator[StreamReader]:
+        reader = StreamReader(text=text)
         self._readers.setdefault(place, set()).add(reader)
         try:
             yield reader

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.errors import NotFound, Transient
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.door import Runtime
 from ordain.server.face import Face, Json, first_of
 

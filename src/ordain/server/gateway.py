@@ -21,7 +21,7 @@ from ordain.contracts.cortex import (
 )
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.errors import InvalidRequest, JournalError
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.door import NULL
 from ordain.server.answers import answered, found_later, message_location
 from ordain.server.bodies import read_large

@@ -20,6 +20,7 @@ import msgspec
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.ports.sessions import (
+    Entry,
     EntryKind,
     NewEntry,
     ThreadChange,
@@ -210,9 +211,9 @@ def earlier(db: sqlite3.Connection, workspace: str, once: MessageKey) -> Outcome
     return None if run == once.anew else Outcome(seq=seq, run=run, refused=WITHOUT_PLACE)
 
 
-def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[int, int]:
-    """Append to a transcript; returns the entry's number and its row's. What a stopped run says
-    after its session was erased is not kept.
+def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[int, Entry]:
+    """Append to a transcript; returns the number of the entry's row, and the entry as it is stored.
+    What a stopped run says after its session was erased is not kept.
     """
     row = db.execute(
         "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = "
@@ -228,18 +229,8 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[
     thread, run = (entry.thread, entry.run) if placed is None else (placed.thread, placed.serves)
     taken = ("", "", "") if placed is None else (placed.attached, placed.reason, placed.anchor)
     marks = entry_marks(key or b"", entry.author, decision)
-    cover = entry_cover(
-        (
-            thread,
-            run,
-            entry.channel,
-            entry.edits,
-            entry.timestamp_ms,
-            *taken,
-            entry.size,
-            entry.through,
-        )
-    )
+    where = (thread, run, entry.channel, entry.edits, entry.timestamp_ms)
+    cover = entry_cover((*where, *taken, entry.size, entry.through))
     link = entry_link(
         previous,
         f"{workspace}/{entry.session}",
@@ -247,22 +238,11 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[
         (entry.kind, entry.message_id, entry.at),
         (made, marks, cover),
     )
+    said = (seq, entry.kind, entry.at, thread, run, entry.channel, entry.message_id)
     inserted = db.execute(
         _INSERT,
         (
-            *(
-                no,
-                seq,
-                entry.kind,
-                entry.at,
-                thread,
-                run,
-                entry.channel,
-                entry.message_id,
-                entry.edits,
-                entry.timestamp_ms,
-                *taken,
-            ),
+            *(no, *said, entry.edits, entry.timestamp_ms, *taken),
             *(entry.size, entry.through, entry.author, subject, made, link, body, decision, marks),
         ),
     )
@@ -270,7 +250,9 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[
         "UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?",
         (seq, link, entry.at, no),
     )
-    return seq, inserted.lastrowid or 0
+    measured, kept = (entry.size, entry.through, entry.timestamp_ms), (made, link, body, decision)
+    more = entry.edits, entry.author, marks, key is not None
+    return inserted.lastrowid or 0, Entry(*said, *taken, *measured, *kept, *more)
 
 
 def place_again(db: sqlite3.Connection, workspace: str, again: EntryPlaced) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.ledger_items import run_item
 from ordain.journal.records import Record, Started, Status, content_class
+from ordain.ports.sessions import Entry
 from ordain.ports.writes import NewRun, RowTable
 from ordain.store.fresh_runs import FreshRuns
 from ordain.store.ledger import LedgerDraft
@@ -49,6 +50,22 @@ class RunNumbers(NamedTuple):
     workspace: str
 
 
+class TouchedSession(NamedTuple):
+    """A session of which something has changed: by an entry that was put behind the others, in the
+    row of that number, or (0) otherwise.
+    """
+
+    workspace: str
+    session: str
+    row: int = 0
+    entry: Entry | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """As a ``Change`` has it."""
+        return self.workspace, self.session
+
+
 class AcceptedCount(NamedTuple):
     """How many runs there were that count as accepted, and when that was: this connection's changes
     until then, and everybody else's version.
@@ -80,7 +97,7 @@ class Transaction:
         self.ledger = LedgerDraft()
         self.fresh = FreshRuns()
         self.touched: list[str] = []
-        self.touched_sessions: list[tuple[str, str, int]] = []
+        self.touched_sessions: list[TouchedSession] = []
         self.accepted: AcceptedCount | None = None
         self.entered = 0
         """The number of the first entry that the unit has written."""

@@ -35,6 +35,7 @@ from ordain.store.statuses import FROM
 from ordain.store.transaction import (
     AcceptedCount,
     RunNumbers,
+    TouchedSession,
     Transaction,
     UnitRefused,
     check_moved,
@@ -279,7 +280,7 @@ class Applier:
         if unit.name == ERASE:
             self._transaction.fresh.forget()
             self._transaction.touched_sessions += (
-                (*place, 0) for place in erased_places(self._db, unit.args)
+                TouchedSession(*place) for place in erased_places(self._db, unit.args)
             )
         if (covered := _COVERED.get(unit.name)) is not None:
             return covered(self._db, unit.args, self._transaction.ledger)

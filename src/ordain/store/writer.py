@@ -19,11 +19,12 @@ from msgspec import Struct
 
 from ordain.errors import EngineLost, OrdainError, RunLost, StorageUnavailable
 from ordain.one_loop import OneLoop
+from ordain.ports.sessions import Entry
 from ordain.ports.store import Change, Outcome, Unit
 from ordain.store.checkpoints import Checkpoints
 from ordain.store.damage import failed, file_of
 from ordain.store.slices import SliceUnit
-from ordain.store.transaction import Transaction, UnitRefused
+from ordain.store.transaction import TouchedSession, Transaction, UnitRefused
 from ordain.store.units import Applier
 
 BATCH = 512
@@ -206,10 +207,9 @@ class Writer:
         touched, self._transaction.touched = self._transaction.touched, []
         sessions, self._transaction.touched_sessions = self._transaction.touched_sessions, []
         if touched or sessions:
-            grown = dict.fromkeys((workspace, session) for workspace, session, _ in sessions)
-            self.announce(Change(runs=tuple(dict.fromkeys(touched)), sessions=tuple(grown)))
+            self.announce(_change(touched, sessions))
         if self.own_entries is not None:
-            self.own_entries.update(row for _, _, row in sessions)
+            self.own_entries.update([one.row for one in sessions])
 
     def _commit(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
         """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer
@@ -360,6 +360,19 @@ class Writer:
             except _Busy:
                 self._put_back(batch)
                 time.sleep(BUSY_RETRY_S)  # the last chance, and nothing else runs here any more
+
+
+def _change(runs: Sequence[str], sessions: Sequence[TouchedSession]) -> Change:
+    """What is announced of a commit."""
+    told: dict[tuple[str, str], list[Entry]] = {}
+    for one in sessions:
+        if one.entry is not None:
+            told.setdefault(one.place, []).append(one.entry)
+    untold = [one.place for one in sessions if one.entry is None]
+    grown = dict.fromkeys((*told, *untold))
+    for place in untold:
+        told.pop(place, None)
+    return Change(runs=tuple(dict.fromkeys(runs)), sessions=tuple(grown), told=told)
 
 
 def _begun() -> ThreadPoolExecutor:

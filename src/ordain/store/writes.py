@@ -59,7 +59,13 @@ from ordain.store.open_questions import close_question
 from ordain.store.posted_mail import told_to_stop
 from ordain.store.statuses import MADE_READY, standing
 from ordain.store.tables import put_rows
-from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
+from ordain.store.transaction import (
+    RunNumbers,
+    TouchedSession,
+    Transaction,
+    UnitRefused,
+    check_moved,
+)
 
 _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
 _BELOW = f"SELECT id, parent_addr FROM runs WHERE parent = ? AND NOT {standing(SETTLED)}"  # noqa: S608 - statuses of the table
@@ -110,10 +116,10 @@ def _places_taken_back(
 
 def _entries(transaction: Transaction, of: RunNumbers, some: Sequence[NewEntry]) -> None:
     for entry in some:
-        seq, row = add_entry(transaction.db, of.workspace, entry)
+        row, added = add_entry(transaction.db, of.workspace, entry)
         if entry.kind is EntryKind.MESSAGE:
-            transaction.entered = seq
-        transaction.touched_sessions.append((of.workspace, entry.session, row))
+            transaction.entered = added.seq
+        transaction.touched_sessions.append(TouchedSession(of.workspace, entry.session, row, added))
         transaction.ledger.session(of.workspace, entry.session)
 
 
@@ -124,7 +130,7 @@ def _entries_placed(transaction: Transaction, of: RunNumbers, some: Sequence[Ent
         place_again(transaction.db, of.workspace, entry)
         for item in placed_items(transaction.db, (of.workspace, entry.session, number), before):
             transaction.ledger.item(item)
-        transaction.touched_sessions.append((of.workspace, entry.session, 0))
+        transaction.touched_sessions.append(TouchedSession(of.workspace, entry.session))
 
 
 def _threads(transaction: Transaction, of: RunNumbers, some: Sequence[ThreadChange]) -> None:

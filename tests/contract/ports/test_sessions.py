@@ -443,6 +443,28 @@ async def test_what_was_undone_is_announced_to_nobody(ports: Ports) -> None:
     assert {session for change in heard for session in change.sessions} == {(WORKSPACE, "s1")}
 
 
+async def test_what_is_told_of_a_session_is_what_became_of_it(ports: Ports) -> None:
+    """Entries as they are stored, of a storage that tells them; of one that was placed anew it tells
+    nothing, for that stands before.
+    """
+    (run,) = await begun(ports, "a")
+    heard: list[Change] = []
+    ports.store.listen(heard.append)
+    said = (entry("said", kind=EntryKind.SAID, run="a"), entry("r", kind=EntryKind.REPLY, run="a"))
+    await ports.store.submit(run.step(writes=said))
+    held = await ports.sessions.entries(WORKSPACE, "s1", after=1, limit=9)
+    told = [one for change in heard for one in change.told.get((WORKSPACE, "s1"), ())]
+    assert told in ([], list(held))
+    assert all(change.told.keys() <= set(change.sessions) for change in heard)
+    later = msgspec.structs.replace(SERVED, attached="triage")
+    await ports.store.submit(message(entry("m-b"), placed=later))
+    heard.clear()
+    again = EntryPlaced(session="s1", seq=4, instead_of="a", placed=SERVED)
+    await ports.store.submit(run.step(writes=(entry("s", kind=EntryKind.SAID), again)))
+    assert [change.sessions for change in heard if change.sessions]
+    assert not any(change.told for change in heard)
+
+
 async def test_a_decision_sees_what_was_said_last(ports: Ports) -> None:
     """Only where a question is open or the message may be an answer to anything: the latest
     entries, how ours end, what a request was and came to.

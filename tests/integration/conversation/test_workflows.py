@@ -18,7 +18,7 @@ from ordain.journal.records import RecordKind
 from ordain.ports.sessions import ThreadStatus
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApprovalView, ApproverWord
-from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.testing import ModelScript, call, finish
 from tests.shapes.session_laws import lawful
 from tests.shapes.talk import WORKSPACE, House

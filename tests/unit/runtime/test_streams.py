@@ -157,15 +157,15 @@ async def test_whoever_waits_for_an_answer_is_not_woken_by_its_text() -> None:
     it, another session's does not.
     """
     streams, _ = streaming()
-    with streams.watching("default", "s1") as grown:
+    with streams.watching("default", "s1") as reader:
         heard = streams.attempt(RUN)
         heard("Hello")
         streams.stepped(RUN)
         streams.heard(Change(sessions=(("default", "s2"),)))
         streams.heard(Change(sessions=(("another", "s1"),)))
-        assert not grown.is_set()
+        assert not reader.woken.is_set()
         streams.heard(Change(sessions=(("default", "s1"),)))
-        assert grown.is_set()
+        assert reader.woken.is_set()
 
 
 async def test_nothing_stays_of_readers_and_turns_that_are_gone() -> None:

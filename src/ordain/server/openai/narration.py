@@ -22,8 +22,8 @@ from ordain.contracts.events import (
 from ordain.contracts.openai import OrdainNote
 from ordain.errors import Transient
 from ordain.runtime.answer_source import AnswerSource, answer_source
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.brief import at_work
-from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import (
     REFUSED,
     PlainAnswer,

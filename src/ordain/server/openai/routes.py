@@ -33,9 +33,9 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
 from ordain.runtime.answer_source import answer_source
 from ordain.runtime.apart import apart
+from ordain.runtime.awaited_answers import Acknowledged
 from ordain.runtime.brief import header_shown
 from ordain.runtime.continuation import Placement
-from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import PlainAnswer
 from ordain.runtime.reason_words import meanings
 from ordain.runtime.remedies import model_failure

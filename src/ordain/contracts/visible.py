@@ -78,6 +78,8 @@ around it.
 """
 BEHIND: Final = 4 * MARKS
 """So many signs of what came before a piece say how it is shown."""
+CUT_ABOVE: Final = 8 * BEHIND
+"""Whoever keeps them cuts what it has where that is longer: at each piece would cost more."""
 _MAY_FLOOD: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")
 """Where a flood of marks may be: signs without letters."""
 _SIGN: Final = re.compile(".+", re.DOTALL)

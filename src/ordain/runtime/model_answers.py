@@ -258,7 +258,7 @@ def heard_of(heard: Heard | None, prepared: PreparedCall) -> Heard | None:
 
     def hear(piece: str) -> None:
         nonlocal left
-        kept = piece[:left]
+        kept = piece if len(piece) <= left else piece[:left]
         left -= len(kept)
         if kept or not piece:
             heard(kept)

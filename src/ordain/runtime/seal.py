@@ -20,7 +20,7 @@ from ordain.contracts.access import may_hold_token, open_token, tokens_in
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.spellings import SHORTEST, folded, spellings
 from ordain.contracts.text_codes import JSON
-from ordain.contracts.visible import BEHIND, unfinished, visible_piece
+from ordain.contracts.visible import BEHIND, CUT_ABOVE, unfinished, visible_piece
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply, looked_at, within_bound
@@ -138,7 +138,9 @@ class Seal:
         """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each
         piece of a streamed answer is asked.
         """
-        return self._first.search(text) is None and not may_hold_token(text)
+        # without secrets what is not coded holds nothing, which is told in a moment
+        looked_for = self._longest or is_coded(text)
+        return not may_hold_token(text) and not (looked_for and self._first.search(text))
 
     def settled(self, text: str) -> int:
         """How many characters of a text's beginning are of no secret and no token that reaches
@@ -335,31 +337,31 @@ class _Hearing:
     def __call__(self, piece: str) -> None:
         piece = piece[: self._left]
         self._left -= len(piece)
-        if self._half or not piece.isprintable():  # of most nothing waits
+        if not piece.isprintable() or self._half:  # of most nothing waits
             came = self._half + piece
             self._half = unfinished(came)
             piece = came.removesuffix(self._half)
         self._shown(piece)
 
     def _shown(self, piece: str) -> None:
-        text = self._kept + visible_piece(piece, self._before)
-        self._before = (self._before + piece)[-BEHIND:]
+        before, text = self._before, piece
+        if not (piece.isascii() and piece.isprintable()):  # as most are, and seen as they are
+            text = visible_piece(piece, before[-BEHIND:])
+        self._before = (before if len(before) < CUT_ABOVE else before[-BEHIND:]) + piece
+        if self._kept:
+            text, self._kept = self._kept + text, ""
         if text and self._seal.clean(text):
-            self._kept = ""
             self._heard(text)
         else:
-            self._hand_on(text, self._seal.settled(text))
+            self._kept = text[(settled := self._seal.settled(text)) :]
+            if settled:
+                self._heard(self._seal.text(text[:settled]))
 
     def end(self) -> None:
         if self._half:
             self._shown(self._half)
         if self._kept:
             self._heard(self._seal.text(self._kept))
-
-    def _hand_on(self, text: str, settled: int) -> None:
-        self._kept = text[settled:]
-        if settled:
-            self._heard(self._seal.text(text[:settled]))
 
 
 class SealedVerbs:

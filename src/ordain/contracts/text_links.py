@@ -236,7 +236,8 @@ def _places(text: str) -> Iterator[tuple[int, str, bool]]:
 def texts_of(value: object) -> str:
     """Every text in a JSON value, a line each, as far as a text's links are looked for."""
     found: list[str] = []
-    left, waiting = TEXT_CHARS, [value]
+    left = TEXT_CHARS
+    waiting = cast("list[object]", value)[::-1] if isinstance(value, list) else [value]
     while waiting and left > 0:
         one = waiting.pop()
         if isinstance(one, str):

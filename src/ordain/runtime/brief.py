@@ -332,7 +332,10 @@ def counted(header: str) -> str:
     def told(found: re.Match[str]) -> str:
         return _NO_MONEY.sub("", found[0]) if costs else f"{found['counted']}, {found['ms']} ms"
 
-    return "\n".join([_TOTALS.sub(told, line) if _SUMS in line else line for line in lines])
+    for at, line in enumerate(lines):
+        if _SUMS in line:
+            lines[at] = told(totals) if line is totals.string else _TOTALS.sub(told, line)
+    return "\n".join(lines)
 
 
 def _time(ms: int) -> str:

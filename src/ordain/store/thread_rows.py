@@ -26,7 +26,7 @@ from ordain.store.typed_rows import (
 )
 
 RECENT_THREADS = 6
-_THREAD_STATUSES = frozenset(map(str, ThreadStatus))
+_THREAD_STATUSES = {str(status): status for status in ThreadStatus}
 _THREAD_NAMES = "id, status, intent, run, asked, slots, last_error, touched_at"
 _THREAD = f"SELECT {_THREAD_NAMES} FROM threads WHERE session = ?"  # noqa: S608 - our own columns
 _NAMED = _THREAD + " AND id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our own columns
@@ -63,11 +63,12 @@ def thread_of(
     what = f"thread {number}"
     if tuple(map(type, row)) not in _PLAIN or not is_moment(touched_at):
         check_row(what, _THREAD_COLUMNS, row)
-    if status not in _THREAD_STATUSES:
+    known = _THREAD_STATUSES.get(status)
+    if known is None:
         raise JournalCorrupt(f"thread {number} of a session has no known status")
     return Thread(
         id=number,
-        status=ThreadStatus(status),
+        status=known,
         intent=intent,
         run=run,
         turns=turns,
@@ -133,8 +134,12 @@ def threads_of(
             (session, recent),
         )
     }
-    rows |= _named(db, session, {number for number in (*turns, *also) if number} - rows.keys())
+    named = {number for number in (*turns, *also) if number and number not in rows}
+    if named:
+        rows |= _named(db, session, named)
     waits = awaited(db, session)
+    if not turns and not named:  # as between two turns; their order is that of the rows
+        return [thread_of(row, (), waits.get(number)) for number, row in rows.items()]
     return _in_order(
         thread_of(row, tuple(turns.get(number, ())), waits.get(number))
         for number, row in rows.items()

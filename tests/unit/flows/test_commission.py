@@ -20,6 +20,7 @@ from ordain.flows.kind import Kind, commissioned
 from ordain.flows.steps.chain import pack_tools
 from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_3
+from ordain.flows.turn import kind
 from ordain.flows.turn.delegation import handing
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.kind import TURN, TURN_3, TURN_6
@@ -121,6 +122,25 @@ def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission)
         sorted({*TURN_3.grant(old, shipped()).allowed, *tools})
     )
     assert router_prompt(old, "verb") == router_prompt(new, "verb")
+
+
+@given(commissions, st.booleans())
+def test_what_is_granted_once_for_all_words_is_what_each_message_would_be(
+    one: Commission, alone: bool
+) -> None:
+    """Whatever else the message holds: of what it names nothing is left out of what is granted."""
+    given = TURN.decode_input(commissioned(TURN, one))
+    if alone:  # as most messages
+        said = msgspec.structs.replace(
+            given.message,
+            mode=ExecMode.BRAIN,
+            **dict.fromkeys(("verb", "workflow"), ""),
+            **dict.fromkeys(("allowed_verbs", "packs", "delegates"), ()),
+            supervised=False,
+            recall=None,
+        )
+        given = msgspec.structs.replace(given, message=said)
+    assert TURN.grant(given, shipped()) == kind._granted(given, shipped())
 
 
 @given(commissions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,7 @@ from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.scope import CapabilityScope
+from ordain.flows.commission import MessageFacts
 from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.before import run_turn_7, run_turn_8, run_turn_9
@@ -59,6 +61,24 @@ def _words(given: TurnInput | FlatTurnInput) -> str:
 
 
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
+    """As ``_granted``; under one catalog that is the same for every message that says its words
+    alone.
+    """
+    said = given.message
+    names = said.verb or said.allowed_verbs or said.packs or said.workflow or said.delegates
+    if names or said.supervised or said.recall is not None or said.mode is not _BRAIN:
+        return _granted(given, catalog)
+    return _granted_words(catalog)
+
+
+@lru_cache(maxsize=8)
+def _granted_words(catalog: Catalog) -> CapabilityScope:
+    # made of nothing else, so that nothing else of a message can bear upon it
+    message = MessageFacts(text="", user="", channel="")
+    return _granted(TurnInput(seq=0, message=message), catalog)
+
+
+def _granted(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     """What earlier versions were granted, where a model plans the agent chain with the verbs that
     it may use, and what agents need who may be handed the turn.
     """

@@ -83,7 +83,7 @@ async def test_what_is_kept_of_own_entries_is_what_no_look_has_passed(
     """
     engine = reopen(file_mode)
     engine.writer.own_entries = set()
-    elsewhere = Elsewhere(engine.reading, engine.writer, engine.fresh)
+    elsewhere = Elsewhere(engine.reading, engine.writer, engine.fresh.forget)
     elsewhere.look()
     for name in ("m1", "m2"):
         await engine.submit(receive(name))

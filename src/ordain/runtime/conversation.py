@@ -92,11 +92,12 @@ class Conversation:
             InvalidRequest: the message id is one of ours; or as ``Attachments.taken``.
             StorageUnavailable: nothing can be written.
         """
+        whose = workspace, principal
+        if not message.message.attachments:  # as most
+            return await self._received(message, whose, source, place, TakenFiles())
         catalog, by = self._services.catalogs.current, principal_of(principal).name
         async with self._attachments.taken(message, workspace, by, catalog) as taken:
-            acknowledged = await self._received(
-                message, (workspace, principal), source, place, taken
-            )
+            acknowledged = await self._received(message, whose, source, place, taken)
             taken.kept = not acknowledged.duplicate
             return acknowledged
 

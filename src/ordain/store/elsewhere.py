@@ -5,10 +5,9 @@ commits.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ordain.ports.store import Change
-from ordain.store.fresh_runs import FreshRuns
 from ordain.store.writer import Writer
 
 POLL_S = 0.1
@@ -22,9 +21,11 @@ _FROM_OTHERS = (
 class Elsewhere:
     """How far this process has looked."""
 
-    def __init__(self, reads: sqlite3.Connection, writer: Writer, fresh: FreshRuns) -> None:
-        """Nothing yet."""
-        self._reads, self._writer, self._fresh = reads, writer, fresh
+    def __init__(
+        self, reads: sqlite3.Connection, writer: Writer, forget: Callable[[], None]
+    ) -> None:
+        """Nothing yet. ``forget`` what is remembered here of content."""
+        self._reads, self._writer, self._forget = reads, writer, forget
         self._version = self._mail = 0
         self._entry: int | None = None  # not looked yet
 
@@ -37,7 +38,7 @@ class Elsewhere:
         # asked last: whatever comes from now on changes it
         (version,) = self._reads.execute("PRAGMA data_version").fetchone()
         if version != self._version:
-            self._fresh.forget()
+            self._forget()
             rows = self._reads.execute(_FROM_OTHERS, (self._mail,)).fetchall()
             grown = tuple(self._grown())
             if rows or grown:

@@ -216,7 +216,14 @@ class SqliteSessions:
         """The same without waiting: the file is on this machine. For whoever does nothing else
         meanwhile. Raises as ``Sessions.texts``.
         """
-        return _texts(self._store.query(_TEXT, (workspace, session, first, last)))
+
+        def read(first: int, last: int) -> list[EntryText]:
+            return _texts(self._store.query(_TEXT, (workspace, session, first, last)))
+
+        if (spoken := self._store.spoken) is None:
+            return read(first, last)
+        with self._store.reads() as db:
+            return spoken.of(db, (workspace, session), (first, last), read)
 
     async def answer(
         self, workspace: str, session: str, seq: int
@@ -271,7 +278,7 @@ class SqliteSessions:
         if not rows:
             return Uncovered(entries=(), older=0, summary=None)
         no, head, link, subject, summary, size, through, named = rows[0]
-        where = f"session = ? AND seq > ? AND {_SPOKEN} AND body IS NOT NULL AND +subject = ?"
+        where = f"session = ? AND seq > ? AND {_SPOKEN} AND +subject = ?"
         order = "ASC" if oldest else "DESC"
         rows = self._store.query(
             f"SELECT seq, size FROM transcript WHERE {where} ORDER BY seq {order} LIMIT ?",

@@ -148,7 +148,7 @@ class SqliteStore:
             raise
         if self._unlogged and folder is not None:
             tell_gone(folder, self._unlogged, options.holder)
-        self._elsewhere, self._closed = Elsewhere(self._reads, self.writer, self.fresh), False
+        self._elsewhere, self._closed = Elsewhere(self._reads, self.writer, self._forget), False
         self._runs, self._unknown = StoredRuns(self.query, self._reads), UnknownEnds(self.query)
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)
@@ -157,7 +157,8 @@ class SqliteStore:
     def _writer(self, options: StoreOptions, *, threaded: bool) -> Writer:
         transaction = Transaction(self._db, self.engine, make_tables(self._db, options.tables))
         self._mailboxes = Mailboxes(self._reads, transaction.ledger.put)
-        self.fresh = transaction.fresh
+        self.fresh, self._forget = transaction.fresh, transaction.forget
+        self.spoken = None if threaded else transaction.spoken
         applier = Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS})
         return Writer(transaction, applier, self.engine, threaded=threaded)
 

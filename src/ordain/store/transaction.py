@@ -18,6 +18,7 @@ from ordain.store.fresh_runs import FreshRuns
 from ordain.store.ledger import LedgerDraft
 from ordain.store.run_records import asking, read_opening
 from ordain.store.sheets import INSERT_SHEET, lay_out
+from ordain.store.spoken_texts import SpokenTexts
 from ordain.store.tables import RowTables
 
 _SUBJECT = "SELECT no FROM subjects WHERE workspace = ? AND id = ?"
@@ -95,7 +96,7 @@ class Transaction:
         self.engine = epoch
         self._numbers: dict[str, RunNumbers] = {}
         self.ledger = LedgerDraft()
-        self.fresh = FreshRuns()
+        self.fresh, self.spoken = FreshRuns(), SpokenTexts()
         self.touched: list[str] = []
         self.touched_sessions: list[TouchedSession] = []
         self.accepted: AcceptedCount | None = None
@@ -115,6 +116,13 @@ class Transaction:
         self._numbers.clear()
         self.fresh.forget()
         self.accepted = None
+
+    def forget(self) -> None:
+        """Content is destroyed, or another process has written, which may have destroyed some:
+        nothing is remembered that holds any.
+        """
+        self.fresh.forget()
+        self.spoken.forget()
 
     def table(self, name: str) -> RowTable:
         """A table of rows by key.

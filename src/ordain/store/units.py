@@ -61,6 +61,8 @@ AT_REST = SETTLED | STOPPED
 _CHANGES_REST = SETTLED | STOPPED | {Status.READY}
 """What a run comes to rest as, or leaves it for."""
 ERASE = "erase"
+_OF_LEASES = frozenset({"hold", "beat"})
+"""Operations that surely destroy no content, and come all the time."""
 _COVERED = {ERASE: begin_erasure, "hold": hold, "beat": beat, **LIBRARY_COVERED}
 """Operations that the ledger is told of."""
 _ACCEPTED = (
@@ -92,6 +94,7 @@ class Applier:
                 undone.
         """
         if isinstance(unit, SliceUnit):
+            self._transaction.spoken.forget()
             unit.made = unit.work(self._db, self._transaction.ledger)
             return Outcome(count=unit.made.rows)
         if isinstance(unit, Append):
@@ -278,10 +281,12 @@ class Applier:
 
     def _operation(self, unit: Operation) -> Outcome:
         if unit.name == ERASE:
-            self._transaction.fresh.forget()
+            self._transaction.forget()
             self._transaction.touched_sessions += (
                 TouchedSession(*place) for place in erased_places(self._db, unit.args)
             )
+        elif unit.name not in _OF_LEASES:
+            self._transaction.spoken.forget()
         if (covered := _COVERED.get(unit.name)) is not None:
             return covered(self._db, unit.args, self._transaction.ledger)
         return self._operations[unit.name](self._db, unit.args)

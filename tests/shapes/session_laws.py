@@ -310,7 +310,7 @@ def broken_at_rest(ordain: Ordain, sent: Sequence[Any] = ()) -> list[str]:
         found.append(f"thread {thread} still asks")
     found += unequal(ordain)
     for one in sent:
-        if at_once(ordain.runtime.conversation._answer("default", one)) is None:
+        if at_once(ordain.runtime.conversation._awaited._read("default", one)) is None:
             found.append(f"message {one.seq} of {one.session} is never answered")
     return found
 

@@ -104,7 +104,12 @@ def tokens(folded: str) -> list[str]:
     """Words, single characters of scripts without spaces, emoji, breaks; a quotation is one
     token.
     """
-    return list(made_once(_tokens, folded))
+    return list(tokens_of(folded))
+
+
+def tokens_of(folded: str) -> tuple[str, ...]:
+    """The same, to be looked at by whoever changes none of it."""
+    return made_once(_tokens, folded)
 
 
 def _tokens(folded: str) -> tuple[str, ...]:

@@ -250,5 +250,9 @@ STEERING: Final = MARKERS | frozenset(
     (Sign.ACTUALLY, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT, Sign.STOP, Sign.NOT, Sign.KEEP)
 )
 """The same of a message that changes what runs, by markers or by what may stand before."""
+STOPPING: Final = frozenset((Sign.STOP, Sign.STOP_OPEN))
+"""A message without any of these stops nothing for certain."""
+ORDERING: Final = frozenset((Sign.ORDER, Sign.WORK, Sign.SEARCH))
+"""A clause without any of these begins no task of its own."""
 TROUBLES: Final = frozenset((Sign.TROUBLE, Sign.FAILURE))
 CLAUSES: Final = re.compile(rf"[{BREAKS}?]+")

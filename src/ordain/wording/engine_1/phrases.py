@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -24,12 +24,14 @@ class FirstWord(Struct):
     known: dict[tuple[str, ...], str]
     seconds: frozenset[str] | None = None
     sizes: tuple[int, ...] = ()
+    alone: str | None = None
 
-    def second(self) -> frozenset[str]:
+    def second(self, token: str) -> frozenset[str]:
         """What may stand behind the token; from then on ``sizes`` are those of phrases of several,
-        the longest first.
+        the longest first, and ``alone`` is the sign of the token by itself.
         """
         several = [phrase for phrase in self.known if len(phrase) > 1]
+        self.alone = self.known.get((token,))
         self.sizes = tuple(sorted({*map(len, several)}, reverse=True))
         self.seconds = frozenset(phrase[1] for phrase in several)
         return self.seconds
@@ -113,7 +115,7 @@ def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
 
 
 def shape_of(
-    found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int]
+    found: Sequence[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int]
 ) -> str:
     """The signs of the tokens; ``searches`` are endings that make a word the name of a search:
     *Hotelsuche*.
@@ -124,23 +126,25 @@ def shape_of(
     at, end = 0, len(found)
     while at < end:
         token = found[at]
-        step, sign = 1, None
-        if (listed := phrases.get(token)) is not None:
-            known, seconds = listed.known, listed.seconds
-            if at + 1 < end and found[at + 1] in (listed.second() if seconds is None else seconds):
-                for step in listed.sizes:
-                    if (
-                        at + step <= end
-                        and (sign := known.get(tuple(found[at : at + step]))) is not None
-                    ):
-                        break
-                else:
-                    step, sign = 1, known.get((token,))
-            else:
-                sign = known.get((token,))
+        if (listed := phrases.get(token)) is None:
+            signs.append(_unlisted(token, searches))
+            steps.append(1)
+            at += 1
+            continue
+        if (seconds := listed.seconds) is None:
+            seconds = listed.second(token)
+        step, sign = 1, listed.alone
+        if at + 1 < end and found[at + 1] in seconds:
+            for size in listed.sizes:
+                if (
+                    at + size <= end
+                    and (several := listed.known.get(tuple(found[at : at + size]))) is not None
+                ):
+                    step, sign = size, several
+                    break
         signs.append(_unlisted(token, searches) if sign is None else sign)
-        at += step
         steps.append(step)
+        at += step
     return "".join(signs)
 
 

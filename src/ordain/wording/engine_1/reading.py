@@ -10,11 +10,12 @@ beginning or end and needs its marker. What is quoted, negated, reported or aske
 
 from __future__ import annotations
 
-from itertools import accumulate
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.folding import LOOKED_AT, TOKENS_MAX, fold, tokens
+from ordain.wording.engine_1.folding import LOOKED_AT, TOKENS_MAX, fold
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import (
     ACKNOWLEDGES,
     ACTUALLY,
@@ -44,6 +45,7 @@ from ordain.wording.engine_1.patterns import (
     OF_FIRST,
     OF_ORDER,
     ONLY_DATE,
+    ORDERING,
     ORDERS,
     PLACED,
     PROGRESSES,
@@ -60,6 +62,7 @@ from ordain.wording.engine_1.patterns import (
     STEERING,
     STOP_FIRST,
     STOPPED,
+    STOPPING,
     TROUBLED,
     TROUBLES,
     UNSTOPPED,
@@ -67,8 +70,8 @@ from ordain.wording.engine_1.patterns import (
     USES,
     YES_FIRST,
 )
-from ordain.wording.engine_1.phrases import compile_phrases, shape_of
-from ordain.wording.engine_1.signs import BY_NAME, Sign
+from ordain.wording.engine_1.phrases import compile_phrases, keys
+from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_1.times import names_number_time, names_spot, number_times
 from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
@@ -83,32 +86,29 @@ PLACE_SIGNS: Final = 10
 STOPS_CLEARLY: Final = 2
 """The strength of an order to stop that nothing weakens."""
 COUNTED: Final = 4000
+_UNSPACED: Final = "\u1100"
+"""From here on a character may be a word of its own."""
 
 _ASKS, _DATE, _OWN, _QUOTED = map(str, (Sign.ASKS, Sign.DATE, Sign.OWN, Sign.QUOTED))
-_NAMES: Final = {letter: name for name, letter in BY_NAME.items()}
-
-
-class Look(NamedTuple):
-    """The beginning of a text as an engine sees it: folded, in tokens, their signs, and each piece
-    with the name of the sign that it is taken for.
-    """
-
-    folded: str
-    tokens: list[str]
-    signs: str
-    parts: tuple[tuple[str, str], ...]
 
 
 class CompiledReading:
     """Engine 1 over one table, compiled: 70 ms and 4 MB for the shipped one."""
 
-    __slots__ = ("_phrases", "_searches", "_times")
+    __slots__ = ("_phrases", "_searches", "_stopping", "_times")
 
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._phrases = compile_phrases(table.phrases)
         self._searches = tuple(fold(ending) for ending in table.lists.get("search_endings", ()))
         self._times = number_times(table.lists)
+        self._stopping = frozenset(
+            key[0]
+            for name, phrases in table.phrases
+            if Sign[name.upper()] in STOPPING
+            for phrase in phrases
+            for key in keys(phrase)
+        )
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The beginning of a text, folded, in pieces: what each is taken for, by its sign's
@@ -117,51 +117,39 @@ class CompiledReading:
         return self.look(text).parts
 
     def look(self, text: str) -> Look:
-        """The beginning of a text, for whoever reads more than one thing out of it."""
-        return self._look(text.strip()[:LOOKED_AT])
+        """The text as this engine sees it, for whoever reads more than one thing out of it."""
+        return made_once(self._looked_at, text)
 
-    def _look(self, beginning: str) -> Look:
-        return made_once(self._looked_at, beginning)
+    def _looked_at(self, text: str) -> Look:
+        return Look(text, self._phrases, self._searches)
 
-    def _looked_at(self, beginning: str) -> Look:
-        folded, steps = fold(beginning), list[int]()
-        found = tokens(folded)
-        signs = shape_of(found, self._phrases, self._searches, steps)
-        spans = zip(signs, steps, accumulate(steps), strict=True)
-        return Look(
-            folded,
-            found,
-            signs,
-            tuple(
-                [
-                    (
-                        found[end - 1] if step == 1 else " ".join(found[end - step : end]),
-                        _NAMES[sign],
-                    )
-                    for sign, step, end in spans
-                ]
-            ),
+    def may_stop(self, found: Sequence[str]) -> bool:
+        """Whether a phrase that stops stands among the tokens: in most texts none does."""
+        if self._stopping.isdisjoint(found):
+            return False
+        return any(
+            tuple(found[at : at + len(phrase)]) == phrase
+            for at, token in enumerate(found)
+            if token in self._stopping
+            for phrase, sign in self._phrases[token].known.items()
+            if sign in STOPPING
         )
 
-    def may_stop(self, text: str) -> bool:
-        """Whether any of its words begins what a stop consists of: of most texts none does."""
-        words = self._phrases.keys() & tokens(fold(text.strip()[:LOOKED_AT]))
-        return any(not HALTING.isdisjoint(self._phrases[word].known.values()) for word in words)
-
-    def cues(self, text: str, look: Look | None = None) -> Cues:
+    def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
-
-        ``look`` is what ``look`` gave for the same text.
         """
-        if len(text) <= COUNTED:
-            text = text.strip()
-            look = self._look(text[:LOOKED_AT]) if look is None else look
-        else:
-            text = text.lstrip()[:COUNTED]
-            look = self._look(text[:LOOKED_AT])  # what ends in blanks is read with them, as ever
-        folded, found, signs, _ = look
-        whole = _is_brief(text, look)
+        return self.read(self.look(text))
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        text = look.stripped
+        if len(look.text) > COUNTED:
+            text = look.text.lstrip()[:COUNTED]
+            # what ends in blanks is read with them, as ever
+            look = Look(text, self._phrases, self._searches, text[:LOOKED_AT])
+        folded, found, signs = look.folded, look.tokens, look.signs
+        whole = len(text) <= LOOKED_AT and is_brief(look)
         asks = _asks(signs)
         stop, steer = _orders(signs) if whole else (0, 0)
         nudge, trouble = _enquiries(signs) if whole else (0, 0)
@@ -186,29 +174,37 @@ class CompiledReading:
             date_time=date_time,
             location=placed and _location(signs, folded, timed=number_time),
             choice=_choice(signs) if whole else "",
-            order=any(ORDERS.match(clause) is not None for clause in CLAUSES.split(signs)),
+            order=begins_order(signs),
         )
 
 
-def stops(text: str, look: Look) -> bool:
-    """Whether the cues of ``text``, at which this is the look, have a clear order to stop, and
-    nothing else is asked of them.
+def stops(look: Look) -> bool:
+    """Whether the cues of what was looked at have a clear order to stop, and nothing else is asked
+    of them.
     """
-    if not _is_brief(text.strip(), look) or _stop(look.signs) < STOPS_CLEARLY:
+    if not look.is_short or not is_brief(look) or _stop(look.signs) < STOPS_CLEARLY:
         return False
     return _orders(look.signs)[0] == STOPS_CLEARLY
 
 
-def _is_brief(text: str, look: Look) -> bool:
-    return (
-        len(text) <= LOOKED_AT and len(look.tokens) < TOKENS_MAX and len(look.signs) <= BRIEF_SIGNS
-    )
+def is_brief(look: Look) -> bool:
+    """Whether so few tokens and signs can be anything but a request or a statement."""
+    return len(look.tokens) < TOKENS_MAX and len(look.signs) <= BRIEF_SIGNS
 
 
-def _count(text: str, found: list[str]) -> int:
+def begins_order(signs: str) -> bool:
+    """Whether one of the clauses begins with the verb of a task of its own."""
+    if ORDERING.isdisjoint(signs):
+        return False
+    return any(map(ORDERS.match, CLAUSES.split(signs)))
+
+
+def _count(text: str, found: Sequence[str]) -> int:
     """Words; where a script writes none, half its characters."""
-    alone = len([said for said in found if said >= "\u1100" and len(said) == 1])
     spaced = len(text.split())
+    if max(found, default="") < _UNSPACED:
+        return spaced
+    alone = len([said for said in found if said >= _UNSPACED and len(said) == 1])
     return max(spaced, (alone + 1) // 2)
 
 

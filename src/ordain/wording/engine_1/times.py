@@ -59,10 +59,11 @@ def number_times(lists: Mapping[str, Iterable[str]]) -> NumberTimes:
 
 def names_number_time(times: NumberTimes, folded: str) -> bool:
     """Whether figures in the text name a date or a time of day."""
-    if _DIGIT.search(folded) is None:
+    if (figure := _DIGIT.search(folded)) is None:
         return False
-    form = times.alone if BEHIND_WORD.search(folded) is None else times.whole
-    return form.search(folded) is not None
+    if BEHIND_WORD.search(folded) is None:
+        return times.alone.search(folded, figure.start()) is not None
+    return times.whole.search(folded) is not None
 
 
 def names_spot(folded: str) -> bool:

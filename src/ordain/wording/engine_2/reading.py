@@ -10,15 +10,16 @@ yes: *perhaps*, *for now*, *I see*.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
 
 from ordain.wording.cues import Cues
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import BREAKS, any_of
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.reading import CompiledReading as FirstReading
-from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import LISTS as FIRST_LISTS
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.table import Table
@@ -60,18 +61,19 @@ class ClosedReading:
         """As engine 1 has it."""
         return self._first.look(text)
 
-    def may_stop(self, text: str) -> bool:
+    def may_stop(self, found: Sequence[str]) -> bool:
         """As engine 1 has it."""
-        return self._first.may_stop(text)
+        return self._first.may_stop(found)
 
-    def cues(self, text: str, look: Look | None = None) -> Cues:
+    def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
-
-        ``look`` is what ``look`` gave for the same text.
         """
-        look = self.look(text) if look is None else look
-        found = self._first.cues(text, look)
+        return self.read(self.look(text))
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        found = self._first.read(look)
         if (not found.yes or found.no) and not found.choice:
             return found  # of both a yes and a no it is said that it is both
         parts, signs = look.parts, look.signs

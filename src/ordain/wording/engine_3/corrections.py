@@ -8,9 +8,9 @@ of its own (*book Tuesday for the dentist*) corrects nothing for certain, whatev
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import OPEN, PAD, any_of
 from ordain.wording.engine_1.signs import Sign
 
@@ -47,17 +47,27 @@ _APART: Final = re.compile(
 )
 """*and the harbour*: it adds and changes nothing; or it begins as a question."""
 _OWN: Final = Sign.OWN.name.lower()
+_CORRECTING: Final = frozenset((Sign.NOT, Sign.NO_OR_NOT, Sign.INSTEAD_OF, Sign.CAN_YOU))
+"""A message without any of these corrects nothing: each pattern has one."""
+_ASKS, _CAN_YOU, _QUESTION_ENDS = map(str, (Sign.ASKS, Sign.CAN_YOU, Sign.QUESTION_ENDS))
 MOST_SIGNS: Final = 30
 
 
-def corrects(parts: Sequence[tuple[str, str]], signs: str, revisions: frozenset[str]) -> bool:
+def corrects(look: Look, revisions: frozenset[str]) -> bool:
     """Whether it names what it corrects, in a way that engine 1 does not know. ``revisions`` are
     the verbs of making it otherwise.
     """
+    signs = look.signs
+    if _CORRECTING.isdisjoint(signs):
+        return False
     if CONTRASTED.match(signs) is not None or USE_FOR.match(signs) is not None:
         return True
-    revised = REVISED.match(signs) is not None and any(said in revisions for said, _ in parts)
-    return revised and any(sign == _OWN and said not in revisions for said, sign in parts)
+    if REVISED.match(signs) is None:
+        return False
+    parts = look.parts
+    return any(said in revisions for said, _ in parts) and any(
+        sign == _OWN and said not in revisions for said, sign in parts
+    )
 
 
 def own_matter(signs: str) -> bool:
@@ -71,12 +81,8 @@ def may_be_about_work(signs: str) -> bool:
     """Whether it could be said of what is being worked on: short, no question, and no order that
     begins a task of its own.
     """
-    if (
-        len(signs) > MOST_SIGNS
-        or _TASKS.match(signs) is not None
-        or _APART.match(signs) is not None
+    if len(signs) > MOST_SIGNS or (
+        _CAN_YOU not in signs and (_ASKS in signs or _QUESTION_ENDS in signs)
     ):
         return False
-    return Sign.CAN_YOU in signs or not any(
-        sign in signs for sign in (Sign.ASKS, Sign.QUESTION_ENDS)
-    )
+    return _TASKS.match(signs) is None and _APART.match(signs) is None

@@ -9,6 +9,8 @@ from typing import Final
 
 from ordain.wording.engine_1.folding import fold
 from ordain.wording.engine_1.times import BEHIND_WORD
+from ordain.wording.one_reading import made_once
+from ordain.wording.table import Table
 
 FEBRUARY: Final = "february"
 SHORT_MONTHS: Final = "short_months"
@@ -16,7 +18,7 @@ LISTS: Final = frozenset({FEBRUARY, SHORT_MONTHS})
 """What February is called, and the months of 30 days."""
 _LONGEST: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DIGIT: Final = re.compile(r"\d")
-_JOINED: Final = re.compile(r"\d[-./:]\d")
+JOINED: Final = re.compile(r"\d[-./:]\d")
 """Each of the three below has it."""
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _FIGURES: Final = re.compile(r"(?<![\d.,/])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d{2})?)?(?![\d%])")
@@ -41,11 +43,14 @@ class Calendar:
         )
         self._before = re.compile(rf"\b({any_name})\.?\s(\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)")
 
-    def without_impossible(self, folded: str) -> str:
+    def possible(self, folded: str) -> str:
         """The folded text without dates and times that there are not."""
+        return made_once(self._without_impossible, folded)
+
+    def _without_impossible(self, folded: str) -> str:
         if _DIGIT.search(folded) is None:
             return folded
-        text = folded if _JOINED.search(folded) is None else _without_figures(folded)
+        text = folded if JOINED.search(folded) is None else _without_figures(folded)
         text = self._behind.sub(
             lambda found: found[0] if self._has(found[2], int(found[1])) else _NOTHING, text
         )
@@ -57,6 +62,11 @@ class Calendar:
 
     def _has(self, month: str, day: int) -> bool:
         return 1 <= day <= (29 if month in self._february else 30)
+
+
+def calendar_of(table: Table) -> Calendar:
+    """That of a whole table."""
+    return Calendar(table.lists)
 
 
 def _without_figures(text: str) -> str:

@@ -11,23 +11,32 @@ are those of the calendar. A bare *wait* holds, and what names what it corrects 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import BREAKS, CLAUSES, any_of
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.reading import Look, stops
+from ordain.wording.engine_1.reading import stops
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_2.reading import LISTS as SECOND_LISTS
 from ordain.wording.engine_2.reading import ClosedReading as SecondReading
 from ordain.wording.engine_3 import dates, whole
 from ordain.wording.engine_3.choices import chosen_key, mentions
 from ordain.wording.engine_3.corrections import corrects, may_be_about_work, own_matter
-from ordain.wording.engine_3.dates import Calendar
-from ordain.wording.engine_3.whole import closed_lists, is_plain, says_hold, says_no, says_yes
+from ordain.wording.engine_3.dates import calendar_of
+from ordain.wording.engine_3.whole import (
+    closed_lists,
+    is_plain,
+    says_hold,
+    says_no,
+    says_yes,
+    whole_tokens,
+)
 from ordain.wording.table import Table
 
 RESTRICTIONS: Final = "restrictions"
@@ -57,10 +66,18 @@ _GRANTS: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.GREETING)}{BREAKS}]*["
     rf"{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI)}{any_of(Sign.PLEASE)}{BREAKS}]+$"
 )
-_TAKES_BACK: Final = any_of(
-    Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.STOP, Sign.ASKS, Sign.QUESTION
+_TAKES_BACK: Final = frozenset(
+    any_of(
+        *(Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.STOP, Sign.ASKS),
+        Sign.QUESTION,
+    )
 )
-_UNSURE: Final = any_of(Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.ASKS)
+_UNSURE: Final = frozenset(any_of(Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.ASKS))
+_SAYING: Final = frozenset(_SAYS_SOMETHING)
+_LEADING: Final = _SAYING | {Sign.HOLD}
+"""A message without any of these leads with nothing that could answer."""
+_SAYS_NOTHING: Final = (False, False, False)
+_OWN: Final = Sign.OWN.value
 _BUT: Final = Sign.BUT.name.lower()
 
 
@@ -73,7 +90,7 @@ class WholeReading:
         """Compile the table."""
         self._second = SecondReading(table)
         self._lists = table.once(closed_lists)
-        self._calendar = Calendar(table.lists)
+        self._calendar = table.once(calendar_of)
         self._restrictions = _folded(table, RESTRICTIONS)
         self._revisions = _folded(table, REVISIONS)
 
@@ -85,40 +102,40 @@ class WholeReading:
         """As engine 1 has it."""
         return self._second.look(text)
 
-    def halts(self, text: str) -> tuple[bool, bool]:
-        """Of the cues of a text these two: whether it clearly orders to stop, and whether it says
-        *wait*.
-        """
-        stopped = self._second.may_stop(text) and stops(text, self.look(text))
-        return stopped, says_hold(self._lists.ways(text))
+    def stops(self, text: str, found: Sequence[str]) -> bool:
+        """Whether the cues of a text, which has these tokens, have a clear order to stop."""
+        return self._second.may_stop(found) and stops(self.look(text))
 
-    def cues(self, text: str, look: Look | None = None) -> Cues:
+    def holds(self, text: str) -> bool:
+        """Whether the cues of a text say *wait*."""
+        return says_hold(self._lists.ways(text))
+
+    def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
-
-        ``look`` is what ``look`` gave for the same text.
         """
-        look = self.look(text) if look is None else look
-        found, parts, signs = self._second.cues(text, look), look.parts, look.signs
-        ways = self._lists.ways(text)
-        yes, no = says_yes(ways), says_no(ways)
-        short = len(text.strip()) <= LOOKED_AT
-        steer = self._steer(found, parts, signs) if short else found.steer
-        possible = 1 if short and may_be_about_work(signs) else 0
-        hold = says_hold(ways)
+        return self.read(self.look(text))
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        found, short = self._second.read(look), look.is_short
+        ways = self._lists.ways_of(whole_tokens(look))
+        yes, no, hold = (says_yes(ways), says_no(ways), says_hold(ways)) if ways else _SAYS_NOTHING
+        steer = self._steer(found, look) if short else found.steer
+        possible = 1 if short and may_be_about_work(look.signs) else 0
         partly = (
             Partly.NO
             if yes or no or not short
-            else self._partly(structs.replace(found, steer=steer, hold=hold), parts, signs)
+            else self._partly(found, look, steered=steer == 2, hold=hold)
         )
-        if partly and text.lstrip().startswith("@"):
+        if partly and look.stripped.startswith("@"):
             partly = Partly.MAYBE  # it is said to somebody else
         return structs.replace(
             found,
             whole=True,
             yes=yes,
             no=no,
-            date_time=found.date_time and self._dated(text),
+            date_time=found.date_time and self._dated(look),
             hold=hold,
             steer=max(steer, possible),
             partly=partly,
@@ -141,49 +158,47 @@ class WholeReading:
     def _trimmed(self, text: str) -> list[str]:
         return self._lists.trimmed(tokens(fold(text.strip()[:LOOKED_AT])))
 
-    def _dated(self, text: str) -> bool:
-        folded = fold(text[:LOOKED_AT])
-        possible = self._calendar.without_impossible(folded)
+    def _dated(self, look: Look) -> bool:
+        folded = look.folded if look.is_all else fold(look.text[:LOOKED_AT])
+        possible = self._calendar.possible(folded)
         return possible == folded or self._second.cues(possible).date_time
 
-    def _steer(self, found: Cues, parts: tuple[tuple[str, str], ...], signs: str) -> int:
+    def _steer(self, found: Cues, look: Look) -> int:
+        signs = look.signs
         if found.steer == 2 and own_matter(signs) and Sign.INSTEAD_OF in signs:
             return 1
-        return 2 if found.steer < 2 and corrects(parts, signs, self._revisions) else found.steer
+        return 2 if found.steer < 2 and corrects(look, self._revisions) else found.steer
 
-    def _partly(self, found: Cues, parts: tuple[tuple[str, str], ...], signs: str) -> Partly:
-        if found.words > PARTLY_WORDS or (
-            found.filler == 2 and re.search(f"[{_SAYS_SOMETHING}]", signs) is None
-        ):
+    def _partly(self, found: Cues, look: Look, *, steered: bool, hold: bool) -> Partly:
+        """``steered`` and ``hold`` are what it is read as beside what was found."""
+        signs = look.signs
+        if found.words > PARTLY_WORDS or (found.filler == 2 and _SAYING.isdisjoint(signs)):
             return Partly.NO
-        if self._conditional(parts, signs) or (
-            found.steer == 2 and not any(sign in signs for sign in _UNSURE)
-        ):
+        if self._conditional(look) or (steered and _UNSURE.isdisjoint(signs)):
             return Partly.CONDITION
         apart = found.question or found.order
-        if any(_LEADS.match(clause) is not None for clause in CLAUSES.split(signs)):
-            return Partly.MAYBE if apart and signs.count(Sign.OWN) > 1 else Partly.LEANS
-        return (
-            Partly.MAYBE if not found.hold and (apart or found.words > FEW_WORDS) else Partly.LEANS
-        )
+        if not _LEADING.isdisjoint(signs) and any(map(_LEADS.match, CLAUSES.split(signs))):
+            return Partly.MAYBE if apart and signs.count(_OWN) > 1 else Partly.LEANS
+        return Partly.MAYBE if not hold and (apart or found.words > FEW_WORDS) else Partly.LEANS
 
-    def _conditional(self, parts: tuple[tuple[str, str], ...], signs: str) -> bool:
+    def _conditional(self, look: Look) -> bool:
         """*yes but only to the German ones*: it grants, and then restricts, and takes nothing
         back.
         """
+        signs = look.signs
         if _MAY_GRANT.match(signs) is None:
             return False
         at = next(
             (
                 at
-                for at, (said, sign) in enumerate(parts)
+                for at, (said, sign) in enumerate(look.parts)
                 if sign == _BUT or said.partition(" ")[0] in self._restrictions
             ),
             0,
         )
         if not at or _GRANTS.match(signs[:at]) is None:
             return False
-        return len(signs) - at > 1 and not any(sign in signs[at + 1 :] for sign in _TAKES_BACK)
+        return len(signs) - at > 1 and _TAKES_BACK.isdisjoint(signs[at + 1 :])
 
 
 def _folded(table: Table, name: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from enum import IntFlag
 from typing import Final
 
 from ordain.wording.engine_1.folding import fold, is_lengthened, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.one_reading import made_once
 from ordain.wording.table import Table
@@ -102,7 +103,10 @@ class ClosedLists:
         """What the message says in each way to cut all of it into known phrases; none where there
         is no such way.
         """
-        found = made_once(_whole_tokens, text)
+        return self.ways_of(made_once(_whole_tokens, text))
+
+    def ways_of(self, found: tuple[str, ...]) -> frozenset[Part]:
+        """The same of the tokens of a message that may say one thing whole."""
         if not found:
             return frozenset()
         reached: list[set[Part]] = [{Part.COURTESY}, *(set[Part]() for _ in found)]
@@ -155,8 +159,14 @@ def answering_phrases(table: Table) -> Iterator[str]:
     yield from listed_phrases(table)
 
 
+def whole_tokens(look: Look) -> tuple[str, ...]:
+    """The tokens of a message that may say one thing whole; none of any other."""
+    if len(look.tokens) > WHOLE_TOKENS and look.is_all and ")" not in look.text:
+        return ()  # as of most: what a smile is drawn with may be fewer tokens
+    return made_once(_whole_tokens, look.text)
+
+
 def _whole_tokens(text: str) -> tuple[str, ...]:
-    """Those of a message that may say one thing whole; none of any other."""
     if not is_plain(text):
         return ()
     found = tokens(fold(with_smiles(text, "🙂")))

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_3.choices import LETTERS
 from ordain.wording.engine_3.whole import ClosedLists, is_plain
@@ -26,6 +26,8 @@ CHOOSING: Final = "choosing"
 """The list of what stands around a choice and says nothing: *I take*, *option*, *the*."""
 CHOICE_TOKENS: Final = 40
 """Most tokens of a message that chooses; labels may be long."""
+TAGGED_MAX: Final = 3
+_TWO: Final = ("", "")
 _TAGGED: Final = re.compile(r"\(?([a-iA-I1-9])[).:]?")
 _BREAKS: Final = frozenset(",.!;:\n")
 _MARKS: Final = frozenset("():;/-~,.!\n")
@@ -61,11 +63,14 @@ class ClosedChoices:
 
     __slots__ = (
         "_around",
+        "_begins",
         "_closed",
         "_courtesies",
+        "_ends",
         "_last",
         "_letters",
         "_longest",
+        "_named_most",
         "_no_names",
         "_places",
         "_turning",
@@ -81,6 +86,7 @@ class ClosedChoices:
         self._turning, self._no_names = _words_of(table, _TURNING), _words_of(table, _NO_NAMES)
         self._letters = table.once(listed_letters)
         self._longest = max(map(len, self._around), default=1)
+        self._begins, self._ends = ({key[at] for key in self._around} for at in (0, -1))
         self._places: dict[tuple[str, ...], int] = {}
         self._last = set[tuple[str, ...]]()
         for sign, at in (("one", 0), ("two", 1)):
@@ -93,10 +99,46 @@ class ClosedChoices:
                 self._places.update(dict.fromkeys(keys(phrase), at))
                 if phrase.startswith(("last", "letzt", "latter")):
                     self._last |= keys(phrase)
+        self._named_most = max(map(len, self._places), default=1)
 
-    def chosen(self, text: str, options: Sequence[str], look: Look | None = None) -> str:
+    def lettered(self, look: Look) -> str:
+        """The letter of the one of two options without labels that the message chooses, "" where it
+        chooses none. ``look`` is engine 1's at it.
+        """
+        text = look.text
+        if len(text) > LOOKED_AT:
+            return ""
+        if len(look.stripped) <= TAGGED_MAX and (tagged := _TAGGED.fullmatch(look.stripped)):
+            named = self._tagged(tagged[1], _TWO)
+        elif "?" in text:
+            return ""
+        else:
+            read = look.tokens if look.is_all else tokens(fold(text))
+            found = [token for token in read if token[0] not in _BREAKS]
+            if not self._may_letter(found):
+                return ""
+            named = self._among(text, _TWO, found)
+            if not named or not is_plain(text) or not is_clear(text, self._letters):
+                return ""
+        return LETTERS[named.pop()] if len(named) == 1 else ""
+
+    def _may_letter(self, found: Sequence[str]) -> bool:
+        """Whether so little is left within what stands around a choice that it can be a letter, a
+        figure or a place: of most messages all is left.
+        """
+        if not found or len(found) > CHOICE_TOKENS:
+            return False
+        begin, end = 0, len(found)
+        if found[0] in self._begins:
+            begin = max(at for at, reached in enumerate(self._padded(found)) if reached)
+        if end - begin > self._named_most and found[-1] in self._ends:
+            after = self._padded(found[::-1], reverse=True)
+            end -= max(at for at, reached in enumerate(after) if reached)
+        return end - begin <= self._named_most
+
+    def chosen(self, text: str, options: Sequence[str]) -> str:
         """The letter of the one option that the message chooses, "" where it chooses none or could
-        mean two. ``look`` is engine 1's at it.
+        mean two.
         """
         if len(text) > LOOKED_AT or not options:
             return ""
@@ -116,11 +158,8 @@ class ClosedChoices:
             and is_plain(text)
             and is_clear(text, self._letters | accented(options))
         ):
-            named = self._among(
-                text,
-                options,
-                tokens(fold(text)) if look is None or text != text.strip() else look.tokens,
-            )
+            found = [token for token in tokens(fold(text)) if token[0] not in _BREAKS]
+            named = self._among(text, options, found)
         return LETTERS[named.pop()] if len(named) == 1 else ""
 
     def places(self, words: Iterable[str]) -> bool:
@@ -136,8 +175,7 @@ class ClosedChoices:
         }
         return worded | ({at} if at < len(options) else set())
 
-    def _among(self, text: str, options: Sequence[str], read: Sequence[str]) -> set[int]:
-        found = [token for token in read if token[0] not in _BREAKS]
+    def _among(self, text: str, options: Sequence[str], found: Sequence[str]) -> set[int]:
         if not found or len(found) > CHOICE_TOKENS:
             return set()
         before = self._padded(found)

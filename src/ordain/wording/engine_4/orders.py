@@ -10,17 +10,17 @@ what was and what is to be (*not Ann, Ben*); the words around it are closed. All
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 from msgspec import structs
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import Sign
+from ordain.wording.engine_3.whole import WHOLE_TOKENS
 from ordain.wording.table import Table
 
 AMENDING: Final = "amending"
@@ -37,6 +37,7 @@ _QUESTIONS: Final = "?？؟"
 _CLOSING: Final = f"!.{_QUESTIONS}"
 _SPELLED: Final = re.compile(r"[^\W\d_](?:[ .-][^\W\d_]){2,}[\s.!]*")
 _KEYS: Final = frozenset({"^c", "ctrl-c", "ctrl+c", "strg+c", "strg-c"})
+_KEY_CHARS: Final = max(map(len, _KEYS))
 _STARRED: Final = re.compile(r"\*(?=\S)[^*?\n]+")
 _STARRED_WORDS: Final = 3
 _BREAK: Final = Sign.COMMA
@@ -58,14 +59,15 @@ AMENDED: Final = re.compile(
     rf"{_LEADS}(?:(?P<amends>[^{_BREAK}]),?|{Sign.NOT}{Sign.USE}){_FIGURE}{_END}"
 )
 """*use 10 percent*, *typo: 10 percent*, *don't use 7.5*; what amends is of the list."""
-FORMS: Final = tuple(
-    re.compile(form)
-    for form in (
-        rf"^[{_WRONG}][{_BREAK}]+{_FIGURE}{_END}",  # no, 10 percent
-        # actually 10 percent
-        rf"^{Sign.ACTUALLY},?{Sign.NUMBER}{{1,2}}{Sign.WITH}?{Sign.OWN}{_END}",
-        rf"^{_FIGURE},[{any_of(Sign.ACTUALLY, Sign.MEANT)}]{_END}",  # 10 percent, sorry
-        rf"^{_FIGURE}{Sign.INSTEAD_OF}{_FIGURE}{_END}",  # 10 instead of 7.5 percent
+FORMS: Final = re.compile(
+    "|".join(
+        (
+            rf"^[{_WRONG}][{_BREAK}]+{_FIGURE}{_END}",  # no, 10 percent
+            # actually 10 percent
+            rf"^{Sign.ACTUALLY},?{Sign.NUMBER}{{1,2}}{Sign.WITH}?{Sign.OWN}{_END}",
+            rf"^{_FIGURE},[{any_of(Sign.ACTUALLY, Sign.MEANT)}]{_END}",  # 10 percent, sorry
+            rf"^{_FIGURE}{Sign.INSTEAD_OF}{_FIGURE}{_END}",  # 10 instead of 7.5 percent
+        )
     )
 )
 SWAPPED: Final = re.compile(
@@ -78,16 +80,36 @@ TURNED: Final = re.compile(
 """*for Ben not for Ann*: the same small word twice."""
 APART: Final = re.compile(rf"^{Sign.INSTEAD}[{any_of(Sign.COMMA, Sign.STOPS)}]+{Sign.ORDER}")
 """*instead, tell me a joke*: it orders something of its own."""
+_FIGURES: Final = frozenset((Sign.NUMBER, Sign.DATE))
+"""Without any of these nothing is amended, and none of the forms is there: each pattern has one."""
+_RENAMED: Final = re.compile(rf"^{_SMALL}{_NAMED},.$")
+_FIGURE_ALONE: Final = re.compile(rf"^{_FIGURE}$")
 
-Parts = Sequence[tuple[str, str]]
-Halts = Callable[[str], tuple[bool, bool]]
-"""Whether a text clearly orders to stop, and whether it says *wait*."""
+
+class Halting(Protocol):
+    """What the engine before reads of a part of the message."""
+
+    def stops(self, text: str, found: Sequence[str]) -> bool:
+        """Whether a text, which has these tokens, clearly orders to stop."""
+        ...
+
+    def holds(self, text: str) -> bool:
+        """Whether a text says *wait*."""
+        ...
 
 
 class Orders:
     """The closed lists of orders of one table, compiled, over the reading before."""
 
-    __slots__ = ("_amending", "_cried", "_exclamations", "_longest", "_reversals", "_stops")
+    __slots__ = (
+        "_amending",
+        "_cried",
+        "_exclamations",
+        "_longest",
+        "_reversals",
+        "_reversing",
+        "_stops",
+    )
 
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
@@ -97,81 +119,86 @@ class Orders:
         )
         self._longest = max(map(len, self._exclamations), default=0)
         self._cried = {key[0] for key in self._exclamations}
+        self._reversing = frozenset(key[0] for key in self._reversals)
 
-    def read(self, text: str, found: Cues, look: Look, before: Halts) -> Cues:
-        """The cues with what is ordered; ``look`` is engine 1's at the text, ``before`` reads one
-        as the engine before does.
-        """
-        if (bare := self._bare(text, look)) != text:
-            stops, holds = before(bare)
-            found = structs.replace(
-                found, stop=2 if stops else found.stop, hold=found.hold or holds
-            )
-        if (
-            text.strip().casefold() in _KEYS
-            or tuple(_tokens(bare.strip(" .!"), text, look)) in self._stops
-        ):
+    def read(self, found: Cues, look: Look, before: Halting) -> Cues:
+        """The cues with what is ordered; ``look`` is engine 1's, ``before`` the engine before."""
+        text = look.text
+        bare = self._bare(look)
+        said = look.tokens_of(bare)
+        if bare != text:
+            if before.stops(bare, said):
+                found = structs.replace(found, stop=2)
+            if (len(said) <= WHOLE_TOKENS or ")" in bare) and before.holds(bare):
+                found = structs.replace(found, hold=True)
+        told = bare.strip(" .!")
+        if (len(look.stripped) <= _KEY_CHARS and look.stripped.casefold() in _KEYS) or (
+            said if told == bare else look.tokens_of(told)
+        ) in self._stops:
             return structs.replace(found, stop=2)
-        signs = look.signs
         if found.steer == 2:
-            return structs.replace(found, steer=1) if APART.match(signs) is not None else found
+            return structs.replace(found, steer=1) if APART.match(look.signs) is not None else found
         if found.stop == 2 or found.yes or found.no or "?" in text:
             return found
         return (
             structs.replace(found, steer=2, stop=min(found.stop, 1))
-            if self._corrects(text, look.parts, signs)
+            if self._corrects(look)
             else found
         )
 
-    def _bare(self, text: str, look: Look) -> str:
+    def _bare(self, look: Look) -> str:
         """The message without its question mark, what was cried before it and blanks between its
         letters.
         """
-        bare = _unasked(text).strip()
+        bare = _unasked(look.text).strip()
         if len(bare) <= SPELLED_MAX and _SPELLED.fullmatch(bare) is not None:
             return re.sub(r"[\W_]", "", bare)
-        said = [token for token in _tokens(bare, text, look) if token[0] not in _PAUSING]
-        if not said or said[0] not in self._cried:
+        read = look.tokens_of(bare)
+        if next((token for token in read if token[0] not in _PAUSING), None) not in self._cried:
             return bare
+        said = [token for token in read if token[0] not in _PAUSING]
         for size in range(min(self._longest, len(said) - 1), 0, -1):
             if tuple(said[:size]) in self._exclamations:
                 return " ".join(said[size:])
         return bare
 
-    def _corrects(self, text: str, parts: Parts, signs: str) -> bool:
-        if any(form.match(signs) is not None for form in FORMS) or self._amends(parts, signs):
-            return True
-        if SWAPPED.match(signs) is not None:
-            return _names(text)
-        if (turned := TURNED.match(signs)) is not None:
-            return parts[turned.start("to")][0] == parts[turned.start("from")][0]
-        said = tuple(
-            [word for spoken, sign in parts if sign not in _PAUSES for word in spoken.split()]
-        )
-        if said in self._reversals or (
-            said[-2:] in self._amending and re.match(rf"^{_SMALL}{_NAMED},.$", signs) is not None
+    def _corrects(self, look: Look) -> bool:
+        signs = look.signs
+        if not _FIGURES.isdisjoint(signs) and (
+            FORMS.match(signs) is not None or self._amends(look)
         ):
             return True
+        if SWAPPED.match(signs) is not None:
+            return _names(look.text)
+        if (turned := TURNED.match(signs)) is not None:
+            return look.parts[turned.start("to")][0] == look.parts[turned.start("from")][0]
+        renamed = _RENAMED.match(signs) is not None
+        if renamed or not self._reversing.isdisjoint(look.tokens):
+            said = tuple(
+                [
+                    word
+                    for spoken, sign in look.parts
+                    if sign not in _PAUSES
+                    for word in spoken.split()
+                ]
+            )
+            if said in self._reversals or (renamed and said[-2:] in self._amending):
+                return True
+        if not look.stripped.startswith("*"):
+            return False
         starred = (
-            _STARRED.fullmatch(text.strip()) is not None
-            and len(text.split()) <= _STARRED_WORDS
+            _STARRED.fullmatch(look.stripped) is not None
+            and len(look.text.split()) <= _STARRED_WORDS
             and Sign.ORDER not in signs
         )
-        return starred or (
-            text.lstrip().startswith("*") and re.match(rf"^{_FIGURE}$", signs) is not None
-        )
+        return starred or _FIGURE_ALONE.match(signs) is not None
 
-    def _amends(self, parts: Parts, signs: str) -> bool:
-        found = AMENDED.match(signs)
+    def _amends(self, look: Look) -> bool:
+        found = AMENDED.match(look.signs)
         if found is None:
             return False
         at = found.start("amends")
-        return at < 0 or tuple(parts[at][0].split()) in self._amending
-
-
-def _tokens(said: str, text: str, look: Look) -> list[str]:
-    """The tokens of what is said of the text, which has been looked at already."""
-    return look.tokens if said == text.strip() else tokens(fold(said))
+        return at < 0 or tuple(look.parts[at][0].split()) in self._amending
 
 
 def _names(text: str) -> bool:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
-from ordain.wording.engine_1.reading import Look
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_3.reading import LISTS as THIRD_LISTS
 from ordain.wording.engine_3.reading import WholeReading
 from ordain.wording.engine_3.whole import closed_lists
@@ -26,7 +26,6 @@ from ordain.wording.table import Table
 
 LISTS: Final = THIRD_LISTS | orders.LISTS | {CHOOSING}
 """The lists of words that engine 4 looks into."""
-_TWO: Final = ("", "")
 
 
 class ClearReading:
@@ -53,16 +52,16 @@ class ClearReading:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
         """
-        look = self._third.look(text)
-        found = self._third.cues(text, look)
-        found = (
-            self._orders.read(text, found, look, self._third.halts)
-            if len(text.strip()) <= LOOKED_AT
-            else found
-        )
+        return self.read(self.look(text))
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        text, found = look.text, self._third.read(look)
+        if look.is_short:
+            found = self._orders.read(found, look, self._third)
         if (found.yes or found.no) and not is_clear(text, self._letters):
             found = structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
-        choice = self._choices.chosen(text, _TWO, look)
+        choice = self._choices.lettered(look)
         return found if choice == found.choice else structs.replace(found, choice=choice)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
-from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
-from ordain.wording.engine_3.whole import ClosedLists, Part, is_plain
+from ordain.wording.engine_3.whole import ClosedLists, Part, is_plain, whole_tokens
 from ordain.wording.engine_4.alphabet import is_clear, listed_letters
 from ordain.wording.engine_4.reading import LISTS as FOURTH_LISTS
 from ordain.wording.engine_4.reading import ClearReading
@@ -65,7 +67,9 @@ class WrittenReading:
         self._ambiguous = frozenset(
             key for phrase in table.lists.get(AMBIGUOUS, ()) for key in keys(phrase)
         )
-        self._conditions = tuple({_small(phrase) for phrase in table.lists.get(CONDITIONS, ())})
+        self._conditions = _by_letter(
+            {_small(phrase) for phrase in table.lists.get(CONDITIONS, ())}
+        )
         courtesies, refusals = table.lists.get("courtesies", ()), table.lists.get("refusals", ())
         self._resuming = ClosedLists(
             {"courtesies": courtesies, "holds": table.lists.get(RESUMPTIONS, ())}
@@ -86,19 +90,28 @@ class WrittenReading:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
         """
-        found = self._fourth.cues(text)
-        if len(text.strip()) > LOOKED_AT:
+        return self.read(self.look(text))
+
+    def look(self, text: str) -> Look:
+        """As engine 1 has it."""
+        return self._fourth.look(text)
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        found = self._fourth.read(look)
+        if not look.is_short:
             return found
-        found = self._ordered(text, found)
-        if not (found.yes or found.no or found.hold) and self._takes_back(text):
+        whole = whole_tokens(look)
+        found = self._ordered(look, found, whole)
+        if not (found.yes or found.no or found.hold) and self._takes_back(look.text, whole):
             found = structs.replace(found, no=True, partly=Partly.NO)
         if (found.yes or found.no) and (
-            not is_spelled(text, self._known) or self._is_ambiguous(text)
+            not is_spelled(look.text, self._known) or self._is_ambiguous(look.text)
         ):
             return structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
         return (
             structs.replace(found, partly=Partly.CONDITION)
-            if self._is_condition(text, found)
+            if self._is_condition(look.text, found)
             else found
         )
 
@@ -114,24 +127,30 @@ class WrittenReading:
         """Whether the message has a word of one of the options, or of its place."""
         return self._fourth.mentions(text, options)
 
-    def _ordered(self, text: str, found: Cues) -> Cues:
-        """The cues with what is no order to hold, and with one to go on."""
-        signs = self._fourth.look(text).signs if found.words <= CONDITION_WORDS else ""
+    def _ordered(self, look: Look, found: Cues, whole: tuple[str, ...]) -> Cues:
+        """The cues with what is no order to hold, and with one to go on. ``whole`` are the tokens
+        of a message that may say one thing.
+        """
+        signs = look.signs if found.words <= CONDITION_WORDS else ""
         if found.hold and _NEGATED.search(signs) is not None:
             found = structs.replace(found, hold=False)
         said = (
-            is_plain(text)
-            and "?" not in text
-            and (_GOES_ON.match(signs) is not None or Part.HOLD in self._resuming.ways(text))
+            "?" not in look.text
+            and (
+                _GOES_ON.match(signs) is not None
+                or (bool(whole) and Part.HOLD in self._resuming.ways_of(whole))
+            )
+            and is_plain(look.text)
         )
         return structs.replace(found, go_on=True, hold=False, stop=0) if said else found
 
-    def _takes_back(self, text: str) -> bool:
+    def _takes_back(self, text: str, whole: tuple[str, ...]) -> bool:
         """*Nope, sorry*: a no in every way to read it, and no consent in any."""
-        ways = self._retracting.ways(text)
+        if not whole:
+            return False
+        ways = self._retracting.ways_of(whole)
         return (
-            bool(ways)
-            and Part.REFUSAL in ways
+            Part.REFUSAL in ways
             and not any(way & Part.CONSENT for way in ways)
             and is_clear(text, self._letters)
         )
@@ -151,9 +170,7 @@ class WrittenReading:
         ):
             return False
         said = _small(text)
-        if not said.startswith(self._conditions):
-            return False
-        begun = [phrase for phrase in self._conditions if said.startswith(phrase)]
+        begun = [phrase for phrase in self._conditions.get(said[:1], ()) if said.startswith(phrase)]
         return any(
             said[len(phrase) : len(phrase) + 1].isspace()
             or (phrase[0] >= _IDEOGRAPHS and said != phrase)
@@ -163,3 +180,11 @@ class WrittenReading:
 
 def _small(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold().strip()
+
+
+def _by_letter(phrases: Iterable[str]) -> dict[str, list[str]]:
+    """Each by its first letter: of most messages none begins with it."""
+    found: dict[str, list[str]] = {}
+    for phrase in phrases:
+        found.setdefault(phrase[:1], []).append(phrase)
+    return found

@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.table import Table
 
@@ -22,6 +23,7 @@ INSISTING_TOKENS: Final = 14
 QUOTED_CHARS: Final = 40
 _BREAKS: Final = frozenset(",.!;:\n")
 _MARKS: Final = "'’‘\"“”„‟«»‹›「」『』`"
+_MARKED: Final = re.compile(f"[{_MARKS}]")
 _QUOTED: Final = re.compile(
     rf"(?<!\w)[{_MARKS}](?P<said>[^\"“”„‟«»‹›「」『』`?\n]{{1,{QUOTED_CHARS}}}?)[{_MARKS}](?!\w)"
 )
@@ -38,10 +40,13 @@ class Insistence:
         self._said = frozenset(key for phrase in said for key in keys(phrase))
         self._longest = max(map(len, self._said), default=0)
 
-    def without(self, text: str) -> str:
+    def without(self, look: Look) -> str:
         """The message without what insists; "" where nothing insists, nothing else is said, or too
         much is.
         """
+        text = look.text
+        if len(look.tokens) > INSISTING_TOKENS and look.is_all and _MARKED.search(text) is None:
+            return ""
         unquoted = self._unquoted(text)
         found = tokens(fold(unquoted))
         if not found or len(found) > INSISTING_TOKENS:

@@ -17,8 +17,9 @@ from msgspec import structs
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import LENGTHENED, LOOKED_AT, fold, is_lengthened, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_3.whole import ClosedLists, Part, closed_lists
+from ordain.wording.engine_3.whole import ClosedLists, Part, closed_lists, whole_tokens
 from ordain.wording.engine_5.reading import LISTS as FIFTH_LISTS
 from ordain.wording.engine_5.reading import WrittenReading
 from ordain.wording.engine_5.spelling import is_spelled, marked_words, written_words
@@ -73,8 +74,16 @@ class InsistentReading:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
         """
-        found = self._fifth.cues(text)
-        if len(text.strip()) > LOOKED_AT:
+        return self.read(self.look(text))
+
+    def look(self, text: str) -> Look:
+        """As engine 1 has it."""
+        return self._fifth.look(text)
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        text, found = look.text, self._fifth.read(look)
+        if not look.is_short:
             return found
         if found.date_time and _names_no_day(text):
             found = structs.replace(found, date_time=False)
@@ -89,9 +98,9 @@ class InsistentReading:
             return found
         if self._corrects(text):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1))
-        if self._protest(text):
+        if self._protest(look):
             return structs.replace(found, protest=True)
-        return self._ordered(text, found)
+        return self._ordered(look, found)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there
@@ -110,12 +119,12 @@ class InsistentReading:
 
     def _corrects(self, text: str) -> bool:
         """*No, 1 percent*: 1 and 2 are figures like others, though alone they choose."""
-        other = _SMALL_FIGURE.sub("3", text)
+        other = _SMALL_FIGURE.sub("3", text) if "1" in text or "2" in text else text
         return other != text and self._fifth.cues(other).steer == CERTAIN
 
-    def _ordered(self, text: str, found: Cues) -> Cues:
+    def _ordered(self, look: Look, found: Cues) -> Cues:
         """With the order that is left once nothing insists on it any more."""
-        order = self._insistence.without(text)
+        order = self._insistence.without(look)
         if not order:
             return found
         read = self._fifth.cues(order)
@@ -130,16 +139,19 @@ class InsistentReading:
             else structs.replace(found, hold=found.hold or read.hold)
         )
 
-    def _protest(self, text: str) -> bool:
+    def _protest(self, look: Look) -> bool:
         """Whether it is nothing but a no that is repeated, lengthened, or of the list."""
-        plain = LENGTHENED.sub(r"\1", text) if is_lengthened(text) else text
-        said = [token for token in tokens(fold(plain)) if token[0] not in _BREAKS]
-        if tuple(said) in self._protests:
+        text = look.text
+        longer = is_lengthened(text)
+        plain = LENGTHENED.sub(r"\1", text) if longer else text
+        read = tokens(fold(plain)) if longer or not look.is_all else look.tokens
+        said = tuple([token for token in read if token[0] not in _BREAKS])
+        if said in self._protests:
             return True
-        ways = self._refusing.ways(plain)
+        ways = self._refusing.ways(plain) if longer else self._refusing.ways_of(whole_tokens(look))
         if Part.REFUSAL not in ways or any(way & Part.CONSENT for way in ways):
             return False
-        return plain != text or any(one == other for one, other in pairwise(said))
+        return longer or any(one == other for one, other in pairwise(said))
 
 
 def _names_no_day(text: str) -> bool:

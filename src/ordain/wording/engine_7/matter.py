@@ -7,7 +7,7 @@ read by itself, as if nothing stood before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -113,9 +113,13 @@ class Beginnings:
         for phrase in phrases:
             self._known.update(dict.fromkeys(keys(phrase), begins))
 
-    def split(self, text: str) -> Matter:
-        """The message in two, the longest phrase first at each word."""
-        found, begins, at = tokens(fold(text.strip()[:LOOKED_AT])), set[Begins](), 0
+    def may_begin(self, found: Sequence[str]) -> bool:
+        """Whether the first of the tokens is a break, or begins what a message may begin with."""
+        return bool(found) and (found[0] in self._longest or found[0][0] in _BREAKS)
+
+    def split(self, found: Sequence[str]) -> Matter:
+        """The message in two, the longest phrase first at each of its tokens."""
+        begins, at = set[Begins](), 0
         while at < len(found):
             size = self._size(found, at, self._known)
             if not size and found[at][0] not in _BREAKS:
@@ -136,7 +140,7 @@ class Beginnings:
             added=at > start and bool(begins),
         )
 
-    def _size(self, found: list[str], at: int, among: Iterable[tuple[str, ...]]) -> int:
+    def _size(self, found: Sequence[str], at: int, among: Iterable[tuple[str, ...]]) -> int:
         """How many tokens the longest of these phrases has that stands there; 0: none does."""
         longest = self._longest.get(found[at], 0) if at < len(found) else 0
         for size in range(min(longest, len(found) - at), 0, -1):

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
-from ordain.wording.engine_1.folding import LOOKED_AT
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_6.reading import CERTAIN, InsistentReading
 from ordain.wording.engine_6.reading import LISTS as SIXTH_LISTS
@@ -58,12 +58,20 @@ class ApartReading:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
         """
-        found = self._sixth.cues(text)
-        if found.yes or found.no or found.hold or len(text.strip()) > LOOKED_AT:
+        return self.read(self.look(text))
+
+    def look(self, text: str) -> Look:
+        """As engine 1 has it."""
+        return self._sixth.look(text)
+
+    def read(self, look: Look) -> Cues:
+        """The cues of what was looked at."""
+        found = self._sixth.read(look)
+        if found.yes or found.no or found.hold or not found.partly or not look.is_short:
             return found
-        if not found.partly:
-            return found
-        said = self._beginnings.split(text)
+        if found.partly is not Partly.LEANS and not self._beginnings.may_begin(look.tokens):
+            return found  # it begins with no answer, which is all that is asked of it
+        text, said = look.text, self._beginnings.split(look.tokens)
         if found.partly is Partly.CONDITION:
             apart = bool(said.begins & _ANSWERS) and (said.added or Begins.YES not in said.begins)
             orders = apart and self._goes_on(said, text, ordering=True)

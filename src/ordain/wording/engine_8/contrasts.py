@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from ordain.wording.engine_1.folding import fold
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_4.orders import AMENDING
@@ -81,6 +82,8 @@ _POLITE: Final = frozenset(
 _ASKED: Final = Sign.ASKS.value
 _JOINS: Final = Sign.WITH.value
 _DENIED: Final = Sign.NOT.value
+_DENYING: Final = frozenset((Sign.NOT, Sign.NO_OR_NOT))
+"""Without any of these nothing is named that is not to be, unless a word of ``denials`` says so."""
 _CLOSING: Final = re.compile(rf"^(?:{Sign.THE})?{_FIGURE}{_END}")
 
 
@@ -93,6 +96,14 @@ class Contrasts:
         """Compile the lists."""
         self._amending, self._exchanges, self._exchanging, self._denials = (
             ListedPhrases(table, name) for name in (AMENDING, EXCHANGES, EXCHANGING, DENIALS)
+        )
+
+    def may_correct(self, look: Look) -> bool:
+        """Whether it denies or exchanges something: most messages have no word of either."""
+        return (
+            not _DENYING.isdisjoint(look.signs)
+            or not self._denials.nowhere(look.tokens)
+            or not self._exchanges.nowhere(look.tokens)
         )
 
     def corrects(self, text: str, pieces: Sequence[SignedPiece]) -> bool:

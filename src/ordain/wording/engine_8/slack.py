@@ -13,7 +13,8 @@ from typing import Final
 from msgspec import structs
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.folding import fold, tokens_of
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_8.pieces import (
@@ -39,6 +40,7 @@ it*); what asks, with a question mark, whether it is enough; and what makes a st
 CERTAIN: Final = 2
 _UNKNOWN: Final = "qx"
 _ASKS: Final = "?"
+_ASKED: Final = (_ASKS,)
 _BREAKS: Final = frozenset(",.!;:\n")
 _PAD: Final = frozenset(
     (
@@ -75,13 +77,15 @@ class Slack:
             for key in keys(phrase)
         )
 
-    def plain(self, text: str) -> str:
+    def plain(self, look: Look) -> str:
         """The message with a word that nobody knows for each idiom, and for what asks whether it is
         enough; itself where there is none.
         """
-        said = tokens(fold(text))
-        left = self._masked(said)
-        return text if left == said else " ".join(left)
+        said = look.tokens if look.is_all else tokens_of(fold(look.text))
+        if self._idioms.nowhere(said) and (said[-1:] != _ASKED or self._sufficient.nowhere(said)):
+            return look.text
+        left = self._masked(list(said))
+        return look.text if left == list(said) else " ".join(left)
 
     def taken_back(
         self, found: Cues, other: Cues, pieces: Sequence[SignedPiece], read: EarlierReading

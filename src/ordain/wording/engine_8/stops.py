@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ordain.wording.cues import Cues
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import (
     HAS_STOP,
     MAYBE_NOT,
@@ -79,6 +80,8 @@ _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _UNKNOWN: Final = Sign.OWN.value
 _COMMA: Final = Sign.COMMA.value
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
+_LINE: Final = ("\n",)
+_HALTING: Final = frozenset((Sign.STOP, Sign.STOP_OPEN, Sign.HOLD, Sign.GO_ON))
 _STOPPING: Final = frozenset((Sign.STOP, Sign.STOP_OPEN, Sign.GO_ON))
 _NOT_BRIEF: Final = frozenset((Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS))
 _BRACKETS: Final = frozenset("()/")
@@ -153,9 +156,29 @@ class Stops:
             return False, True
         return self._reasoned(pieces, read) if _HALTS.search(signs) is not None else (False, False)
 
-    def may_wish(self, said: Sequence[str]) -> bool:
-        """Whether one of its words begins a wish: of most messages none does."""
-        return not self._wishes.nowhere(said)
+    def may_wish(self, look: Look) -> bool:
+        """Whether it begins as a wish does: most messages do not."""
+        first = look.tokens[:1]
+        return not self._wishes.nowhere(look.tokens) and (
+            first == _LINE or look.signs[:1] == _COMMA or not self._wishes.nowhere(first)
+        )
+
+    def may_halt(self, look: Look) -> bool:
+        """Whether a word in it stops, waits, goes on or cannot be had back: most messages have
+        none.
+        """
+        said = look.tokens
+        return (
+            not _HALTING.isdisjoint(look.signs)
+            or not self._continuings.nowhere(said)
+            or self.may_keep(said)
+        )
+
+    def may_keep(self, said: Sequence[str]) -> bool:
+        """Whether a word of it cannot be had back, and one denies: without them nothing is to be
+        left as it is, which is all of a wait that a single clause can be.
+        """
+        return not (self._outward.nowhere(said) or self._denials.nowhere(said))
 
     def wished(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether somebody wants that it stops, and that it waits, whatever is put between."""
@@ -218,7 +241,7 @@ class Stops:
         said.
         """
         said = text_of(pieces).split()
-        if self._outward.nowhere(said) or self._denials.nowhere(said):
+        if not self.may_keep(said):
             return False
         acts, denied, yet, signs = 0, False, False, list[str]()
         for piece in pieces:

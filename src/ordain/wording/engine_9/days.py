@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ordain.wording.engine_1.folding import fold
-from ordain.wording.engine_3.dates import Calendar
+from ordain.wording.engine_1.times import BEHIND_WORD
+from ordain.wording.engine_3.dates import JOINED, Calendar
 
 DAYS_MAX: Final = 31
 HOURS_MAX: Final = 24
@@ -28,17 +29,18 @@ _FIGURES: Final = re.compile(r"\d[\d.,:/-]*")
 class Days:
     """What no calendar and no clock has, by the words of one table."""
 
-    __slots__ = ("_at", "_calendar", "_clock", "_months")
+    __slots__ = ("_at", "_before", "_behind", "_calendar", "_clock")
 
-    def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
-        """Compile the words."""
-        self._calendar = Calendar(lists)
+    def __init__(self, lists: Mapping[str, Iterable[str]], calendar: Calendar) -> None:
+        """Compile the words; ``calendar`` is that of engine 3."""
+        self._calendar = calendar
         months, clock, hours = (_any_of(lists.get(name, ())) for name in _NAMED)
-        self._months = re.compile(
-            rf"(?<![\d.:])(\d{{2}})(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}[a-z]*\b"
-            rf"|\b{months}[a-z]{{0,6}}\.?\s(\d{{2}})(?:st|nd|rd|th)?\b(?![:.]?\d)"
+        behind = rf"(\d\d)(?<![\d.:]..)(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}[a-z]*\b"
+        self._behind = re.compile(behind)
+        self._before = re.compile(
+            rf"{behind}|\b{months}[a-z]{{0,6}}\.?\s(\d{{2}})(?:st|nd|rd|th)?\b(?![:.]?\d)"
         )
-        self._clock = re.compile(rf"(?<![\d:.])(\d{{2}})(?:[:.]\d\d)?\s?{clock}\b")
+        self._clock = re.compile(rf"(\d\d)(?<![\d:.]..)(?:[:.]\d\d)?\s?{clock}\b")
         self._at = re.compile(rf"\b{hours}\s(\d{{2}})(?=[\s!?]*$)")
 
     def names_impossible(self, text: str) -> bool:
@@ -46,21 +48,32 @@ class Days:
         if _DIGIT.search(text) is None:
             return False
         folded = fold(text).strip()
-        whole = _BARE.sub("x", folded)
-        if self._calendar.without_impossible(whole) != whole or _LATE.search(folded) is not None:
+        joined = JOINED.search(folded) is not None
+        whole = _BARE.sub("x", folded) if joined else folded
+        if self._calendar.possible(whole) != whole or (
+            "24" in folded and _LATE.search(folded) is not None
+        ):
             return True
-        if any(
+        if joined and any(
             not (1 <= int(day) <= DAYS_MAX and 1 <= int(month) <= MONTHS_MAX)
             for day, month in _WRITTEN.findall(folded)
         ):
             return True
-        days = (int(one or other) for one, other in self._months.findall(folded))
-        hours = (int(hour) for form in (self._clock, self._at) for hour in form.findall(folded))
         return (
-            any(not 1 <= day <= DAYS_MAX for day in days)
-            or any(hour > HOURS_MAX for hour in hours)
+            any(not 1 <= day <= DAYS_MAX for day in self._days(folded))
+            or any(hour > HOURS_MAX for hour in self._hours(folded))
             or _is_lone(folded)
         )
+
+    def _days(self, folded: str) -> list[int]:
+        """The days of two figures beside a month; to look for months before them takes longest."""
+        if BEHIND_WORD.search(folded) is None:
+            return [int(day) for day in self._behind.findall(folded)]
+        return [int(one or other) for one, other in self._before.findall(folded)]
+
+    def _hours(self, folded: str) -> list[int]:
+        forms = (self._clock,) if BEHIND_WORD.search(folded) is None else (self._clock, self._at)
+        return [int(hour) for form in forms for hour in form.findall(folded)]
 
 
 _NAMED: Final = ("months", "clock", "hours")

@@ -14,7 +14,8 @@ from typing import Final
 from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
-from ordain.wording.engine_1.folding import LOOKED_AT
+from ordain.wording.engine_1.look import Look
+from ordain.wording.engine_3.dates import calendar_of
 from ordain.wording.engine_8.pieces import SignedPiece
 from ordain.wording.engine_8.reading import LISTS as EIGHTH_LISTS
 from ordain.wording.engine_8.reading import SituatedReading
@@ -36,7 +37,8 @@ class FillingReading:
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._eighth = SituatedReading(table)
-        self._reserve, self._days = Reserve(table), Days(table.lists)
+        self._reserve = Reserve(table)
+        self._days = Days(table.lists, table.once(calendar_of))
         self._remarks = Remarks(table)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
@@ -47,27 +49,29 @@ class FillingReading:
         """The features of a message's wording. Total and bounded: only the beginning of a long text
         is read.
         """
-        found = self._eighth.cues(text)
+        look = self._eighth.look(text)
+        found = self._eighth.read(look)
         if found.no:
             return structs.replace(found, refuses=True, date_time=False, location=False)
-        if found.yes or len(text.strip()) > LOOKED_AT:
+        if found.yes or not look.is_short:
             return found
-        if found.nudge < CERTAIN and self._remarks.enquires(text):
+        if found.nudge < CERTAIN and self._remarks.enquires(look):
             return structs.replace(found, nudge=CERTAIN, filler=0)
-        fills = found.date_time or found.location
-        orders = self._remarks.may_order(text, found)
-        if not fills and not orders:
+        if found.date_time or found.location:
+            found = self._filled(found, look)
+        if not self._remarks.may_order(look, found):
             return found
-        pieces = self._eighth.pieces(text)
-        found = self._filled(found, text, pieces) if fills else found
-        return self._ordered(found, pieces) if orders else found
+        return self._ordered(found, self._eighth.pieces(text))
 
-    def _filled(self, found: Cues, text: str, pieces: Sequence[SignedPiece]) -> Cues:
+    def _filled(self, found: Cues, look: Look) -> Cues:
         """Without a day or a place that is not to be."""
-        date_time = found.date_time and not (
-            self._days.names_impossible(text) or self._reserve.takes_back(pieces)
-        )
-        location = found.location and not self._reserve.takes_any_back(pieces)
+        date_time = found.date_time and not self._days.names_impossible(look.text)
+        if (date_time or found.location) and self._reserve.may_take_back(look):
+            pieces = self._eighth.pieces(look.text)
+            date_time = date_time and not self._reserve.takes_back(pieces)
+            location = found.location and not self._reserve.takes_any_back(pieces)
+        else:
+            location = found.location
         if (date_time, location) == (found.date_time, found.location):
             return found
         return structs.replace(found, date_time=date_time, location=location)

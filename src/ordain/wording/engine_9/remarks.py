@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.patterns import ORDERS, PAD, any_of
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
@@ -98,27 +98,41 @@ class Remarks:
         self._theirs, self._doubts = (ListedPhrases(table, name) for name in (REPORTING, DOUBTS))
         self._stops = Stops(table)
 
-    def enquires(self, text: str) -> bool:
+    def enquires(self, look: Look) -> bool:
         """Whether it is a question after progress, and nothing else."""
-        said = tokens(fold(text.strip()))
+        said = look.tokens
         size = self._enquiries.size(said, 0)
         return size > 0 and all(token[0] in _MARKS for token in said[size:])
 
-    def may_order(self, text: str, found: Cues) -> bool:
+    def may_order(self, look: Look, found: Cues) -> bool:
         """Whether it is worth a look: most messages have none of the words, or are read already. A
         thought orders nothing (*stop, maybe*).
         """
         if found.hold or found.go_on or CERTAIN in (found.stop, found.steer):
             return False
-        said = tokens(fold(text.strip()))
+        said = look.words
         if found.stop == 0 and self._telling.isdisjoint(said):
             return False
-        return not self._doubts.among(said)
+        return self._has_words(look, found) and not self._doubts.among(said)
+
+    def _has_words(self, look: Look, found: Cues) -> bool:
+        """Whether it has a word that each of ``corrects``, ``stops`` and ``holds`` needs."""
+        said = look.words
+        if self._stops.may_halt(look):
+            return True
+        if len(look.signs) > MOST_PIECES:
+            return False
+        return self._pauses.among(said) or (
+            not found.question
+            and (self._bounds.among(said) or not self._comparatives.nowhere(said))
+        )
 
     def stops(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether it stops in several sentences, and says nothing beside (*Schluss. Aus.*)."""
+        if _ASKED.search(signs_of(pieces)) is not None:
+            return False
         clauses = clauses_of(pieces)
-        if len(clauses) < 2 or _ASKED.search(signs_of(pieces)) is not None:
+        if len(clauses) < 2:
             return False
         stopping = [self._stops.all_of(clause) for clause in clauses]
         return any(stopping) and all(
@@ -127,8 +141,13 @@ class Remarks:
 
     def holds(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> bool:
         """Whether its first sentence waits and the others say why. ``read`` is engine 8."""
+        if len(pieces) > MOST_PIECES or _TOLD.search(signs_of(pieces)) is not None:
+            return False
+        said = text_of(pieces).split()
+        if self._pauses.nowhere(said) and not self._stops.may_keep(said):
+            return False
         clauses = clauses_of(pieces)
-        if len(pieces) > MOST_PIECES or not clauses or _TOLD.search(signs_of(pieces)) is not None:
+        if not clauses:
             return False
         first, others = clauses[0], clauses[1:]
         waits = self._pauses_in(first) or (

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from ordain.wording.engine_1.folding import fold
+from ordain.wording.engine_1.look import Look
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_8.contrasts import DENIALS
 from ordain.wording.engine_8.pieces import ListedPhrases, SignedPiece
@@ -91,6 +92,20 @@ class Reserve:
         self._excluding = ListedPhrases(table, EXCEPTIONS, OBSTACLES)
         self._denials = ListedPhrases(table, DENIALS)
         self._months = frozenset(map(fold, table.lists.get("months", ())))
+
+    def may_take_back(self, look: Look) -> bool:
+        """Whether a word of it wavers, makes a proviso, excludes or negates: most messages have
+        none.
+        """
+        said = look.words
+        return (
+            not _NEGATES.isdisjoint(look.signs)
+            or not self._denials.nowhere(said)
+            or self._excluding.among(said)
+            or self._waverings.among(said)
+            or self._provisos.among(said)
+            or not self._harmless.nowhere(said)
+        )
 
     def takes_back(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether the value that is named is not meant, or not yet."""

@@ -5,13 +5,15 @@ and nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from ordain.effects.effect import ANOTHER_STEP_TRY
+from ordain.effects.results import BY_CODE
 from ordain.journal.acts import Acts
 from ordain.journal.codec import ReadRecord, decode
+from ordain.journal.meaning import Meaning
 from ordain.journal.partial_bodies import (
     CHILDREN,
     LOST,
@@ -44,7 +46,7 @@ from ordain.journal.records import (
 from ordain.rules.attachment import AttachReason
 from ordain.rules.decision import SILENT, Recorded, Rule, lines_told
 from ordain.rules.header import SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
-from ordain.rules.rulebook import NO_FLOW_ASKS, Rulebook
+from ordain.rules.rulebook import NO_FLOW_ASKS
 from ordain.rules.spend import Carved, Spend
 
 MARK_OF = {
@@ -60,33 +62,7 @@ MARK_OF = {
 
 _DECISIONS = (DecisionBody, ClaimBody)
 _DECISION = RecordKind.DECISION
-
-
-class Meaning(Protocol):
-    """What records mean that rules and kinds of runs have left: who knows them is passed in."""
-
-    @property
-    def rules(self) -> Rulebook:
-        """The rules by name: each says what a decision of it adds."""
-        ...
-
-    def narrates(self, name: str, given: msgspec.Raw) -> bool:
-        """Whether the words of a child of this kind, with this input, stand below its parent's
-        header.
-        """
-        ...
-
-    def judges(self, name: str, version: int) -> bool:
-        """Whether the headers of runs of this kind and version open with a verdict."""
-        ...
-
-    def only_calls(self, name: str) -> bool:
-        """Whether a child of this kind does nothing beside the calls that it makes."""
-        ...
-
-    def excerpt(self, name: str, output: msgspec.Raw) -> str:
-        """What a parent's header shows of the output of a child of this kind."""
-        ...
+_NOTHING = Spend()
 
 
 class Fold:
@@ -112,7 +88,7 @@ class Fold:
         self.lines: list[HeaderLine] = []
         self.models: dict[str, None] = {}
         self.notices: dict[str, None] = {}
-        self.spent = Spend()
+        self._spent = [0, 0, 0, 0]
         self.runs = 0
         self.tokens_in = self.tokens_out = self.steps = 0
         self.unknown: list[int] = []
@@ -121,45 +97,48 @@ class Fold:
         self.carved: Carved | None = None
         self.judged = self.apart = self.estimated = self._told_nothing = False
         self.acts = Acts(run)
-        self.reserved = Spend()
+        self.reserved = _NOTHING
         self._effects: dict[int, tuple[str, str]] = {}
         self._hedges: dict[int, str] = {}
         # verb, kind and permit of each
         self._children: dict[int, tuple[tuple[str, str, str], ...]] = {}
         self._narrating: set[tuple[int, int]] = set()
+        self._all(records)
+
+    def _all(self, records: Sequence[Record]) -> None:
+        """One loop, without a call for each record: there are a dozen to each step of a run."""
+        read, rules = self._read, self._rules
         for record in records:
-            if record.body is not None:
-                self._one(record)
+            if record.body is None:
+                continue
+            rule = None
+            if (kind := record.kind) in DECIDED:
+                rule = rules.get(record.name)
+                if kind is _DECISION and (rule is None or rule.tells is None):
+                    # a rule that says nothing of its decisions, or one that this build lacks:
+                    # there is nothing to read
+                    continue
+            body = read(record)
+            try:
+                if isinstance(body, ObservationBody):
+                    self._observation(body)
+                elif isinstance(body, IntentBody):
+                    self._intent(record.name, body)
+                elif rule is not None and isinstance(body, _DECISIONS):
+                    if (speaks := rule.speaks) is None or body.reason in speaks:
+                        self._decided(rule, body)
+                else:
+                    self._meant(body)
+            except self._signals:
+                raise
+            except BaseException:
+                # what an effect, a result or a kind's own rule means is foreign here: it is told
+                # as what nobody can read
+                what = f"record {record.seq} ({kind} {record.name}), which cannot be read"
+                self._line("unknown", what)
 
-    def _one(self, record: Record) -> None:
-        decided = record.kind in DECIDED
-        rule = self._rules.get(record.name) if decided else None
-        if decided and (rule is None or rule.tells is None) and record.kind is _DECISION:
-            # a rule that says nothing of its decisions, or one that this build lacks: there is
-            # nothing to read
-            return
-        body = self._read(record)
-        try:
-            if rule is not None and isinstance(body, _DECISIONS):
-                self._decided(rule, body)
-            else:
-                self._meant(record.name, body)
-        except self._signals:
-            raise
-        except BaseException:
-            # what an effect, a result or a kind's own rule means is foreign here: it is told as
-            # what nobody can read
-            self._line(
-                "unknown",
-                f"record {record.seq} ({record.kind} {record.name}), which cannot be read",
-            )
-
-    def _meant(self, name: str, body: Body) -> None:
+    def _meant(self, body: Body) -> None:
         match body:
-            case IntentBody():
-                self._intent(name, body)
-            case ObservationBody():
-                self._observation(body)
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
                 self.judged = self._meaning.judges(body.flow, body.flow_version)
@@ -199,7 +178,8 @@ class Fold:
         )
         if share is SILENT:
             return
-        self.lines += lines_told(share, books=rule.name in NO_FLOW_ASKS)
+        if lines := lines_told(share, books=rule.name in NO_FLOW_ASKS):
+            self.lines += lines
         self.steps += share.steps
         if share.act is not None or share.proposed or share.own:
             self.acts.decided(str(body.addr), share.act, share.proposed, share.own)
@@ -242,8 +222,20 @@ class Fold:
         """What an effect called or asked for; "" where that has no name."""
         return self._effects.get(addr, ("", ""))[1]
 
+    @property
+    def spent(self) -> Spend:
+        """What the run used, its children too."""
+        tokens, usd_micros, model_calls, verb_calls = self._spent
+        return Spend(
+            tokens=tokens, usd_micros=usd_micros, model_calls=model_calls, verb_calls=verb_calls
+        )
+
     def _spend(self, amount: Spend) -> None:
-        self.spent = self.spent.plus(amount)
+        spent = self._spent
+        spent[0] += amount.tokens
+        spent[1] += amount.usd_micros
+        spent[2] += amount.model_calls
+        spent[3] += amount.verb_calls
 
     def _intent(self, name: str, body: IntentBody) -> None:
         what = ""
@@ -261,7 +253,7 @@ class Fold:
         elif name == "children":
             spawns = CHILDREN.decode(body.effect).spawns
             self.runs += len(spawns)
-            self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
+            self._spent[3] += sum(spawn.authorized is not None for spawn in spawns)
             self._children[body.addr] = tuple(
                 ("", s.flow, "")
                 if s.authorized is None
@@ -310,7 +302,7 @@ class Fold:
                 seen.input_tokens and (seen.beside is None or seen.beside.input_tokens)
             )
             if mark == "ok":
-                self.acts.said(by_code=seen.by_code)
+                self.acts.said(by_code=seen.provider == BY_CODE)
             if mark != "ok":
                 self._line(
                     "fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message
@@ -329,7 +321,7 @@ class Fold:
 
     def _attempted(self, addr: int, verb: str, seen: Seen) -> None:
         if seen.result != "abandoned":
-            self._spend(Spend(verb_calls=1))
+            self._spent[3] += 1
         before = self.acts.ended(addr, seen.result, repeat=seen.repeat is not None)
         if before in self.unknown:  # this says more of that call than what it repeats
             self.unknown.remove(before)
@@ -338,10 +330,11 @@ class Fold:
         if seen.result == "outcome_unknown":
             self.unknown.append(addr)
             self._in_doubt[addr] = len(self.lines)
-        mark = MARK_OF.get(seen.result, "fail")
-        excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
-        reason = "" if mark == "ok" else seen.code or seen.result
-        self._line(mark, verb, reason=reason, excerpt=excerpt)
+        if (mark := MARK_OF.get(seen.result, "fail")) == "ok":
+            excerpt = msgspec.json.encode(seen.output).decode()
+            self.lines.append(HeaderLine(mark="ok", what=verb, excerpt=excerpt))
+        else:
+            self._line(mark, verb, reason=seen.code or seen.result, excerpt=seen.message)
 
     def _child(self, body: ChildEndedBody) -> None:
         seen = SEEN.decode(body.ended)
@@ -376,6 +369,7 @@ class Fold:
 
     def header(self, status: str, reason: str) -> HeaderFacts:
         """The header's facts for a run that settles now."""
+        spent = self.spent
         facts = HeaderFacts(
             run=self.run,
             flow=self.flow,
@@ -385,12 +379,12 @@ class Fold:
             notices=tuple(self.notices),
             lines=tuple(self.lines),
             steps=self.steps,
-            model_calls=self.spent.model_calls,
-            verb_calls=self.acts.calls if self.judged else self.spent.verb_calls,
+            model_calls=spent.model_calls,
+            verb_calls=self.acts.calls if self.judged else spent.verb_calls,
             tokens_in=self.tokens_in,
             tokens_out=self.tokens_out,
             estimated=self.estimated,
-            usd_micros=self.spent.usd_micros,
+            usd_micros=spent.usd_micros,
             duration_ms=(self.last - self.began) // 1000,
             judged=self.judged,
             acts=self.acts.so_far(rests=status not in UNSETTLED),
@@ -399,7 +393,7 @@ class Fold:
             carries=self.acts.carries and (self.acts.answered or not self.acts.by_code),
             reserved_tokens=self.reserved.tokens,
             reserved_usd_micros=self.reserved.usd_micros,
-            reserves_apart=self.apart and self.reserved != Spend(),
+            reserves_apart=self.apart and self.reserved != _NOTHING,
         )
         return with_verdict(facts)
 

@@ -128,6 +128,8 @@ _OVERRUN = tells_of("settle", (SettleReason.OVERRUN,))
 def _settle_tells(recorded: Recorded) -> HeaderShare:
     booked = _BOOKED.decode(recorded.facts)
     spent = Spend(tokens=booked.tokens, usd_micros=booked.usd_micros, model_calls=booked.calls)
+    if recorded.reason not in _OVERRUN.speaking:
+        return HeaderShare(spent=spent)
     return HeaderShare(spent=spent, lines=_OVERRUN(recorded).lines)
 
 

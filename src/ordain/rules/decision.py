@@ -78,13 +78,15 @@ def is_share(share: object, *, books: bool) -> bool:
     """
     if type(share) is not HeaderShare:
         return False
+    steps, proposed, act, spent = share.steps, share.proposed, share.act, share.spent
     return (
-        type(share.steps) is type(share.proposed) is int
+        type(steps) is int
+        and type(proposed) is int
         and type(share.own) is str
-        and share.steps >= 0
-        and share.proposed >= 0
-        and (share.act is None or (type(share.act) is Act and (books or share.act.end in _NO_CALL)))
-        and (share.spent is None or (books and type(share.spent) is Spend))
+        and steps >= 0
+        and proposed >= 0
+        and (act is None or (type(act) is Act and (books or act.end in _NO_CALL)))
+        and (spent is None or (books and type(spent) is Spend))
         and (share.carved is None or (books and type(share.carved) is Carved))
         and (share.made_good is None or type(share.made_good) is MadeGood)
     )
@@ -117,14 +119,19 @@ def _is_as_recorded(line: HeaderLine) -> bool:
     """Whether a line is read from its record as it is: most are, and to write and read it takes
     three times as long.
     """
+    if type(line) is not HeaderLine:
+        return False
+    what, reason, excerpt, depth = line.what, line.reason, line.excerpt, line.depth
     return (
-        type(line) is HeaderLine
-        and type(line.mark) is type(line.what) is type(line.reason) is type(line.excerpt) is str
-        and line.what.isascii()
-        and line.reason.isascii()
-        and line.excerpt.isascii()
-        and line.depth == 0
-        and type(line.depth) is int
+        type(line.mark) is str
+        and type(what) is str
+        and type(reason) is str
+        and type(excerpt) is str
+        and what.isascii()
+        and reason.isascii()
+        and excerpt.isascii()
+        and type(depth) is int
+        and depth == 0
     )
 
 
@@ -142,7 +149,8 @@ class Rule(Generic[F, I, O]):
     ``apply`` is total: it never raises and never looks at anything but its arguments. ``reasons``
     are the closed sets that its decisions' reasons come from. ``read_outcome`` reads a recorded
     outcome. ``tells`` is what a decision adds to the header; None where it shows in what it lets
-    happen.
+    happen. ``speaks`` are the reasons with which alone it adds any (``tells_of``), None where that
+    is not known.
     """
 
     name: str
@@ -151,6 +159,7 @@ class Rule(Generic[F, I, O]):
     reasons: tuple[type[Reason], ...]
     tells: Callable[[Recorded], HeaderShare] | None = None
     read_outcome: Callable[[bytes], O] = field(init=False, repr=False, compare=False)
+    speaks: frozenset[str] | None = field(init=False, repr=False, compare=False)
     _by_code: Mapping[str, Reason] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -160,6 +169,8 @@ class Rule(Generic[F, I, O]):
             TypeError: its outcome is no type that can be decoded.
         """
         object.__setattr__(self, "read_outcome", msgspec.json.Decoder(self.outcome).decode)
+        tells: Any = self.tells
+        object.__setattr__(self, "speaks", tells.speaking if type(tells) is TellsOf else None)
         object.__setattr__(
             self,
             "_by_code",
@@ -185,22 +196,24 @@ def nothing_more(_: Raw) -> str:
 
 def tells_of(
     name: str, reasons: Iterable[Reason], detail: Callable[[Raw], str] = nothing_more
-) -> Callable[[Recorded], HeaderShare]:
+) -> TellsOf:
     """What most rules add: a line where the decision's reason is one of these, with what ``detail``
     reads out of the outcome.
     """
-    speaking = frozenset(str(reason) for reason in reasons)
+    return TellsOf(name, frozenset(str(reason) for reason in reasons), detail)
 
-    def tells(recorded: Recorded) -> HeaderShare:
-        if recorded.reason not in speaking:
+
+class TellsOf(Struct, frozen=True):
+    """See ``tells_of``. Whoever reads decisions sees with which reasons there is nothing to ask."""
+
+    name: str
+    speaking: frozenset[str]
+    detail: Callable[[Raw], str]
+
+    def __call__(self, recorded: Recorded) -> HeaderShare:
+        """A line, or nothing."""
+        if recorded.reason not in self.speaking:
             return SILENT
-        said = detail(recorded.outcome)
-        return HeaderShare(
-            lines=(
-                HeaderLine(
-                    mark="info", what=f"{name}: {said}" if said else name, reason=recorded.reason
-                ),
-            )
-        )
-
-    return tells
+        said = self.detail(recorded.outcome)
+        what = f"{self.name}: {said}" if said else self.name
+        return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))

@@ -335,20 +335,19 @@ def proposes_call(outcome: StepOutcome, reason: str) -> bool:
 
 def _tells(recorded: Recorded) -> HeaderShare:
     number, outcome = recorded.steps + 1, _STEP.decode(recorded.outcome)
-    proposed = (
-        outcome.tool_id
-        if isinstance(outcome, CallTool)
-        else "finish"
-        if isinstance(outcome, Finish)
-        else "no executable directive"
-    )
-    mark = "proposal" if recorded.judged else "fail" if isinstance(outcome, Invalid) else "ok"
-    called = proposes_call(outcome, recorded.reason)
-    act = None
-    if isinstance(outcome, Invalid) and outcome.refused is not UNSET:
-        proposed = outcome.refused
-        act = Act(verb=proposed, call=f"step {number}: {proposed}", end=ActEnd.REFUSED)
-    line = HeaderLine(mark=mark, what=f"step {number}: {proposed}", reason=recorded.reason)
+    reason = str(recorded.reason)  # of a run that goes on a member, which no line holds as it is
+    mark, act = "proposal" if recorded.judged else "ok", None
+    if isinstance(outcome, CallTool):
+        proposed, called = outcome.tool_id, True
+    elif isinstance(outcome, Finish):
+        proposed, called = "finish", proposes_call(outcome, reason)
+    else:
+        proposed, called = "no executable directive", proposes_call(outcome, reason)
+        mark = "proposal" if recorded.judged else "fail"
+        if outcome.refused is not UNSET:
+            proposed = outcome.refused
+            act = Act(verb=proposed, call=f"step {number}: {proposed}", end=ActEnd.REFUSED)
+    line = HeaderLine(mark=mark, what=f"step {number}: {proposed}", reason=reason)
     return HeaderShare(steps=1, proposed=int(called), lines=(line,), act=act)
 
 

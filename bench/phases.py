@@ -28,8 +28,8 @@ from ordain.flows.supervisor import prompt as supervisor
 from ordain.flows.verb_plan import prompt as verb_plan
 from ordain.journal.codec import Scribe
 from ordain.runtime import flow_end, gateway, headers
+from ordain.runtime.awaited_answers import AwaitedAnswers
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.conversation import Conversation
 from ordain.runtime.execution import Execution
 from ordain.store import shared_reads
 from ordain.store.sessions import SqliteSessions
@@ -51,7 +51,7 @@ PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
     "transcript": (
         (SqliteSessions, "entries"),
         (SqliteSessions, "uncovered"),
-        (Conversation, "_answer"),
+        (AwaitedAnswers, "_read"),
     ),
     "header": ((headers, "Fold"), (flow_end, "render_header")),
 }

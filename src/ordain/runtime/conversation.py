@@ -170,7 +170,7 @@ class Conversation:
                 workspace, msgspec.structs.replace(key, anew=outcome.run), outcome, principal
             )
         acknowledged = self._acknowledged(outcome, message.session_id, given)
-        if not made or acknowledged.duplicate:
+        if not made or acknowledged.duplicate or outcome.refused:
             return acknowledged
         return _as_placed(acknowledged, made[0].placed, stirred)
 

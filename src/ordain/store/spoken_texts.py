@@ -28,7 +28,7 @@ class SpokenTexts:
 
     def __init__(self) -> None:
         """Nothing was read yet."""
-        self._read: dict[tuple[str, str], list[EntryText]] = {}
+        self._read: dict[tuple[str, str], Sequence[EntryText]] = {}
         self._version = -1
 
     def forget(self) -> None:
@@ -54,17 +54,19 @@ class SpokenTexts:
         if not behind or behind[0] != known[-1] or behind[0].body is None:
             found = read(first, last)
         else:
-            found = known[first - known[0].seq :] + behind[1:]
+            found = [*known[first - known[0].seq :], *behind[1:]]
         self._keep(place, found)
         return found
 
-    def _keep(self, place: tuple[str, str], found: list[EntryText] | None) -> None:
-        whole = found is not None and found[-1].seq - found[0].seq == len(found) - 1
-        if found is None or not whole or _size(found) > KEPT_BYTES:
+    def _keep(self, place: tuple[str, str], found: Sequence[EntryText] | None) -> None:
+        if not found:  # what was known may be gone by now
+            return
+        whole = found[-1].seq - found[0].seq == len(found) - 1
+        if not whole or _size(found) > KEPT_BYTES:
             return
         if len(self._read) >= KEPT_SESSIONS:
             del self._read[next(iter(self._read))]
-        self._read[place] = found
+        self._read[place] = tuple(found)  # whoever reads has a list of its own
 
 
 def _size(found: Sequence[EntryText]) -> int:

@@ -48,7 +48,7 @@ async def texts(
     return found
 
 
-def kept(store: SqliteStore) -> dict[tuple[str, str], list[EntryText]]:
+def kept(store: SqliteStore) -> dict[tuple[str, str], Sequence[EntryText]]:
     """All that is remembered."""
     assert store.spoken is not None
     return store.spoken._read
@@ -93,6 +93,23 @@ async def test_nothing_of_it_outlives_what_it_says(store: SqliteStore, tmp_path:
     await says(store, *range(21, 33))
     again = await texts(store, 1, 32)
     assert not {one.body for one in held} & {one.body for one in again if one.body is not None}
+    store.close()
+
+
+async def test_what_is_gone_in_the_midst_is_no_error(store: SqliteStore) -> None:
+    """Another process takes the session away between a look at the file's version and the reading:
+    there is nothing then. And whoever reads may do what they like with the list.
+    """
+    await says(store, *range(1, 13))
+    found = await SqliteSessions(store).texts(WORKSPACE, "s1", first=1, last=12)
+    assert store.spoken is not None
+    assert isinstance(found, list)
+    found.clear()
+    place = (WORKSPACE, "s1")
+    assert len(kept(store)[place]) == 12
+    with store.reads() as db:
+        assert not store.spoken.of(db, place, (3, 14), lambda _first, _last: [])
+    assert place not in kept(store)
     store.close()
 
 

@@ -91,6 +91,9 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         if ref.entries
         else []
     )
+    if len(whole) > ref.entries:
+        # what retention had swept by then was not counted, and stands between what was
+        whole = [entry for entry in whole if entry.body is not None]
     head = [entry for entry in (read if together else others[-1])[-1:] if entry.seq == ref.head]
     if not head or head[0].chain.hex() != ref.digest or len(whole) != ref.entries:
         raise JournalCorrupt(

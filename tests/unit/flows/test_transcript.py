@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.errors import JournalCorrupt
+from ordain.errors import Erased, JournalCorrupt
 from ordain.flows.transcript import NEAR, HistoryRef, Spoken, resolve
 from ordain.ports.sessions import Entry, EntryKind
 
@@ -115,6 +115,28 @@ def test_another_transcript_is_none(head: int) -> None:
     ):
         with pytest.raises(JournalCorrupt):
             resolve(session, wrong)
+
+
+def test_what_was_swept_before_stands_between_what_is_shown() -> None:
+    """Retention takes content out of the midst of a session: what was gone when the history was
+    chosen was not counted, and what went since is told as erased.
+    """
+    session = Session([EntryKind.MESSAGE, EntryKind.REPLY] * 4)
+    session.entries = [
+        msgspec.structs.replace(one, body=None) if one.seq in (3, 5) else one
+        for one in session.entries
+    ]
+    ref = msgspec.structs.replace(reference(session, 2, 6, 7, own=7), entries=3)
+    shown = [one["content"] for one in resolve(session, ref).history]
+    assert shown == ["said 2", "said 4", "said 6"]
+    session.entries[1] = msgspec.structs.replace(session.entries[1], body=None)
+    with pytest.raises((Erased, JournalCorrupt)):
+        resolve(session, ref)
+    whole = Session([EntryKind.MESSAGE] * 4)
+    ref = reference(whole, 1, 3, 4, own=4)
+    whole.entries[1] = msgspec.structs.replace(whole.entries[1], body=None)
+    with pytest.raises(Erased):
+        resolve(whole, ref)
 
 
 def test_a_summary_stands_alone() -> None:

@@ -129,6 +129,15 @@ def visible_piece(piece: str, before: str) -> str:
     return visible(f"{behind}{piece}{ahead}").removeprefix(visible(behind)).removesuffix(ahead)
 
 
+def shown_behind(piece: str, before: str) -> tuple[str, str]:
+    """The piece as ``visible_piece`` has it, and what stands before the next one. Each piece of a
+    streamed answer comes through here twice, and most are plain.
+    """
+    plain = piece.isascii() and piece.isprintable()
+    shown = piece if plain else visible_piece(piece, before[-BEHIND:])
+    return shown, (before if len(before) < CUT_ABOVE else before[-BEHIND:]) + piece
+
+
 def _last_letter(text: str) -> str:
     """The last sign of a text that is seen, with what stands on it."""
     begin = len(text)

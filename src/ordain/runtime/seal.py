@@ -20,7 +20,7 @@ from ordain.contracts.access import may_hold_token, open_token, tokens_in
 from ordain.contracts.model_policy import ModelErrorCode
 from ordain.contracts.spellings import SHORTEST, folded, spellings
 from ordain.contracts.text_codes import JSON
-from ordain.contracts.visible import BEHIND, CUT_ABOVE, unfinished, visible_piece
+from ordain.contracts.visible import shown_behind, unfinished
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply, looked_at, within_bound
@@ -344,10 +344,7 @@ class _Hearing:
         self._shown(piece)
 
     def _shown(self, piece: str) -> None:
-        before, text = self._before, piece
-        if not (piece.isascii() and piece.isprintable()):  # as most are, and seen as they are
-            text = visible_piece(piece, before[-BEHIND:])
-        self._before = (before if len(before) < CUT_ABOVE else before[-BEHIND:]) + piece
+        text, self._before = shown_behind(piece, self._before)
         if self._kept:
             text, self._kept = self._kept + text, ""
         if text and self._seal.clean(text):

@@ -33,7 +33,7 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
-from ordain.contracts.visible import BEHIND, CUT_ABOVE, visible_piece
+from ordain.contracts.visible import shown_behind
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
 from ordain.runtime.entry_events import event_of
@@ -179,10 +179,7 @@ class Streams:
         def heard(piece: str) -> None:
             nonlocal before
             if live.attempt == mine and live.size < TEXT_CHARS_MAX:
-                shown = piece
-                if not (piece.isascii() and piece.isprintable()):  # as most are
-                    shown = visible_piece(piece, before[-BEHIND:])
-                before = (before if len(before) < CUT_ABOVE else before[-BEHIND:]) + piece
+                shown, before = shown_behind(piece, before)
                 live.pieces.append(shown)
                 live.size += len(shown)
                 if live.place in self._readers:

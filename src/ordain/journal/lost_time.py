@@ -67,7 +67,7 @@ class Reckoning(Struct, frozen=True, gc=False):
         return window
 
     def after(self, record: Record, body: Body) -> Reckoning:
-        """With one more record."""
+        """With one more record that is none of those where a new window begins."""
         if isinstance(body, ResumedBody):
             # a run that somebody resumed begins a new one: the time of its stop was accounted for
             # there
@@ -76,7 +76,7 @@ class Reckoning(Struct, frozen=True, gc=False):
                 if body.by
                 else Reckoning(self.since, self.booked + body.lost_us, record.at)
             )
-        return Reckoning(record.at) if record.kind in MOVING else self
+        return self
 
     def beyond(self, spans: Sequence[Pause], until: int) -> int:
         """What was lost until then by these pauses and is on no record, in microseconds.

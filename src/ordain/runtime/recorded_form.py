@@ -31,7 +31,7 @@ EFFECT_NAMES: Mapping[type[AnyEffect], str] = {
     kind: str(kind.__struct_config__.tag) for kind in get_args(AnyEffect)
 }
 """How the records of each kind of effect are named."""
-PLAIN = 2**53
+_SAME_BELOW = 2**53
 """Below it a number is the same to whatever reads JSON."""
 UNRECORDABLE = (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError)
 """What the encoder or a decoder raises at what no record can hold."""
@@ -79,7 +79,12 @@ def references(refs: tuple[int, ...]) -> tuple[int, ...]:
     """
     if refs == ():
         return ()
-    if type(refs) is tuple and len(refs) == 1 and type(refs[0]) is int and 0 <= refs[0] < PLAIN:
+    if (
+        type(refs) is tuple
+        and len(refs) == 1
+        and type(refs[0]) is int
+        and 0 <= refs[0] < _SAME_BELOW
+    ):
         return refs  # as nearly always; the record's form is itself
     return _form(REFERENCES, refs, "list of records' numbers")[0]
 

@@ -54,7 +54,8 @@ class RunJournal(Pen):
         assert isinstance(held.run, StoredRun)
         super().__init__(services, held.run)
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
-        self.catalog, self._bodies[0] = setup.catalog, setup.started
+        self.catalog = setup.catalog
+        self._bodies[0] = setup.started  # read already
         self.mailbox = Mailbox(services, held.id, held.mail)
         self._attempts: dict[int, int] = {}
         self.approving: set[int] = set()

@@ -109,9 +109,11 @@ class Server:
             caller.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
-        """Kill it if it still runs."""
+        """Kill it if it still runs; what was open to it is closed in any case."""
         if hasattr(self, "process") and self.process.poll() is None:
             self.kill()
+        if hasattr(self, "http"):
+            self.http.close()
 
     def stop(self, *waiting: threading.Thread) -> int:
         """SIGTERM, and the exit code; ``waiting`` are threads that still have an answer to read."""

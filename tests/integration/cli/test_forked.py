@@ -95,6 +95,19 @@ def test_it_ends_by_the_signal_that_it_was_sent(tmp_path: Path) -> None:
             server.kill()  # of one that has ended it is nothing
 
 
+def test_a_signal_to_one_of_whose_end_nobody_has_told_yet_is_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a process's end and the news of it there is a moment in which it can be sent
+    nothing any more.
+    """
+    with forked("verbs", "list", home=tmp_path) as command:
+        command.communicate(b"", PATIENCE_S)
+        monkeypatch.setattr(Forked, "poll", lambda _: None)
+        command.kill()
+        assert command.returncode == 0
+
+
 def test_what_speaks_to_the_interpreter_begins_one(tmp_path: Path) -> None:
     """A command whose environment chooses the encoding, or one of a full run, is not forked."""
     for more, of_its_own in (({}, is_full()), ({"PYTHONIOENCODING": "ascii"}, True)):
